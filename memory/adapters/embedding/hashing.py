@@ -1,0 +1,66 @@
+"""An embedder without a model: texts that share words, word pairs and letter triples are close."""
+
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+_WORD = re.compile(r"\w+")
+_SYMBOL = re.compile(r"\S")
+_LONGEST = 20_000
+"""Characters of a text that count; a goal is far shorter."""
+
+_WORD_WEIGHT, _PAIR_WEIGHT, _TRIPLE_WEIGHT = 1.0, 0.5, 0.5
+
+
+class HashingEmbedder:
+    """Feature hashing (Weinberger et al. 2009): each feature adds its weight, with a sign, to one of the dimensions.
+
+    The same text gives the same vector on every machine and in every version of Python. It knows spelling, not meaning.
+    """
+
+    def __init__(self, dimension: int = 384) -> None:
+        if dimension < 1:
+            raise ValueError(f"an embedding has at least one dimension, got {dimension}")
+        self._dimension = dimension
+
+    @property
+    def name(self) -> str:
+        return f"hashing-{self._dimension}"
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> "list[Vector]":
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> "Vector":
+        vector = np.zeros(self._dimension, np.float32)
+        for feature, weight in Counter(_features(text)).items():
+            name, unit = feature
+            code = zlib.crc32(name.encode(errors="surrogatepass"))
+            sign = 1 if code >> 31 else -1
+            vector[code % self._dimension] += sign * unit * weight**0.5  # the root: repeating a word adds little
+        length = np.linalg.norm(vector)
+        return vector / length if length > 0 else vector
+
+
+def _features(text: str) -> Iterator[tuple[str, float]]:
+    folded = unicodedata.normalize("NFKC", text[:_LONGEST]).casefold()
+    words = _WORD.findall(folded) or _SYMBOL.findall(folded)
+    for word in words:
+        yield f"w {word}", _WORD_WEIGHT
+        padded = f"^{word}$"
+        for start in range(len(padded) - 2):
+            yield f"t {padded[start : start + 3]}", _TRIPLE_WEIGHT
+    for first, second in pairwise(words):
+        yield f"p {first} {second}", _PAIR_WEIGHT

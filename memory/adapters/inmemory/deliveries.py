@@ -1,0 +1,84 @@
+"""Messages in and out in dictionaries."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memory.adapters.inmemory.state import Access
+from memory.adapters.storable import storable
+from memory.errors import NotFound
+from memory.model import Incoming, Outgoing, Progress
+
+
+class Deliveries:
+    """`memory.ports.DeliveryTable` over dictionaries."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    def accept(self, message: Incoming) -> bool:
+        state = self._access.changing
+        if not storable(message).event_id:
+            raise ValueError("an incoming message needs the id of the event that brought it")
+        workspace = message.scope.workspace
+        place = (message.scope.channel, message.message_id)
+        if (workspace, message.event_id) in state.incoming or (
+            message.message_id and any((m.scope.channel, m.message_id) == place for m in self._incoming(workspace))
+        ):
+            return False
+        state.incoming[workspace, message.event_id] = message
+        return True
+
+    def incoming(self, workspace: str, event_id: str) -> Incoming | None:
+        return self._access.state.incoming.get((workspace, event_id))
+
+    def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
+        found = [m for m in self._incoming(workspace) if run_id and m.run_id == run_id]
+        return min(found, key=lambda m: (m.at, m.event_id), default=None)
+
+    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
+        incoming = self._access.changing.incoming
+        message = incoming.get((workspace, event_id))
+        if message is None:
+            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+        moved = replace(message, progress=progress, run_id=storable(run_id) or message.run_id)
+        incoming[workspace, event_id] = moved
+
+    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
+        found = [
+            message
+            for key, message in self._access.state.incoming.items()
+            if workspace in (None, key[0]) and message.progress in (Progress.ACCEPTED, Progress.ANSWERED)
+        ]
+        return sorted(found, key=lambda m: (m.at, m.scope.workspace, m.event_id))
+
+    def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        said = [
+            message
+            for message in self._incoming(workspace)
+            if message.scope.person == person and channel in ("", message.scope.channel)
+        ]
+        return sorted(said, key=lambda m: (m.at, m.event_id), reverse=True)[:limit]
+
+    def put_outgoing(self, part: Outgoing) -> None:
+        self._access.changing.outgoing[storable(part).workspace, part.run_id, part.part] = part
+
+    def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
+        parts = self._access.state.outgoing
+        return [parts[key] for key in sorted(parts) if key[:2] == (workspace, run_id)]
+
+    def delete_by(self, workspace: str, person: str) -> int:
+        state = self._access.changing
+        gone = [message for message in self._incoming(workspace) if message.scope.person == person]
+        for message in gone:
+            del state.incoming[workspace, message.event_id]
+        self.delete_runs(workspace, {message.run_id for message in gone if message.run_id})
+        return len(gone)
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        outgoing = self._access.changing.outgoing
+        wanted = set(run_ids)
+        for key in [key for key in outgoing if key[0] == workspace and key[1] in wanted]:
+            del outgoing[key]
+
+    def _incoming(self, workspace: str) -> list[Incoming]:
+        return [message for key, message in self._access.state.incoming.items() if key[0] == workspace]

@@ -1,0 +1,86 @@
+"""Everything the in-process store holds, and the access of one transaction to it."""
+
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import StoreUnavailable
+from memory.model import (
+    Episode,
+    Event,
+    Incoming,
+    LedgerEntry,
+    Link,
+    LinkKind,
+    Outgoing,
+    Reaction,
+    Retrieval,
+    RetrievalItem,
+    Vote,
+)
+from memory.ports import IndexEntry
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+EpisodeKey = tuple[str, str]
+"""(workspace, episode id)"""
+RunKey = tuple[str, str]
+"""(workspace, run id)"""
+
+
+@dataclass(slots=True)
+class State:
+    """One dictionary per table, keyed as the tables are. Values are frozen: copied dictionaries are a snapshot."""
+
+    episodes: dict[EpisodeKey, Episode] = field(default_factory=dict)
+    vectors: "dict[EpisodeKey, tuple[str, Vector]]" = field(default_factory=dict)
+    index: dict[EpisodeKey, tuple[IndexEntry, ...]] = field(default_factory=dict)
+    links: dict[tuple[str, str, str, LinkKind], Link] = field(default_factory=dict)
+    events: dict[tuple[str, int], Event] = field(default_factory=dict)
+    claimed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    reactions: dict[tuple[str, str, str, str, str, str], Reaction] = field(default_factory=dict)
+    votes: dict[RunKey, tuple[Vote, ...]] = field(default_factory=dict)
+    ledger: dict[tuple[str, str, str], LedgerEntry] = field(default_factory=dict)
+    incoming: dict[tuple[str, str], Incoming] = field(default_factory=dict)
+    outgoing: dict[tuple[str, str, int], Outgoing] = field(default_factory=dict)
+    retrievals: dict[tuple[str, str], Retrieval] = field(default_factory=dict)
+    items: dict[tuple[str, str], tuple[RetrievalItem, ...]] = field(default_factory=dict)
+    counters: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def copy(self) -> "State":
+        """The same content in dictionaries of its own."""
+        return State(**{table.name: dict(getattr(self, table.name)) for table in fields(self)})
+
+
+class Access:
+    """What one transaction may do with a state: read it, and change it if it is a writing one, until it ends."""
+
+    def __init__(self, state: State, *, writes: bool) -> None:
+        self._state = state
+        self._writes = writes
+        self._is_open = True
+
+    def end(self) -> None:
+        """No more access."""
+        self._is_open = False
+
+    @property
+    def state(self) -> State:
+        """For reading. Raises `StoreUnavailable` after the transaction's end."""
+        if not self._is_open:
+            raise StoreUnavailable("This transaction has ended; begin another one with store.read() or store.write().")
+        return self._state
+
+    @property
+    def changing(self) -> State:
+        """For writing. Raises `RuntimeError` in a reading transaction."""
+        if not self._writes:
+            raise RuntimeError("a reading transaction cannot write; use store.write()")
+        return self.state
+
+    def next_number(self, workspace: str, counter: str) -> int:
+        """The next number of a workspace's counter, from 1."""
+        counters = self.changing.counters
+        counters[workspace, counter] = counters.get((workspace, counter), 0) + 1
+        return counters[workspace, counter]

@@ -1,0 +1,98 @@
+"""Messages on their way: in from people, out to them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Row, and_, bindparam, delete, select, update
+
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
+from memory.adapters.sql.tables import incoming, outgoing
+from memory.adapters.storable import chunks, storable
+from memory.errors import NotFound
+from memory.model import Incoming, Outgoing, Progress, Scope
+
+_i = incoming.c
+_SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
+_ACCEPT = add_statement(incoming)
+_INCOMING = select(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_OF_RUN = (
+    select(incoming)
+    .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
+    .order_by(_i.at, _i.event_id)
+)
+_UNFINISHED = (
+    select(incoming)
+    .where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED]))
+    .order_by(_i.at, _i.workspace, _i.event_id)
+)
+_MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_PUT_OUTGOING = put_statement(outgoing)
+_OUTGOING = (
+    select(outgoing)
+    .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"))
+    .order_by(outgoing.c.part)
+)
+
+
+class Deliveries:
+    """`memory.ports.DeliveryTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def accept(self, message: Incoming) -> bool:
+        if not storable(message).event_id:
+            raise ValueError("an incoming message needs the id of the event that brought it")
+        own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
+        return self._session.run(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE}) == 1
+
+    def incoming(self, workspace: str, event_id: str) -> Incoming | None:
+        row = self._session.row(_INCOMING, {"w": workspace, "event": event_id})
+        return None if row is None else _incoming(row)
+
+    def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
+        row = self._session.row(_OF_RUN, {"w": workspace, "run": run_id})
+        return None if row is None else _incoming(row)
+
+    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
+        change = {"progress": progress} | ({"run_id": storable(run_id)} if run_id else {})
+        if not self._session.run(_MOVE.values(change), {"w": workspace, "event": event_id}):
+            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+
+    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
+        here = _UNFINISHED if workspace is None else _UNFINISHED.where(_i.workspace == workspace)
+        return _all_incoming(self._session.rows(here))
+
+    def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        said = select(incoming).where(_i.workspace == workspace, _i.person == person)
+        if channel:
+            said = said.where(_i.channel == channel)
+        return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))
+
+    def put_outgoing(self, part: Outgoing) -> None:
+        self._session.run(_PUT_OUTGOING, {column.name: getattr(storable(part), column.name) for column in outgoing.c})
+
+    def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
+        return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]
+
+    def delete_by(self, workspace: str, person: str) -> int:
+        self._session.require_writing()
+        said = and_(_i.workspace == workspace, _i.person == person)
+        runs = self._session.rows(select(_i.run_id).distinct().where(said, _i.run_id != ""))
+        self.delete_runs(workspace, [row.run_id for row in runs])
+        return self._session.run(delete(incoming).where(said))
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        self._session.require_writing()
+        for ids in chunks(run_ids, ID_LIMIT):
+            here = and_(outgoing.c.workspace == workspace, outgoing.c.run_id.in_(ids))
+            self._session.run(delete(outgoing).where(here))
+
+
+def _incoming(row: Row[Any]) -> Incoming:
+    values = dict(row._mapping)
+    return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
+
+
+def _all_incoming(rows: Sequence[Row[Any]]) -> list[Incoming]:
+    return [_incoming(row) for row in rows]

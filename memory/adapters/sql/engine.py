@@ -1,0 +1,75 @@
+"""A SQLite engine whose transactions begin when we say so, and whose commits survive a power failure."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from memory.errors import StoreUnavailable
+
+BUSY_SECONDS = 10
+"""How long to wait for another process's transaction before giving up."""
+
+WRITES = "goodbot_writes"
+"""Execution option of a connection whose transaction takes the write lock at once."""
+
+_RETRY_SECONDS = 0.02
+
+
+def open_engine(path: Path) -> Engine:
+    """An engine for one database file. Connects when first used; nothing is created before."""
+    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    # The driver must not begin transactions by itself: it would take the write lock too late, and fail instead of wait
+    # (docs.sqlalchemy.org, "Serializable isolation / Savepoints / Transactional DDL").
+    connection.isolation_level = None
+    _use_wal(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    # SQLite's own `lower` knows ASCII only; PostgreSQL has both.
+    connection.create_function("lower", 1, _lower, deterministic=True)
+    connection.create_function("strpos", 2, _strpos, deterministic=True)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log. SQLite does not wait by itself when two processes switch a fresh file at once."""
+    if _is_foreign(connection):
+        return
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)
+            continue
+        if mode != "wal":
+            raise StoreUnavailable("The file system cannot share a database between processes. Use a local disk.")
+        return
+
+
+def _is_foreign(connection: sqlite3.Connection) -> bool:
+    """Whether another program made this database: it is refused later, and must not be changed by looking at it."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return bool(tables) and "alembic_version" not in tables
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
+
+
+def _strpos(text: str | None, part: str | None) -> int | None:
+    return None if text is None or part is None else text.find(part) + 1

@@ -1,0 +1,184 @@
+"""Episodes with their vectors, index entries and links."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select
+
+from memory.adapters.sql import index
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
+from memory.adapters.sql.tables import episode_vectors, episodes, events, links, retrieval_items
+from memory.adapters.storable import chunks, goal_key, half, storable
+from memory.errors import Conflict, NotFound
+from memory.model import Episode, Link, Usage, Verdicts
+from memory.ports import EpisodeFilter, IndexEntry
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+_t = episodes.c
+_VERDICTS = ("personal", "channel", "workspace")
+_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
+_SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
+_LONG = ("thoughts", "context_before", "context_after", "trajectory")
+_FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
+
+_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)))
+_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG))
+_PUT = put_statement(episodes)
+_GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
+_GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
+_OF_RUN = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id == bindparam("run")).order_by(_t.step_number, _t.id)
+_ATTEMPTS = select(func.count()).where(
+    _t.workspace == bindparam("w"),
+    _t.person == bindparam("person"),
+    _t.channel == bindparam("channel"),
+    _t.goal_digest == bindparam("digest"),
+    _t.parent_id == "",
+)
+_PUT_VECTOR = put_statement(episode_vectors)
+_ADD_LINK = add_statement(links)
+_REMOVE_LINK = delete(links).where(
+    links.c.workspace == bindparam("w"),
+    links.c.from_id == bindparam("source"),
+    links.c.to_id == bindparam("target"),
+    links.c.kind == bindparam("what"),
+)
+
+
+class Episodes:
+    """`memory.ports.EpisodeTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def put(self, episode: Episode) -> None:
+        if not storable(episode).workspace or not episode.id:
+            raise ValueError("an episode is stored under its workspace and id, one of them is empty")
+        row = {name: getattr(episode, name) for name in _SAME}
+        row.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS})
+        row.update({name: getattr(episode.usage, name) for name in _USAGE})
+        row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
+        self._session.run(_PUT, row)
+
+    def get(self, workspace: str, episode_id: str) -> Episode | None:
+        row = self._session.row(_GET, {"w": workspace, "id": episode_id})
+        return None if row is None else _episode(row)
+
+    def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
+        found: dict[str, Episode] = {}
+        for ids in chunks(episode_ids, ID_LIMIT):
+            rows = self._session.rows(_GET_MANY, {"w": workspace, "ids": ids})
+            found.update((row.id, _episode(row)) for row in rows)
+        return found
+
+    def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
+        size = len(prefix)
+        start = func.substr(_t.id, 1, size) == prefix
+        end = and_(func.length(_t.id) >= size, func.substr(_t.id, func.length(_t.id) - size + 1) == prefix)
+        rows = self._session.rows(_WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
+        return [_episode(row) for row in rows]
+
+    def of_run(self, workspace: str, run_id: str) -> list[Episode]:
+        return [_episode(row) for row in self._session.rows(_OF_RUN, {"w": workspace, "run": run_id})]
+
+    def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        statement = _where(_NARROW, workspace, wanted)
+        order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
+        rows = self._session.rows(statement.order_by(*order).limit(wanted.limit))
+        return [_episode(row) for row in rows]
+
+    def count(self, workspace: str, wanted: EpisodeFilter) -> int:
+        return _number(self._session.row(_where(select(func.count()), workspace, wanted)))
+
+    def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
+        wanted = {"w": workspace, "person": person, "channel": channel, "digest": _digest(goal)}
+        return _number(self._session.row(_ATTEMPTS, wanted))
+
+    def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
+        self._session.require_writing()
+        count = 0
+        for ids in chunks(set(episode_ids), ID_LIMIT):
+            known = self._session.rows(select(_t.id).where(_t.workspace == workspace, _t.id.in_(ids)))
+            gone = [row.id for row in known]
+            count += len(gone)
+            index.unfile(self._session, workspace, gone)
+            # Vectors and links go with their episode.
+            for table, column in ((events, "episode_id"), (retrieval_items, "episode_id"), (episodes, "id")):
+                here = and_(table.c.workspace == workspace, table.c[column].in_(gone))
+                self._session.run(delete(table).where(here))
+        return count
+
+    def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
+        row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
+        try:
+            self._session.run(_PUT_VECTOR, row)
+        except Conflict as exc:
+            raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
+        index.refile(self._session, workspace, episode_id)
+
+    def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
+        found: dict[str, tuple[str, Vector]] = {}
+        for ids in chunks(episode_ids, ID_LIMIT):
+            here = and_(episode_vectors.c.workspace == workspace, episode_vectors.c.episode_id.in_(ids))
+            rows = self._session.rows(select(episode_vectors).where(here))
+            found.update((row.episode_id, (row.model, row.vector)) for row in rows)
+        return found
+
+    def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
+        index.file(self._session, workspace, episode_id, storable(tuple(entries)))
+
+    def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
+        return index.filed(self._session, workspace, episode_id)
+
+    def add_link(self, link: Link) -> None:
+        row = {column.name: getattr(storable(link), column.name) for column in links.c}
+        try:
+            self._session.run(_ADD_LINK, row)
+        except Conflict as exc:
+            missing = f"There is no episode {link.from_id} or {link.to_id} in {link.workspace}; store both first."
+            raise NotFound(missing) from exc
+
+    def remove_link(self, link: Link) -> None:
+        edge = {"w": link.workspace, "source": link.from_id, "target": link.to_id, "what": link.kind}
+        self._session.run(_REMOVE_LINK, edge)
+
+    def links(self, workspace: str, episode_ids: Iterable[str]) -> list[Link]:
+        found: set[Link] = set()
+        for ids in chunks(set(episode_ids), ID_LIMIT):
+            touches = or_(links.c.from_id.in_(ids), links.c.to_id.in_(ids))
+            rows = self._session.rows(select(links).where(links.c.workspace == workspace, touches))
+            found.update(Link(**row._mapping) for row in rows)
+        return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
+
+
+def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
+    given = [(name, getattr(wanted, name)) for name in ("run_id", "channel", "person", "author", "status", "verdict")]
+    conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
+    conditions.append(_t.workspace == workspace)
+    if wanted.text:
+        part = wanted.text.lower()
+        conditions.append(or_(*(func.strpos(func.lower(_t[name]), part) > 0 for name in ("goal", "output"))))
+    if wanted.roots_only:
+        conditions.append(_t.parent_id == "")
+    if not wanted.include_archived:
+        conditions.append(_t.archived_at.is_(None))
+    return statement.select_from(episodes).where(*conditions)
+
+
+def _episode(row: Row[Any]) -> Episode:
+    values = dict(row._mapping)
+    verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
+    usage = Usage(**{name: values.pop(name) for name in _USAGE})
+    return Episode(**values, verdicts=verdicts, usage=usage)
+
+
+def _number(row: Row[Any] | None) -> int:
+    return 0 if row is None else int(row[0])
+
+
+def _digest(goal: str) -> str:
+    # A digest, so that a long goal needs no long index entry; 128 bits do not collide.
+    return blake2b(goal_key(goal).encode(errors="surrogatepass"), digest_size=16).hexdigest()

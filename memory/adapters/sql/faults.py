@@ -1,0 +1,77 @@
+"""The driver's errors in the words of `memory.errors`: what was tried, on which file, and what to do."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError, StatementError
+
+from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, StoreReadOnly, StoreUnavailable
+
+_PRIMARY = 0xFF
+"""The low byte of an extended result code is the plain one (sqlite.org/rescode.html)."""
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise the package's errors for those of the database library. Other exceptions pass."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as exc:
+        raise fault(exc, path) from exc
+    except (UnicodeEncodeError, OverflowError) as exc:
+        raise InvalidInput(f"A text or number cannot be looked up in the database: {exc}.") from exc
+
+
+def fault(exc: SQLAlchemyError | sqlite3.Error, path: Path) -> Exception:
+    """The error to raise instead."""
+    original = exc.orig if isinstance(exc, StatementError) else exc
+    if isinstance(original, sqlite3.Error):
+        return _sqlite_fault(original, path)
+    if isinstance(original, Exception) and original is not exc:
+        return original  # a wrong value, found while the statement was prepared
+    return StoreUnavailable(f"The database {path} did not answer ({type(exc).__name__}). Try again in a moment.")
+
+
+def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
+    match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY:
+        case sqlite3.SQLITE_NOTADB:
+            return NotADatabase(
+                f"{path} is not a Goodbot database. Set DATABASE_URL to another file, or move this one."
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return NotADatabase(f"The database {path} is damaged ({error}). Restore it from a backup.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return read_only(path)
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreUnavailable(
+                f"The database {path} cannot be opened. Check that it is a file this user may read."
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreUnavailable(f"The disk of the database {path} is full. Free some space and try again.")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreUnavailable(f"The database {path} is locked by another process. Try again in a moment.")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnavailable(f"The disk of the database {path} failed ({error}). Check the disk and try again.")
+        case sqlite3.SQLITE_CONSTRAINT:
+            return Conflict(f"The database {path} refused a contradicting write ({error}). Nothing was changed.")
+        case sqlite3.SQLITE_TOOBIG:
+            return InvalidInput("The text is too large for the database. Shorten it and try again.")
+        case _:
+            return StoreUnavailable(f"The database {path} failed ({error}). Run `goodbot doctor`.")
+
+
+def read_only(path: Path) -> StoreReadOnly:
+    """The error for a file or folder that refuses writes."""
+    return StoreReadOnly(
+        f"The database {path} cannot be written: the file or its folder is read-only for this user. "
+        "Change the permissions, or set DATABASE_URL to a file in a folder you may write."
+    )
+
+
+def may_write(path: Path) -> bool:
+    """Whether the user this process acts as may write the file and its folder (SQLite keeps two files beside it)."""
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(each, os.W_OK, effective_ids=effective) for each in (path.parent, path) if each.exists())

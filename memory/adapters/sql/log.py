@@ -1,0 +1,64 @@
+"""The append-only log and the events already handled."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, and_, bindparam, delete, select
+
+from memory.adapters.sql.session import Session, add_statement
+from memory.adapters.sql.tables import episodes, events, processed_events
+from memory.adapters.storable import storable
+from memory.model import Event, EventKind
+
+_t = events.c
+_CLAIM = add_statement(processed_events)
+_APPEND = add_statement(events)
+_OF_EPISODE = (
+    select(events).where(_t.workspace == bindparam("w"), _t.episode_id == bindparam("episode")).order_by(_t.seq)
+)
+_OF_RUN = (
+    select(events)
+    .join(episodes, and_(episodes.c.workspace == _t.workspace, episodes.c.id == _t.episode_id))
+    .where(episodes.c.workspace == bindparam("w"), episodes.c.run_id == bindparam("run"))
+    .order_by(_t.seq)
+)
+
+
+class Log:
+    """`memory.ports.EventLog` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
+        if not source_event_id:
+            raise ValueError("only an event with an id can be claimed")
+        row = {"workspace": workspace, "source_event_id": source_event_id, "at": at}
+        return self._session.run(_CLAIM, storable(row)) == 1
+
+    def append(self, event: Event) -> bool:
+        row = {column.name: getattr(storable(event), column.name) for column in _t}
+        row["seq"] = self._session.advance(event.workspace, "event")
+        return self._session.run(_APPEND, row) == 1
+
+    def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
+        return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))
+
+    def of_run(self, workspace: str, run_id: str) -> list[Event]:
+        return _events(self._session.rows(_OF_RUN, {"w": workspace, "run": run_id}))
+
+    def erase_actor(self, workspace: str, actor: str) -> list[str]:
+        self._session.require_writing()
+        own = and_(_t.workspace == workspace, _t.actor == actor)
+        about = self._session.rows(select(_t.episode_id).distinct().where(own).order_by(_t.episode_id))
+        self._session.run(delete(events).where(own))
+        return [row.episode_id for row in about]
+
+    def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
+        own = and_(_t.workspace == workspace, _t.actor == actor, _t.kind.in_(kinds))
+        return _events(self._session.rows(select(events).where(own).order_by(_t.seq.desc()).limit(limit)))
+
+
+def _events(rows: Sequence[Row[Any]]) -> list[Event]:
+    return [Event(**row._mapping) for row in rows]

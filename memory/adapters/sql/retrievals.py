@@ -1,0 +1,76 @@
+"""Recalls with what they injected, and how it fared."""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import and_, bindparam, delete, insert, select, update
+
+from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
+from memory.adapters.sql.tables import retrieval_items, retrievals
+from memory.adapters.storable import check_items, chunks, storable
+from memory.errors import NotFound
+from memory.model import Retrieval, RetrievalItem
+
+_r = retrievals.c
+_i = retrieval_items.c
+_PUT = put_statement(retrievals)
+_CLEAR = delete(retrieval_items).where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
+_ADD = insert(retrieval_items)
+_OF_RUN = select(retrievals).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.at, _r.id)
+_ITEMS_OF_RUN = (
+    select(retrieval_items)
+    .join(retrievals, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
+    .where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run"))
+    .order_by(_i.rank, _i.episode_id)
+)
+_SIGNAL = update(retrieval_items).where(
+    _i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"), _i.episode_id == bindparam("episode")
+)
+_OF_EPISODE = (
+    select(*_r, *(column.label(f"item_{column.name}") for column in _i))
+    .join(retrieval_items, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
+    .where(_i.workspace == bindparam("w"), _i.episode_id == bindparam("episode"))
+    .order_by(_r.at.desc(), _r.id.desc())
+)
+
+
+class Retrievals:
+    """`memory.ports.RetrievalTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
+        check_items(storable(retrieval).workspace, retrieval.id, items)
+        self._session.run(_PUT, {column.name: getattr(retrieval, column.name) for column in _r})
+        self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
+        self._session.run(_ADD, [{column.name: getattr(item, column.name) for column in _i} for item in items])
+
+    def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
+        run = {"w": workspace, "run": run_id}
+        items: dict[str, list[RetrievalItem]] = {}
+        for row in self._session.rows(_ITEMS_OF_RUN, run):
+            items.setdefault(row.retrieval_id, []).append(RetrievalItem(**row._mapping))
+        found = [Retrieval(**row._mapping) for row in self._session.rows(_OF_RUN, run)]
+        return [(retrieval, items.get(retrieval.id, [])) for retrieval in found]
+
+    def set_signal(self, item: RetrievalItem) -> None:
+        change = _SIGNAL.values(signal=item.signal, ratio=storable(item).ratio)
+        key = {"w": item.workspace, "retrieval": item.retrieval_id, "episode": item.episode_id}
+        if not self._session.run(change, key):
+            raise NotFound(f"Episode {item.episode_id} is not an item of retrieval {item.retrieval_id}.")
+
+    def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
+        rows = self._session.rows(_OF_EPISODE.limit(limit), {"w": workspace, "episode": episode_id})
+        return [
+            (
+                Retrieval(**{column.name: row._mapping[column.name] for column in _r}),
+                RetrievalItem(**{column.name: row._mapping[f"item_{column.name}"] for column in _i}),
+            )
+            for row in rows
+        ]
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        self._session.require_writing()
+        for ids in chunks(run_ids, ID_LIMIT):
+            # The items go with their recall.
+            self._session.run(delete(retrievals).where(_r.workspace == workspace, _r.run_id.in_(ids)))

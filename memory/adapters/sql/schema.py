@@ -1,0 +1,83 @@
+"""Whether a database file is ours and of this version, and what to do if not."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+from memory.adapters.sql.engine import WRITES
+from memory.adapters.sql.faults import translated
+from memory.adapters.sql.planner import advise_planner
+from memory.errors import NotADatabase, SchemaMismatch
+
+HEAD_REVISION = "0001"
+"""The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
+
+_TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+_REVISION = text("SELECT version_num FROM alembic_version")
+
+
+def require_schema(engine: Engine, path: Path, *, migrate: bool) -> None:
+    """Bring the database to the newest schema, or say why not.
+
+    Raises `SchemaMismatch` (newer; or older and `migrate` is false) and `NotADatabase` (another program's database).
+    """
+    with translated(path), engine.connect() as connection, connection.begin():
+        revision = _revision(connection, path)
+    if revision == HEAD_REVISION:
+        return
+    if not migrate:
+        _require_known(revision, path)
+        raise SchemaMismatch(f"The database {path} has an older schema ({revision or 'none'}). Run `goodbot migrate`.")
+    _upgrade(engine, path)
+
+
+def _upgrade(engine: Engine, path: Path) -> None:
+    from memory.migrations import upgrade  # heavy, and rarely needed
+
+    with translated(path), engine.connect().execution_options(**{WRITES: True}) as connection:
+        # Off while tables are rebuilt, and checked at the end. SQLite ignores this inside a transaction.
+        _execute(connection, "PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                # Another process may have upgraded while this one waited for the lock.
+                revision = _revision(connection, path)
+                if revision != HEAD_REVISION:
+                    _require_known(revision, path)
+                    upgrade(connection)
+                    _require_whole(connection, path)
+                    advise_planner(connection)
+        finally:
+            _execute(connection, "PRAGMA foreign_keys=ON")
+
+
+def _execute(connection: Connection, statement: str) -> None:
+    """Run a statement outside any transaction."""
+    driver = connection.connection.driver_connection
+    if driver is not None:
+        driver.execute(statement)
+
+
+def _require_whole(connection: Connection, path: Path) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        raise NotADatabase(f"The database {path} is damaged: a row of {broken[0]} refers to nothing. Restore a backup.")
+
+
+def _revision(connection: Connection, path: Path) -> str:
+    """The schema's revision, empty for a database without tables."""
+    names = set(connection.execute(_TABLES).scalars())
+    if not names:
+        return ""
+    if "alembic_version" not in names:
+        raise NotADatabase(f"{path} is another program's database. Set DATABASE_URL to another file.")
+    return str(connection.execute(_REVISION).scalar_one_or_none() or "")
+
+
+def _require_known(revision: str, path: Path) -> None:
+    from memory.migrations import known_revisions
+
+    if revision and revision not in known_revisions():
+        raise SchemaMismatch(
+            f"The database {path} was written by a newer Goodbot (schema {revision}); "
+            "upgrade Goodbot, or set DATABASE_URL to another file."
+        )

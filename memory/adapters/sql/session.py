@@ -1,0 +1,102 @@
+"""One connection inside one transaction: the only place where statements are executed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.sql.base import Executable
+from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy.sql.schema import Table
+
+from memory.adapters.sql.faults import translated
+from memory.adapters.sql.tables import counters
+from memory.errors import StoreUnavailable
+
+Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+ID_LIMIT = 10_000
+"""How many ids one statement may name; SQLite takes 32,766 parameters."""
+
+
+def put_statement(table: Table) -> Executable:
+    """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
+    statement = insert(table)
+    keys = list(table.primary_key)
+    rest = {column.name: statement.excluded[column.name] for column in table.columns if column not in set(keys)}
+    return statement.on_conflict_do_update(index_elements=keys, set_=rest)
+
+
+def add_statement(table: Table) -> Executable:
+    """Insert a row unless that would break a key or a unique index; the row count says which."""
+    return insert(table).on_conflict_do_nothing()
+
+
+def _advance_statement() -> ReturningInsert[tuple[int]]:
+    statement = insert(counters).values(value=bindparam("steps"))
+    return statement.on_conflict_do_update(
+        index_elements=[counters.c.workspace, counters.c.name],
+        set_={"value": counters.c.value + statement.excluded.value},
+    ).returning(counters.c.value)
+
+
+_ADVANCE = _advance_statement()
+
+
+class Session:
+    """Runs statements for the tables of one transaction and translates what goes wrong."""
+
+    def __init__(self, connection: Connection, path: Path, *, writes: bool) -> None:
+        self._connection = connection
+        self._path = path
+        self._writes = writes
+        self._is_open = True
+
+    def end(self) -> None:
+        """The transaction is over: nothing runs any more."""
+        self._is_open = False
+
+    def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
+        """What a query finds."""
+        self._require_open()
+        with translated(self._path):
+            return self._connection.execute(statement, parameters).all()
+
+    def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
+        """The first row a query finds, or None."""
+        self._require_open()
+        with translated(self._path):
+            return self._connection.execute(statement, parameters).first()
+
+    def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
+        """Change something; how many rows. An empty list of rows changes nothing.
+
+        Raises `RuntimeError` in a reading transaction.
+        """
+        self.require_writing()
+        if isinstance(parameters, Sequence) and not parameters:
+            return 0
+        with translated(self._path):
+            return self._connection.execute(statement, parameters).rowcount
+
+    def advance(self, workspace: str, counter: str, steps: int = 1) -> int:
+        """Raise a workspace's counter by `steps` and return it: the last of as many fresh numbers.
+
+        The database has one writer at a time, so the order of the numbers is the order of commits.
+        """
+        self.require_writing()
+        row = self.row(_ADVANCE, {"workspace": workspace, "name": counter, "steps": steps})
+        if row is None:
+            raise StoreUnavailable(f"The database {self._path} did not count; run `goodbot doctor`.")
+        return int(row[0])
+
+    def require_writing(self) -> None:
+        """Raises `RuntimeError` in a reading transaction."""
+        self._require_open()
+        if not self._writes:
+            raise RuntimeError("a reading transaction cannot write; use store.write()")
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise StoreUnavailable("This transaction has ended; begin another one with store.read() or store.write().")

@@ -1,0 +1,208 @@
+"""The store on one SQLite file, shared by threads and processes."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Lock, RLock, get_ident
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select, union
+
+from memory.adapters.sql import index
+from memory.adapters.sql.deliveries import Deliveries
+from memory.adapters.sql.engine import WRITES, open_engine
+from memory.adapters.sql.episodes import Episodes
+from memory.adapters.sql.faults import may_write, read_only, translated
+from memory.adapters.sql.log import Log
+from memory.adapters.sql.retrievals import Retrievals
+from memory.adapters.sql.schema import require_schema
+from memory.adapters.sql.session import Session
+from memory.adapters.sql.tables import episodes, incoming, outgoing
+from memory.adapters.sql.teaching import Teaching
+from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
+from memory.ports import Neighbourhood, Transaction
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+RECALL_BYTES = 256 * 2**20
+"""How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
+
+_WORKSPACES = union(select(episodes.c.workspace), select(incoming.c.workspace), select(outgoing.c.workspace))
+
+
+class SqlTransaction:
+    """The five tables of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self.episodes = Episodes(session)
+        self.log = Log(session)
+        self.teaching = Teaching(session)
+        self.deliveries = Deliveries(session)
+        self.retrievals = Retrievals(session)
+
+
+class SqlStore:
+    """`memory.ports.Store` on a SQLite file. Make one with `SqlStore.open`."""
+
+    def __init__(self, path: Path, *, recall_bytes: int = RECALL_BYTES) -> None:
+        self._path = path
+        self._engine = open_engine(path)
+        self._file: tuple[int, int] | None = None
+        self._recall = index.RecallIndex(recall_bytes)
+        self._recall_lock = RLock()
+        self._one_writer = Lock()
+        self._writer: int | None = None
+        self._is_closed = False
+
+    @classmethod
+    def open(cls, url: str, *, migrate: bool = True) -> "SqlStore":
+        """Open `sqlite:////absolute/path.db`, creating the file and its folder, and upgrade its schema if need be.
+
+        Raises `InvalidInput` for another kind of address, `StoreReadOnly`, `NotADatabase`, `SchemaMismatch` (newer; or
+        not the newest and `migrate` is false: nothing is created or changed then) and `StoreUnavailable`.
+        """
+        path = _path_of(url)
+        if path.exists():
+            _require_file(path)
+        elif migrate:
+            _make_folder(path)
+        else:
+            raise SchemaMismatch(f"There is no database at {path} yet. Run `goodbot migrate` to create it.")
+        if not may_write(path):
+            raise read_only(path)
+        store = cls(path)
+        try:
+            require_schema(store._engine, path, migrate=migrate)
+            store._file = _identity(path)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        if self._writer == get_ident():
+            raise RuntimeError("a writing transaction inside another one of the same thread can never commit")
+        # SQLite has one writer at a time; waiting here is fair, waiting there is polling.
+        with self._one_writer:
+            self._writer = get_ident()
+            try:
+                with self._session(writes=True) as session:
+                    yield SqlTransaction(session)
+            finally:
+                self._writer = None
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        with self._session(writes=False) as session:
+            yield SqlTransaction(session)
+
+    def nearest(
+        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
+    ) -> Neighbourhood:
+        with self._recall_lock, self._session(writes=False) as session:
+            return self._recall.nearest(session, workspace, partitions, model, vector, k, min_cosine)
+
+    def workspaces(self) -> list[str]:
+        with self._session(writes=False) as session:
+            return sorted(row.workspace for row in session.rows(_WORKSPACES))
+
+    def erase_free_space(self) -> None:
+        """As the port says. Takes time in proportion to the file; waits up to 10 s for readers in other processes.
+
+        Raises `StoreUnavailable` if they do not finish: some bytes may then still be in the log file.
+        """
+        with self._one_writer:
+            with self._session(writes=True) as session:
+                index.sweep(session)
+            # Straight on the driver's connection, because neither may run inside a transaction.
+            with translated(self._path), closing(self._engine.raw_connection()) as connection:
+                connection.execute("VACUUM")
+                is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            raise StoreUnavailable(
+                f"Another process is still reading {self._path}, so its log file keeps erased text. Try again."
+            )
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._engine.dispose()
+        self._recall.clear()
+
+    @contextmanager
+    def _session(self, *, writes: bool) -> Iterator[Session]:
+        """One transaction: committed at the end, rolled back by any exception."""
+        self._check_file()
+        with translated(self._path):
+            connection = self._engine.connect().execution_options(**{WRITES: writes})
+        try:
+            with translated(self._path):
+                transaction = connection.begin()
+            session = Session(connection, self._path, writes=writes)
+            try:
+                yield session
+            finally:
+                session.end()
+            with translated(self._path):
+                transaction.commit()
+        finally:
+            connection.close()
+
+    def _check_file(self) -> None:
+        """Notice that the file was removed or replaced, which an open connection does not."""
+        if self._is_closed:
+            raise StoreUnavailable(f"The store on {self._path} is closed; open it again.")
+        file = _identity(self._path)
+        if file == self._file:
+            return
+        with self._recall_lock:
+            if file != self._file:
+                self._engine.dispose()
+                self._recall.clear()
+                require_schema(self._engine, self._path, migrate=False)
+                self._file = file
+
+
+def _path_of(url: str) -> Path:
+    """The file an address names, taken as it stands: `%`, `#` and blanks are part of the path."""
+    # The address may hold a password, so no message repeats it.
+    scheme, separator, rest = url.partition("://")
+    if not separator or not scheme.replace("+", "").isalnum():
+        raise InvalidInput("DATABASE_URL is not an address. Use sqlite:////absolute/path/goodbot.db.")
+    if scheme not in ("sqlite", "sqlite+pysqlite"):
+        raise InvalidInput(
+            f"DATABASE_URL names a {scheme} database; only SQLite is supported for now. "
+            "Use sqlite:////absolute/path/goodbot.db."
+        )
+    name = rest.removeprefix("/")
+    if name == rest or name in ("", ":memory:") or "?" in name or "\0" in name:
+        raise InvalidInput("DATABASE_URL must name a file and nothing else: sqlite:////absolute/path/goodbot.db.")
+    return Path(name).expanduser().absolute()
+
+
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        raise NotADatabase(f"{path} is not a file. Set DATABASE_URL to a database file.")
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (PermissionError, FileExistsError, NotADirectoryError) as exc:
+        raise StoreReadOnly(
+            f"The folder {path.parent} for the database cannot be created ({exc.strerror}). "
+            "Set DATABASE_URL to a file in a folder you may write."
+        ) from exc
+    except OSError as exc:
+        raise StoreUnavailable(f"The folder {path.parent} cannot be created ({exc.strerror}).") from exc
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as exc:
+        raise StoreUnavailable(
+            f"The database {path} is gone ({exc.strerror}). Put it back, or restart to begin with an empty one."
+        ) from exc
+    return (found.st_dev, found.st_ino)

@@ -1,0 +1,132 @@
+"""Reactions, votes and the ledger of sent messages."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, insert, select
+
+from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
+from memory.adapters.sql.tables import ledger, reactions
+from memory.adapters.sql.tables import votes as votes_table
+from memory.adapters.storable import check_votes, chunks, storable
+from memory.model import LedgerEntry, Reaction, Vote
+
+_r = reactions.c
+_l = ledger.c
+_PUT_REACTION = put_statement(reactions)
+_REACTION = select(reactions).where(
+    _r.workspace == bindparam("w"),
+    _r.channel == bindparam("channel"),
+    _r.message_id == bindparam("message"),
+    _r.node_id == bindparam("node"),
+    _r.actor == bindparam("actor"),
+    _r.source == bindparam("source"),
+)
+_OF_RUN = select(reactions).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.seq)
+_UNCLAIMED = (
+    select(reactions)
+    .where(
+        _r.workspace == bindparam("w"),
+        _r.channel == bindparam("channel"),
+        _r.message_id == bindparam("message"),
+        _r.run_id == "",
+    )
+    .order_by(_r.seq)
+)
+_BY_ACTOR = (
+    select(reactions)
+    .where(_r.workspace == bindparam("w"), _r.actor == bindparam("actor"))
+    .order_by(_r.at.desc(), _r.seq.desc())
+)
+_CLEAR_VOTES = delete(votes_table).where(
+    votes_table.c.workspace == bindparam("w"), votes_table.c.run_id == bindparam("run")
+)
+_VOTES = (
+    select(votes_table)
+    .where(votes_table.c.workspace == bindparam("w"), votes_table.c.run_id == bindparam("run"))
+    .order_by(votes_table.c.node_id, votes_table.c.actor)
+)
+_PUT_LEDGER = put_statement(ledger)
+_LEDGER = select(ledger).where(
+    _l.workspace == bindparam("w"),
+    _l.channel == bindparam("channel"),
+    _l.message_id == bindparam("message"),
+    _l.expires_at > bindparam("now"),
+)
+_LEDGER_OF_RUN = (
+    select(ledger)
+    .where(_l.workspace == bindparam("w"), _l.run_id == bindparam("run"))
+    .order_by(_l.part, _l.posted_at, _l.message_id)
+)
+
+
+class Teaching:
+    """`memory.ports.TeachingTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def put_reaction(self, reaction: Reaction) -> None:
+        row = {column.name: getattr(storable(reaction), column.name) for column in _r}
+        row["seq"] = self._session.advance(reaction.workspace, "reaction")
+        self._session.run(_PUT_REACTION, row)
+
+    def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
+        names = ("w", "channel", "message", "node", "actor", "source")
+        row = self._session.row(_REACTION, dict(zip(names, key, strict=True)))
+        return None if row is None else Reaction(**row._mapping)
+
+    def reactions_of_run(self, workspace: str, run_id: str) -> list[Reaction]:
+        return _reactions(self._session.rows(_OF_RUN, {"w": workspace, "run": run_id}))
+
+    def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
+        return _reactions(self._session.rows(_BY_ACTOR, {"w": workspace, "actor": actor}))
+
+    def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
+        where = {"w": workspace, "channel": channel, "message": message_id}
+        return _reactions(self._session.rows(_UNCLAIMED, where))
+
+    def delete_reactions(self, workspace: str, actor: str) -> int:
+        return self._session.run(delete(reactions).where(_r.workspace == workspace, _r.actor == actor))
+
+    def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
+        check_votes(workspace, run_id, votes)
+        self._session.run(_CLEAR_VOTES, {"w": workspace, "run": run_id})
+        rows = [{column.name: getattr(vote, column.name) for column in votes_table.c} for vote in votes]
+        self._session.run(insert(votes_table), rows)
+
+    def votes(self, workspace: str, run_id: str) -> list[Vote]:
+        return [Vote(**row._mapping) for row in self._session.rows(_VOTES, {"w": workspace, "run": run_id})]
+
+    def put_ledger(self, entry: LedgerEntry) -> None:
+        self._session.run(_PUT_LEDGER, {column.name: getattr(storable(entry), column.name) for column in _l})
+
+    def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
+        row = self._session.row(_LEDGER, {"w": workspace, "channel": channel, "message": message_id, "now": now})
+        return None if row is None else LedgerEntry(**row._mapping)
+
+    def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
+        return _ledger(self._session.rows(_LEDGER_OF_RUN, {"w": workspace, "run": run_id}))
+
+    def recent_ledger(self, workspace: str, channel: str, limit: int) -> list[LedgerEntry]:
+        here = select(ledger).where(_l.workspace == workspace, _l.channel == channel)
+        newest = here.order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
+        return _ledger(self._session.rows(newest.limit(limit)))
+
+    def sweep_ledger(self, now: datetime) -> int:
+        return self._session.run(delete(ledger).where(_l.expires_at <= now))
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        self._session.require_writing()
+        for ids in chunks(run_ids, ID_LIMIT):
+            for table in (ledger, reactions, votes_table):
+                self._session.run(delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids)))
+
+
+def _reactions(rows: Sequence[Row[Any]]) -> list[Reaction]:
+    return [Reaction(**row._mapping) for row in rows]
+
+
+def _ledger(rows: Sequence[Row[Any]]) -> list[LedgerEntry]:
+    return [LedgerEntry(**row._mapping) for row in rows]

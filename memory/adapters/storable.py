@@ -1,0 +1,129 @@
+"""What every store accepts: text that any database can keep, finite numbers, aware times, JSON values."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from memory.errors import InvalidInput
+from memory.model import RetrievalItem, Vote
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+T = TypeVar("T")
+
+_BIGGEST = 2**63
+
+
+def storable(value: T) -> T:
+    """The value itself if every part of it can be stored.
+
+    Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite not the second), and
+    `ValueError` / `TypeError` for what only a programmer can pass: naive times, NaN, integers above 64 bits, odd types.
+    """
+    _check(value, type(value).__name__)
+    return value
+
+
+def _check(value: object, where: str) -> None:
+    match value:
+        case None | bool():
+            return
+        case str():
+            _check_text(value, where)
+        case int():
+            if not -_BIGGEST <= value < _BIGGEST:
+                raise ValueError(f"{where} does not fit 64 bits")
+        case float():
+            if not math.isfinite(value):
+                raise ValueError(f"{where} must be a finite number, got {value}")
+        case datetime():
+            if value.tzinfo is None:
+                raise ValueError(f"{where} must be an aware time (UTC), got {value!r}")
+        case _:
+            for name, part in _parts(value, where):
+                _check(part, name)
+
+
+def _parts(value: object, where: str) -> Iterator[tuple[str, object]]:
+    match value:
+        case Mapping():
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    raise TypeError(f"{where} must have text keys, got {key!r}")
+                _check_text(key, where)
+                yield f"{where}.{key}", item
+        case list() | tuple():
+            yield from ((where, item) for item in value)
+        case _ if is_dataclass(value):
+            yield from ((f"{where}.{field.name}", getattr(value, field.name)) for field in fields(value))
+        case _:
+            raise TypeError(f"{where} cannot be stored: {type(value).__name__}")
+
+
+def _check_text(text: str, where: str) -> None:
+    if "\0" in text:
+        raise InvalidInput(f"{where} contains a NUL character, which cannot be stored; remove it and try again.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as exc:
+        raise InvalidInput(f"{where} contains half a character (a lone surrogate); remove it and try again.") from exc
+
+
+def to_json(value: object) -> str:
+    """Compact JSON; raises `ValueError` or `TypeError` for what JSON cannot say."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def plain(value: Mapping[str, object]) -> dict[str, object]:
+    """A private copy holding only JSON values, as a database would give it back."""
+    copy: dict[str, object] = json.loads(to_json(dict(value)))
+    return copy
+
+
+def half(vector: "Vector") -> "Vector":
+    """The vector as it comes back from the disk: rounded to float16, read-only float32. Shape (dimension,).
+
+    Raises `ValueError` unless it is one non-empty row of finite numbers.
+    """
+    rounded = np.asarray(vector, dtype="<f2").astype(np.float32)
+    if rounded.ndim != 1 or rounded.size == 0 or not np.isfinite(rounded).all():
+        raise ValueError(f"a vector is one row of finite numbers, got shape {rounded.shape}")
+    rounded.setflags(write=False)
+    return rounded
+
+
+def check_votes(workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
+    """Raises `ValueError` for a vote of another run, or two votes of one person on one node."""
+    storable(tuple(votes))
+    if any((vote.workspace, vote.run_id) != (workspace, run_id) for vote in votes):
+        raise ValueError(f"votes of another run given for {workspace}/{run_id}")
+    if len({(vote.node_id, vote.actor) for vote in votes}) < len(votes):
+        raise ValueError(f"two votes of one person on one node of {workspace}/{run_id}")
+
+
+def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem]) -> None:
+    """Raises `ValueError` for an item of another retrieval, or one episode twice."""
+    storable(tuple(items))
+    if any((item.workspace, item.retrieval_id) != (workspace, retrieval_id) for item in items):
+        raise ValueError(f"items of another retrieval given for {workspace}/{retrieval_id}")
+    if len({item.episode_id for item in items}) < len(items):
+        raise ValueError(f"one episode twice in retrieval {workspace}/{retrieval_id}")
+
+
+def goal_key(goal: str) -> str:
+    """What makes two goals the same attempt: the text, ignoring case and spaces."""
+    return " ".join(goal.split()).casefold()
+
+
+def chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The values in lists of at most `size`; a database limits how many parameters a statement takes."""
+    rest = iter(values)
+    while chunk := list(islice(rest, size)):
+        yield chunk

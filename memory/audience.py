@@ -1,0 +1,71 @@
+"""Who may find an episode: the partitions of the recall index it is filed under, and those a person may search.
+
+Scope is applied before anything else by construction: a search names partitions, and an episode is only ever filed in
+partitions its audience may name. Nothing from a direct message or a private channel is filed where people outside that
+conversation look (design 3.1, rule 5).
+"""
+
+from urllib.parse import quote
+
+from memory.model import Audience, Episode, Scope, Visibility
+from memory.ports import IndexEntry
+
+
+def _name(*parts: str) -> str:
+    """Join the parts of a partition's name; an id can never contain the separator, so no id can spell another name."""
+    return "/".join(quote(part, safe="") for part in parts)
+
+
+def partitions_of(episode: Episode) -> list[IndexEntry]:
+    """Where the episode is filed for each audience that has validated it. Empty for archived or undecided ones."""
+    if episode.archived_at is not None:
+        return []
+    entries: list[IndexEntry] = []
+
+    def file(audience: Audience, *partitions: str) -> None:
+        verdict = episode.verdicts.of(audience)
+        if verdict.is_validated:
+            entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
+
+    person = ("person", episode.author or episode.person)
+    channel = _name("channel", episode.channel)
+    match episode.visibility:
+        case Visibility.PUBLIC:
+            file(Audience.PERSONAL, _name(*person))
+            file(Audience.CHANNEL, channel)
+            file(Audience.WORKSPACE, "workspace")
+        case Visibility.PRIVATE:
+            # The person's own direct messages with the bot are read by nobody outside the channel either.
+            file(Audience.PERSONAL, _name(*person, "in", episode.channel), _name(*person, "direct"))
+            file(Audience.CHANNEL, channel)
+        case Visibility.DIRECT:
+            file(Audience.PERSONAL, _name(*person, "direct"))
+            file(Audience.CHANNEL, channel)
+    return sorted(entries, key=lambda entry: entry.partition)
+
+
+def partitions_for(scope: Scope) -> list[str]:
+    """The partitions a question from this scope may search, most specific first."""
+    person = ("person", scope.person)
+    own = [_name(*person)]
+    if scope.visibility is Visibility.DIRECT:
+        own.insert(0, _name(*person, "direct"))
+    if scope.visibility is Visibility.PRIVATE:
+        own.insert(0, _name(*person, "in", scope.channel))
+    return [*own, _name("channel", scope.channel), "workspace"]
+
+
+def may_see(scope: Scope, episode: Episode) -> bool:
+    """Whether a person may be shown this episode outside recall: it is theirs, or it is filed where they may look.
+
+    The rule of `/why`, `/memory` and search. A foreign workspace is never visible.
+    """
+    if episode.workspace != scope.workspace:
+        return False
+    named = set(partitions_for(scope))
+    if any(entry.partition in named for entry in partitions_of(episode)):
+        return True
+    is_own = scope.person in (episode.person, episode.author)
+    if episode.visibility is Visibility.PUBLIC or scope.visibility is Visibility.DIRECT:
+        return is_own
+    return is_own and episode.channel == scope.channel

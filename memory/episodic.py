@@ -1,0 +1,135 @@
+"""The small door to memory for another agent: store episodes, retrieve the most similar ones (seed 004)."""
+
+from dataclasses import dataclass, field, replace
+
+from memory.adapters.embedding import HashingEmbedder
+from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.system import TimeOrderedIds, utc_now
+from memory.model import Episode, EpisodeStatus, Reaction, Scope, Visibility
+from memory.retrieval.config import RetrievalConfig
+from memory.service import FinishedRun, Memory, NodeRecall
+
+DEFAULT_APP = "goodbot"
+DEFAULT_USER = "default"
+_CHANNEL = "agent"
+
+
+def in_memory() -> Memory:
+    """A memory that lives as long as the process: nothing to install, nothing on disk."""
+    return Memory(
+        InMemoryStore(),
+        HashingEmbedder(),
+        clock=utc_now,
+        new_id=TimeOrderedIds(),
+        retrieval=RetrievalConfig(env_threshold=0.0, top_k=None, env_weight=0.0, intent_weight=1.0, min_intent=0.0),
+    )
+
+
+class EpisodicMemory:
+    """Stores completed episodes for one user and finds the most similar validated ones."""
+
+    def __init__(self, memory: Memory, scope: Scope) -> None:
+        self.memory = memory
+        self.scope = scope
+
+    def store(self, episode: Episode) -> Episode:
+        """Keep an episode; returns it as stored, with its id.
+
+        A status other than pending is taken as this user's own judgement. An episode without a goal is not kept:
+        it could never be found again.
+        """
+        if not episode.goal.strip():
+            return episode
+        new_id, now = self.memory.new_id, self.memory.clock()
+        stored = replace(
+            episode,
+            id=episode.id or new_id(),
+            run_id=episode.run_id or new_id(),
+            workspace=self.scope.workspace,
+            channel=self.scope.channel,
+            person=self.scope.person,
+            author=self.scope.person,
+            visibility=self.scope.visibility,
+            action=episode.action or "answer",
+            action_target=episode.action_target or episode.goal,
+            created_at=now,
+        )
+        recalled = self.memory.recalling.recall(self.scope, stored.goal)
+        self.memory.recording.finish(
+            FinishedRun(
+                workspace=stored.workspace,
+                run_id=stored.run_id,
+                event_id="",
+                nodes=(stored,),
+                recalls=(
+                    NodeRecall(
+                        node_path=stored.node_path,
+                        recollection=recalled.recollection,
+                        vector=recalled.vector,
+                        shown_ids=(),
+                    ),
+                ),
+                parts=(),
+                embedding_model=self.memory.embedder.name,
+            )
+        )
+        if episode.status is not EpisodeStatus.PENDING:
+            self._judge(stored, -1 if episode.status is EpisodeStatus.FAILURE else 1)
+        return self.memory.audit.run(stored.workspace, stored.run_id).root
+
+    def _judge(self, episode: Episode, value: int) -> None:
+        self.memory.teaching.vote(
+            Reaction(
+                workspace=episode.workspace,
+                channel=episode.channel,
+                message_id=f"run/{episode.run_id}",
+                actor=self.scope.person,
+                source="stored",
+                value=value,
+                at=self.memory.clock(),
+                run_id=episode.run_id,
+            )
+        )
+
+    def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
+        """The `k` validated episodes most similar to the goal, best first. Pending ones are never returned."""
+        if k <= 0 or not goal.strip():
+            return []
+        config = replace(self.memory.recalling.config, final_k=k)
+        recollection = self.memory.recalling.recall(self.scope, goal, config=config).recollection
+        return [exemplar.episode for exemplar in recollection.exemplars][:k]
+
+
+class NoOpEpisodicMemory:
+    """Keeps nothing and finds nothing: for an agent that has no corpus yet."""
+
+    def store(self, episode: Episode) -> Episode:
+        """Do nothing."""
+        return episode
+
+    def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
+        """Find nothing."""
+        return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodicMemoryConfig:
+    """A shared base from which a memory per user is made; users never see each other's episodes."""
+
+    service: Memory = field(default_factory=in_memory)
+    app_name: str = DEFAULT_APP
+    user_id: str = DEFAULT_USER
+
+    def with_user_id(self, user_id: str) -> "EpisodicMemoryConfig":
+        """A copy for another user, over the same service."""
+        return replace(self, user_id=user_id)
+
+    def new_episodic_memory(self) -> EpisodicMemory:
+        """The memory of this user."""
+        scope = Scope(
+            workspace=f"library:{self.app_name}",
+            channel=_CHANNEL,
+            person=self.user_id,
+            visibility=Visibility.DIRECT,
+        )
+        return EpisodicMemory(self.service, replace(scope, channel=f"{_CHANNEL}/{self.user_id}"))

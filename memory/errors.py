@@ -1,0 +1,70 @@
+"""Every error the memory package raises on purpose.
+
+    MemoryFault
+    ├─ NotFound            no such episode, run or retrieval in this workspace
+    ├─ Conflict            the write contradicts what is stored
+    ├─ InvalidInput        the caller's text, number or name cannot be accepted
+    ├─ StoreUnavailable *  the database cannot be opened, read or written now
+    │  ├─ StoreReadOnly    the file or its folder refuses writes
+    │  ├─ NotADatabase     the file is something else, or is damaged
+    │  └─ SchemaMismatch   the database is older or newer than this code
+    ├─ EmbeddingFailed *   the embedder could not be loaded or could not embed
+    └─ GraderMissing       no grader was set
+
+`*` = worth trying again later (`retryable`). Messages say what was tried, on what, and what to do.
+Wrong arguments that only a programmer can make are `ValueError` / `TypeError`, not these.
+"""
+
+from typing import ClassVar
+
+
+class MemoryFault(Exception):
+    """Root of the package's errors."""
+
+    retryable: ClassVar[bool] = False
+
+
+class NotFound(MemoryFault):
+    """Nothing with this id in this workspace."""
+
+
+class Conflict(MemoryFault):
+    """The write contradicts what is stored, for example two different runs for one message."""
+
+
+class InvalidInput(MemoryFault):
+    """A person's input cannot be accepted; the message is fit to be shown to that person."""
+
+
+class StoreUnavailable(MemoryFault):
+    """The database cannot be opened, read or written at the moment."""
+
+    retryable = True
+
+
+class StoreReadOnly(StoreUnavailable):
+    """The database file or its folder cannot be written."""
+
+    retryable = False
+
+
+class NotADatabase(StoreUnavailable):
+    """The file is not a database, or is damaged."""
+
+    retryable = False
+
+
+class SchemaMismatch(StoreUnavailable):
+    """The database's schema is older or newer than this code expects."""
+
+    retryable = False
+
+
+class EmbeddingFailed(MemoryFault):
+    """The embedder could not be loaded, or failed on a text."""
+
+    retryable = True
+
+
+class GraderMissing(MemoryFault):
+    """`get_grader()` was called before `set_grader()`."""

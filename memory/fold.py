@@ -1,0 +1,158 @@
+"""The state of an episode as a fold of its events: what `rebuild --check` recomputes and every write goes through.
+
+`apply` is one step of the fold; `facts` strips an episode to what the run itself produced; `replay` folds a whole log.
+Writing code applies the same step to the stored state, so stored and replayed state agree by construction.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.model import (
+    Audience,
+    Episode,
+    EpisodeStatus,
+    Event,
+    EventKind,
+    Reaction,
+    Role,
+    Signal,
+    TeachingPolicy,
+    Verdicts,
+    derive_status,
+)
+from memory.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, strength
+from memory.verdict import fold_votes, judge
+
+_USE = {
+    EventKind.USED: Signal.USED,
+    EventKind.IGNORED: Signal.IGNORED,
+    EventKind.UNKNOWN: Signal.UNKNOWN,
+    EventKind.CONTRADICTED: Signal.CONTRADICTED,
+}
+
+
+def facts(episode: Episode) -> Episode:
+    """The episode as the run made it, before anybody or anything touched it."""
+    return replace(
+        episode,
+        status=EpisodeStatus.PENDING,
+        verdicts=Verdicts(),
+        outcome_reason="",
+        correction="",
+        promoted=None,
+        strength=BASE_PENDING,
+        nudge=0.0,
+        salience=SALIENCE_START,
+        salience_at=episode.created_at,
+        retrieval_count=0,
+        used_count=0,
+        ignored_count=0,
+        graded_at=None,
+        archived_at=None,
+    )
+
+
+def with_verdicts(episode: Episode, verdicts: Verdicts) -> Episode:
+    """The episode with new verdicts and all that is derived from them."""
+    return replace(
+        episode,
+        verdicts=verdicts,
+        status=derive_status(verdicts.overall, episode.termination),
+        strength=strength(verdicts, episode.nudge),
+    )
+
+
+def apply(episode: Episode, event: Event) -> Episode:
+    """One step of the fold for events that touch the episode directly. Votes go through `reaction_of` and `judge`."""
+    detail = event.detail
+    match event.kind:
+        case EventKind.GRADED | EventKind.REGRADED:
+            return replace(episode, graded_at=event.at, outcome_reason=str(detail.get("reason", "")))
+        case EventKind.CORRECTED:
+            return replace(episode, correction=str(detail.get("text", "")))
+        case EventKind.INJECTED:
+            return replace(
+                episode,
+                salience=bumped(episode.salience, episode.salience_at, event.at),
+                salience_at=max(event.at, episode.salience_at),
+                retrieval_count=episode.retrieval_count + 1,
+            )
+        case EventKind.USED | EventKind.IGNORED | EventKind.UNKNOWN | EventKind.CONTRADICTED:
+            return _after_use(episode, _USE[event.kind])
+        case EventKind.ARCHIVED:
+            return replace(episode, archived_at=event.at)
+        case EventKind.RESTORED:
+            return replace(episode, archived_at=None)
+        case EventKind.PROMOTED:
+            audience = str(detail.get("audience", ""))
+            return replace(episode, promoted=Audience(audience) if audience else None)
+        case _:
+            return episode
+
+
+def _after_use(episode: Episode, signal: Signal) -> Episode:
+    nudge = nudged(episode.nudge, signal)
+    return replace(
+        episode,
+        nudge=nudge,
+        strength=strength(episode.verdicts, nudge),
+        used_count=episode.used_count + (signal is Signal.USED),
+        ignored_count=episode.ignored_count + (signal is Signal.IGNORED),
+    )
+
+
+def reaction_detail(reaction: Reaction) -> dict[str, object]:
+    """What a `voted` / `unvoted` event must hold so that the register can be rebuilt from it."""
+    return {
+        "channel": reaction.channel,
+        "message_id": reaction.message_id,
+        "node_id": reaction.node_id,
+        "source": reaction.source,
+        "value": reaction.value,
+        "role": reaction.role.value,
+        "run_id": reaction.run_id,
+        "at": reaction.at.isoformat(),
+    }
+
+
+def reaction_of(event: Event) -> Reaction:
+    """The register's value as a `voted` / `unvoted` event left it."""
+    detail = event.detail
+    return Reaction(
+        workspace=event.workspace,
+        channel=str(detail["channel"]),
+        message_id=str(detail["message_id"]),
+        node_id=str(detail["node_id"]),
+        actor=event.actor,
+        source=str(detail["source"]),
+        value=int(str(detail["value"])),
+        role=Role(str(detail["role"])),
+        run_id=str(detail["run_id"]),
+        at=datetime.fromisoformat(str(detail["at"])),
+        is_active=event.kind is EventKind.VOTED,
+        seq=event.seq,
+    )
+
+
+def registers(events: Iterable[Event]) -> list[Reaction]:
+    """The registers that a run's events leave, in order of arrival."""
+    latest: dict[tuple[str, str, str, str, str, str], Reaction] = {}
+    for event in events:
+        if event.kind in (EventKind.VOTED, EventKind.UNVOTED):
+            reaction = reaction_of(event)
+            latest[reaction.key] = reaction
+    return sorted(latest.values(), key=lambda reaction: reaction.seq)
+
+
+def replay(episode: Episode, run_events: Sequence[Event], policy: TeachingPolicy) -> Episode:
+    """The episode as its run's whole log says it must be.
+
+    `run_events` are the events of every episode of the run in log order: votes hang on the root but may speak for any
+    node.
+    """
+    state = facts(episode)
+    for event in run_events:
+        if event.episode_id == episode.id:
+            state = apply(state, event)
+    return with_verdicts(state, judge(state, fold_votes(registers(run_events)), policy))

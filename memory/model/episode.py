@@ -1,0 +1,245 @@
+"""An episode: one goal pursued once by one agent node, with how it ended and what people said of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from memory.model.scope import Audience, Scope, Visibility
+
+
+class StepKind(StrEnum):
+    """What one step of a trajectory was."""
+
+    THINK = "think"
+    ACT = "act"
+    OBSERVE = "observe"
+    EXPAND = "expand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One think, act, observe or expand. Kept whole in the store, shortened only when shown."""
+
+    kind: StepKind
+    text: str = ""
+    """The thought, the observation, or the answer given."""
+    tool: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    flow: str = ""
+    """`sequence`, `fallback` or `parallel`, for an expansion."""
+    subgoals: tuple[str, ...] = ()
+    is_error: bool = False
+
+
+class Termination(StrEnum):
+    """How a node ended by itself."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    EXPAND = "expand"
+    ABORTED = "aborted"
+
+
+class Verdict(StrEnum):
+    """What people said. A pure function of the votes (`memory.verdict`)."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    FAILURE = "failure"
+    DISPUTED = "disputed"
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether an episode with this verdict may reach a prompt."""
+        return self in (Verdict.SUCCESS, Verdict.FAILURE)
+
+
+class EpisodeStatus(StrEnum):
+    """The seeds' four-valued status, derived from verdict and termination."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    EXPAND = "expand"
+    PENDING = "pending"
+
+
+class Origin(StrEnum):
+    """How an episode came to be."""
+
+    RUN = "run"
+    """The agent pursued the goal."""
+    CORRECTION = "correction"
+    """A person said what would have been right."""
+    TAUGHT = "taught"
+    """A person taught the answer without a failed run behind it."""
+    IMPORT = "import"
+    """Read from an export."""
+
+
+def derive_status(verdict: Verdict, termination: Termination) -> EpisodeStatus:
+    """The contract's rule: nobody decided -> pending; then failure of either kind; then how the node ended."""
+    if not verdict.is_validated:
+        return EpisodeStatus.PENDING
+    if verdict is Verdict.FAILURE or termination is Termination.FAILURE:
+        return EpisodeStatus.FAILURE
+    if termination is Termination.EXPAND:
+        return EpisodeStatus.EXPAND
+    return EpisodeStatus.SUCCESS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """The verdict in each audience, narrowest first."""
+
+    personal: Verdict = Verdict.PENDING
+    channel: Verdict = Verdict.PENDING
+    workspace: Verdict = Verdict.PENDING
+
+    def of(self, audience: Audience) -> Verdict:
+        """The verdict that holds for one audience."""
+        match audience:
+            case Audience.PERSONAL:
+                return self.personal
+            case Audience.CHANNEL:
+                return self.channel
+            case Audience.WORKSPACE:
+                return self.workspace
+
+    @property
+    def overall(self) -> Verdict:
+        """One word for lists: the widest audience that has decided, else whether anybody disputes it."""
+        for verdict in (self.workspace, self.channel, self.personal):
+            if verdict is not Verdict.PENDING:
+                return verdict
+        return Verdict.PENDING
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the model calls of one node cost."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One goal pursued once. The facts of the run never change; what people said of it does.
+
+    The seed's record is `Episode(goal=..., trajectory=..., status=...)`, and that is enough to construct one:
+    a text given as `trajectory` becomes a single step. Everything else has a neutral default.
+    """
+
+    goal: str
+    trajectory: tuple[Step, ...] = ()
+    status: EpisodeStatus = EpisodeStatus.PENDING
+
+    id: str = ""
+    """Time-ordered; unique within a workspace."""
+    run_id: str = ""
+    parent_id: str = ""
+    node_path: str = "0"
+    """Position in the run's tree: `0` is the root, `0.1` its second child."""
+    flow: str = ""
+    """The control flow this node expanded into, if it did."""
+    why: str = ""
+    """Why the node exists, as its parent put it."""
+    step_number: int = 1
+    """Position of the node in the run, in order of start, from 1."""
+    rep: int = 1
+    """1 + how many earlier attempts at this goal exist in this scope."""
+
+    workspace: str = ""
+    channel: str = ""
+    thread: str = ""
+    person: str = ""
+    visibility: Visibility = Visibility.PUBLIC
+    place: str = ""
+
+    origin: Origin = Origin.RUN
+    author: str = ""
+    """The person whose words or judgement the lesson is: the asker, or whoever corrected."""
+    context_before: tuple[str, ...] = ()
+    context_after: tuple[str, ...] = ()
+    """Sorted element strings (`channel:C1`, `tool:clock`), the seed's `envPre.elements`."""
+    thoughts: str = ""
+    action: str = ""
+    """The action signature's type: a tool's name, `answer`, `expand`, or `none`."""
+    action_target: str = ""
+    output: str = ""
+    termination: Termination = Termination.SUCCESS
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    outcome_reason: str = ""
+    correction: str = ""
+    task_incomplete: str = ""
+    promoted: Audience | None = None
+    """The widest audience a teacher promoted it to."""
+
+    strength: float = 0.5
+    """Trust, 0..1: a base from the verdicts plus a bounded nudge from use."""
+    nudge: float = 0.0
+    salience: float = 1.0
+    """Attention at `salience_at`, 0..10; halves with disuse."""
+    salience_at: datetime = _EPOCH
+    retrieval_count: int = 0
+    used_count: int = 0
+    ignored_count: int = 0
+
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    exemplar_ids: tuple[str, ...] = ()
+    """Episodes the node was shown as lessons."""
+    created_at: datetime = _EPOCH
+    graded_at: datetime | None = None
+    archived_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.trajectory, str):
+            text: str = self.trajectory
+            step = Step(kind=StepKind.ACT, text=text)
+            object.__setattr__(self, "trajectory", (step,) if text else ())
+            if not self.output:
+                object.__setattr__(self, "output", text)
+        for moment in (self.created_at, self.graded_at, self.archived_at, self.salience_at):
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError(f"times of an episode must be aware (UTC), got {moment!r}")
+
+    @property
+    def verdict(self) -> Verdict:
+        """One word for what people said (`Verdicts.overall`)."""
+        return self.verdicts.overall
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this is the run's first node, the one its answer came from."""
+        return not self.parent_id
+
+    @property
+    def scope(self) -> Scope:
+        """The scope the episode was made in. Raises `ValueError` for an episode that was never stored."""
+        return Scope(
+            workspace=self.workspace,
+            channel=self.channel,
+            thread=self.thread,
+            person=self.person,
+            visibility=self.visibility,
+            place=self.place,
+        )
+
+    @property
+    def signature(self) -> tuple[str, str, str]:
+        """What makes two lessons the same lesson: action, target, and the answer for a plain answer."""
+        target = " ".join(self.action_target.split()).casefold()
+        return (self.action, target, self.output if self.action == "answer" else "")

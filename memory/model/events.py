@@ -1,0 +1,47 @@
+"""The append-only record of everything that happened to an episode. All that changes is a fold of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class EventKind(StrEnum):
+    """The words of the log."""
+
+    CREATED = "created"
+    LINKED = "linked"
+    """A message that was sent now stands for this answer, or two episodes were joined by a link."""
+    VOTED = "voted"
+    UNVOTED = "unvoted"
+    GRADED = "graded"
+    """First verdict in some audience."""
+    REGRADED = "regraded"
+    """The verdict changed after the first."""
+    CORRECTED = "corrected"
+    INJECTED = "injected"
+    USED = "used"
+    IGNORED = "ignored"
+    UNKNOWN = "unknown"
+    CONTRADICTED = "contradicted"
+    ARCHIVED = "archived"
+    RESTORED = "restored"
+    PROMOTED = "promoted"
+    MERGED = "merged"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry. `detail` holds only JSON values, and no text of a person beyond what the episode holds."""
+
+    workspace: str
+    episode_id: str
+    kind: EventKind
+    actor: str
+    at: datetime
+    source_event_id: str = ""
+    """The platform's id of what caused it; a second event with the same id is dropped. Empty for internal causes."""
+    detail: Mapping[str, object] = field(default_factory=dict[str, object])
+    seq: int = 0
+    """Position in the workspace's log; set by the store."""

@@ -1,0 +1,147 @@
+"""What recall hands out: exemplars, how each stage narrowed them down, and how they fared afterwards."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from memory.model.episode import Episode, Verdict
+from memory.model.scope import Audience
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32]
+else:
+    Vector = object  # lists and commands that compute nothing must not wait for numpy
+"""One text's embedding: shape (dimension,), unit length."""
+
+
+class Lesson(StrEnum):
+    """What an exemplar tells the agent."""
+
+    REPEAT = "REPEAT"
+    AVOID = "AVOID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """A validated episode chosen for one goal, with the numbers that chose it."""
+
+    episode: Episode
+    verdict: Verdict
+    """The verdict in the audience it was reached through."""
+    audience: Audience
+    context_score: float
+    """Overlap of context elements, 0..1."""
+    intent_score: float
+    """Cosine of goal embeddings, -1..1."""
+    relevance: float
+    """The combined score, 0..1."""
+    n_success: int = 0
+    n_failure: int = 0
+    """How many episodes with the same action were folded into this one, by verdict."""
+
+    @property
+    def lesson(self) -> Lesson:
+        """REPEAT for what people approved, AVOID for what they rejected."""
+        return Lesson.REPEAT if self.verdict is Verdict.SUCCESS else Lesson.AVOID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCounts:
+    """How many candidates each stage of the pipeline let through (the seed's `debug`)."""
+
+    total_loaded: int = 0
+    env_matched: int = 0
+    env_top_k: int = 0
+    state_ranked: int = 0
+    gated: int = 0
+    deduped: int = 0
+    above_threshold: int = 0
+    selected: int = 0
+    linked: int = 0
+    env_fallback: bool = False
+    """The context gate left nothing, so intent alone decided."""
+
+    def as_dict(self) -> dict[str, int | bool]:
+        """The counts by name, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """The outcome of one recall: what was chosen, best first, and why no more."""
+
+    retrieval_id: str
+    goal: str
+    exemplars: tuple[Exemplar, ...]
+    counts: StageCounts
+
+
+class Signal(StrEnum):
+    """What became of an injected exemplar."""
+
+    USED = "used"
+    IGNORED = "ignored"
+    UNKNOWN = "unknown"
+    """There was nothing to judge by."""
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """The record of one recall."""
+
+    workspace: str
+    id: str
+    run_id: str
+    node_path: str
+    goal: str
+    at: datetime
+    counts: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalItem:
+    """One exemplar of one recall."""
+
+    workspace: str
+    retrieval_id: str
+    rank: int
+    """From 1, best first."""
+    episode_id: str
+    lesson: Lesson
+    context_score: float
+    intent_score: float
+    relevance: float
+    signal: Signal | None = None
+    ratio: float = 0.0
+    """The detector's evidence, 0..1."""
+
+
+class LinkKind(StrEnum):
+    """How two episodes belong together; read as `from KIND to`."""
+
+    SUBGOAL_OF = "subgoal_of"
+    CORRECTS = "corrects"
+    SAME_GOAL = "same_goal"
+    SUPERSEDES = "supersedes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A directed, typed edge between two episodes. No self-loops."""
+
+    workspace: str
+    from_id: str
+    to_id: str
+    kind: LinkKind
+    at: datetime
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.from_id == self.to_id:
+            raise ValueError(f"an episode cannot be linked to itself ({self.from_id})")

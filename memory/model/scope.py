@@ -1,0 +1,59 @@
+"""Who a memory is for: the workspace, channel and person it came from, and the audiences it may reach."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Visibility(StrEnum):
+    """Who can read the conversation an episode came from."""
+
+    DIRECT = "direct"
+    """One person and the bot."""
+    PRIVATE = "private"
+    """A channel whose members were invited."""
+    PUBLIC = "public"
+    """Any member of the workspace may read it."""
+
+
+class Audience(StrEnum):
+    """Circles of people a verdict holds for, narrowest first."""
+
+    PERSONAL = "personal"
+    CHANNEL = "channel"
+    WORKSPACE = "workspace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where something was said and by whom.
+
+    `workspace` is qualified by its platform (`slack:T024BE7LD`), so ids of two platforms or two workspaces
+    may be equal without ever meeting. It is the first part of every key in the store.
+    """
+
+    workspace: str
+    channel: str
+    person: str
+    thread: str = ""
+    visibility: Visibility = Visibility.PUBLIC
+    place: str = ""
+    """The channel as people write it (`#general`), for display only."""
+
+    def __post_init__(self) -> None:
+        if not self.workspace or not self.channel or not self.person:
+            raise ValueError(f"a scope needs a workspace, a channel and a person, got {self!r}")
+
+    @property
+    def platform(self) -> str:
+        """The part of the workspace before its first colon."""
+        return self.workspace.partition(":")[0]
+
+    @property
+    def sender_key(self) -> str:
+        """The seed's `platform:sender:channel` (genie, `ReactionContext.SenderKey`)."""
+        return f"{self.platform}:{self.person}:{self.channel}"
+
+    @property
+    def conversation(self) -> tuple[str, str, str]:
+        """The key messages are queued by: one run at a time in each."""
+        return (self.workspace, self.channel, self.thread)

@@ -1,0 +1,104 @@
+"""What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memory.model.scope import Audience
+
+
+class Role(StrEnum):
+    """What a person is allowed to decide. Resolved when they act and stored with the act."""
+
+    ADMIN = "admin"
+    """Decides for every audience (command line, admin pages)."""
+    TEACHER = "teacher"
+    """Decides for the channel at once, may promote."""
+    MEMBER = "member"
+    """Decides alone for themself; for a channel with others."""
+    GUEST = "guest"
+    """Guests and external people: seen, never counted."""
+    BOT = "bot"
+    """This bot or another: never recorded."""
+
+    @property
+    def may_promote(self) -> bool:
+        """Whether this role may widen a lesson's audience."""
+        return self in (Role.ADMIN, Role.TEACHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaction:
+    """One signal of one person on one answer, as it stands now: a last-writer-wins register.
+
+    The register's key is (workspace, channel, message_id, node_id, actor, source). Emoji, buttons, corrections and
+    administrators' grades are all signals; `source` tells them apart (`emoji:👍🏽`, `button`, `grade`).
+    """
+
+    workspace: str
+    channel: str
+    message_id: str
+    actor: str
+    source: str
+    value: int
+    """+1, -1, or 0 for a signal that carries no judgement."""
+    at: datetime
+    """When the platform says it happened; decides which of two signals is the later one."""
+    role: Role = Role.MEMBER
+    node_id: str = ""
+    """Empty for the whole answer, else the one episode that is judged."""
+    run_id: str = ""
+    """Empty while no ledger row is known for the message (a reaction that overtook its answer)."""
+    is_active: bool = True
+    seq: int = 0
+    """Arrival order, to break ties of `at`."""
+
+    def __post_init__(self) -> None:
+        if self.value not in (-1, 0, 1):
+            raise ValueError(f"a reaction's value is -1, 0 or +1, got {self.value!r}")
+        if self.at.tzinfo is None:
+            raise ValueError(f"a reaction's time must be aware (UTC), got {self.at!r}")
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str, str]:
+        """The register this signal writes to."""
+        return (self.workspace, self.channel, self.message_id, self.node_id, self.actor, self.source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One person's standing judgement of one answer or one node: their latest active signal."""
+
+    workspace: str
+    run_id: str
+    actor: str
+    role: Role
+    value: int
+    at: datetime
+    node_id: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """A teacher's decision that a lesson is good for a wider audience."""
+
+    audience: Audience
+    actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeachingPolicy:
+    """The numbers of the verdict. Every one is a setting (`[teaching]`)."""
+
+    quorum_up: int = 2
+    """People other than the asker whose 👍 make a channel lesson."""
+    quorum_down: int = 2
+    """The same for 👎; never smaller than `quorum_up`."""
+
+    def __post_init__(self) -> None:
+        if self.quorum_up < 1 or self.quorum_down < self.quorum_up:
+            raise ValueError(
+                f"quorums must satisfy 1 <= quorum_up <= quorum_down, got {self.quorum_up} and {self.quorum_down}"
+            )

@@ -1,0 +1,1 @@
+"""Choosing which validated episodes an agent is shown, and how they are worded."""

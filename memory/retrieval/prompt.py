@@ -1,0 +1,151 @@
+"""Exemplars as the lines a language model reads: the seed's REPEAT / AVOID wording, under a token budget.
+
+Everything a person or a tool wrote is data here. It stays on its own line or is indented below it, so no stored text
+can look like a line of the format, and `neutralise` keeps it from closing the block it stands in.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+
+from memory.model import Exemplar, Lesson, Step, StepKind, Verdict
+
+HEADER = """\
+# Lessons From Previous Attempt
+These are results from a PREVIOUS attempt at this task.
+- REPEAT: actions that worked before — do them again now
+- AVOID: mistakes from before — do NOT repeat them"""
+
+CHARACTERS_PER_TOKEN = 4
+"""The usual rough estimate; a budget needs no more."""
+
+_ACTION_CHARACTERS = 80
+_GOAL_CHARACTERS = 300
+_WRONG_ANSWER_CHARACTERS = 200
+_STEP_CHARACTERS = 120
+_TAG = re.compile(r"<(?=\s*/?\s*(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
+"""An emoji's joiner where there is no emoji: invisible inside a tag's name."""
+
+
+def neutralise(text: str) -> str:
+    """Keep untrusted text from opening or closing a block of the prompt; drop invisible control characters."""
+    visible = "".join(map(_shown, text))
+    return _TAG.sub("&lt;", _JOINER.sub("", visible))
+
+
+def _shown(character: str) -> str:
+    """The character, a plain space for any other kind of space, nothing for what cannot be seen."""
+    if character in "\n\t\u200d\ufe0f" or character.isprintable():
+        return character
+    return " " if unicodedata.category(character) == "Zs" else ""
+
+
+def one_line(text: str, limit: int) -> str:
+    """Fold white space and cut at `limit` characters, marking the cut."""
+    folded = " ".join(neutralise(text).split())
+    return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"
+
+
+def indented(text: str) -> str:
+    """Neutralised text whose continuation lines are set in by two spaces."""
+    lines = neutralise(text).strip().splitlines() or [""]
+    return "\n  ".join(lines)
+
+
+def percent(score: float) -> int:
+    """A score of 0..1 in per cent, halves rounded up (the seed's 84.5 is 85)."""
+    return int((Decimal(str(score)) * 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def label(place: str, score: float | None) -> str:
+    """`[#general 85%] `, without what is not known; empty when nothing is."""
+    parts = [part for part in (one_line(place, 80), f"{percent(score)}%" if score is not None else "") if part]
+    return f"[{' '.join(parts)}] " if parts else ""
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens a text will take, roughly, rounded up."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def lesson_lines(
+    number: int,
+    lesson: Lesson,
+    *,
+    place: str,
+    score: float | None,
+    action: str,
+    target: str,
+    reason: str = "",
+    correction: str = "",
+    task_incomplete: str = "",
+    extra: Iterable[str] = (),
+) -> str:
+    """One numbered lesson. Lines appear only when there is something to say (seed, "Prompt Format")."""
+    act = f"{one_line(action, _ACTION_CHARACTERS)}: '{one_line(target, _GOAL_CHARACTERS)}'"
+    lines = [f"{number}. {lesson.value}: {label(place, score)}{act}"]
+    if reason:
+        lines.append(f"{'This worked' if lesson is Lesson.REPEAT else 'This failed'}: {indented(reason)}")
+    lines.extend(extra)
+    if correction and lesson is Lesson.AVOID:
+        lines.append(f"Do this instead: {indented(correction)}")
+    if task_incomplete:
+        lines.append(f"The task still failed because: {indented(task_incomplete)}")
+    return "\n".join(lines)
+
+
+def render_lessons(exemplars: Sequence[Exemplar], *, budget_tokens: int) -> tuple[str, tuple[Exemplar, ...]]:
+    """The block for one node's prompt and the exemplars that fitted, best first.
+
+    An exemplar that does not fit is left out whole and the next one is tried; nothing at all gives an empty text.
+    """
+    blocks: list[str] = []
+    shown: list[Exemplar] = []
+    left = budget_tokens - estimate_tokens(HEADER)
+    for exemplar in exemplars:
+        block = _render(len(blocks) + 1, exemplar)
+        cost = estimate_tokens(block) + 1
+        if cost <= left:
+            left -= cost
+            blocks.append(block)
+            shown.append(exemplar)
+    return ("\n".join([HEADER, *blocks]) if blocks else ""), tuple(shown)
+
+
+def _render(number: int, exemplar: Exemplar) -> str:
+    episode = exemplar.episode
+    extra: list[str] = []
+    steps = _steps(episode.trajectory)
+    if steps:
+        extra.append(f"Steps: {steps}")
+    if exemplar.verdict is Verdict.SUCCESS and episode.output:
+        extra.append(f"Answer: {indented(episode.output)}")
+    elif episode.output and episode.action == "answer":
+        extra.append(f"That answer was wrong: {one_line(episode.output, _WRONG_ANSWER_CHARACTERS)}")
+    return lesson_lines(
+        number,
+        exemplar.lesson,
+        place=episode.place,
+        score=exemplar.relevance,
+        action=episode.action or "answer",
+        target=episode.goal,
+        reason=episode.outcome_reason,
+        correction=episode.correction,
+        task_incomplete=episode.task_incomplete,
+        extra=extra,
+    )
+
+
+def _steps(trajectory: Sequence[Step]) -> str:
+    """What was done, shortened: `clock(zone="Europe/Paris")`, `parallel: first | second`."""
+    done: list[str] = []
+    for step in trajectory:
+        if step.kind is StepKind.ACT and step.tool:
+            arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+            done.append(one_line(f"{step.tool}({arguments})", _STEP_CHARACTERS))
+        elif step.kind is StepKind.EXPAND:
+            subgoals = " | ".join(one_line(goal, _STEP_CHARACTERS) for goal in step.subgoals)
+            done.append(f"{one_line(step.flow, _ACTION_CHARACTERS)}: {subgoals}")
+    return "; ".join(done)

@@ -1,0 +1,107 @@
+"""What every use case of the memory works with: the ports, the rules, and the two steps they share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.audience import partitions_of
+from memory.errors import NotFound
+from memory.feedback import Detector, OverlapDetector
+from memory.fold import apply, with_verdicts
+from memory.model import Episode, Event, EventKind, TeachingPolicy, Verdicts
+from memory.ports import Clock, Embedder, NewId, Store, Transaction
+from memory.verdict import fold_votes, judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """The ports and rules, shared by all use cases of one process."""
+
+    store: Store
+    embedder: Embedder
+    clock: Clock
+    new_id: NewId
+    policy: TeachingPolicy = field(default_factory=TeachingPolicy)
+    detector: Detector = field(default_factory=OverlapDetector)
+    ledger_days: int = 30
+
+
+def record(tx: Transaction, episode: Episode, event: Event) -> Episode:
+    """Append an event and store the episode as the fold leaves it. A repeated source event changes nothing."""
+    if not tx.log.append(event):
+        return episode
+    after = apply(episode, event)
+    if after != episode:
+        tx.episodes.put(after)
+    return after
+
+
+def event(
+    episode: Episode,
+    kind: EventKind,
+    actor: str,
+    at: datetime,
+    *,
+    source: str = "",
+    detail: Mapping[str, object] | None = None,
+) -> Event:
+    """An event about an episode."""
+    return Event(
+        workspace=episode.workspace,
+        episode_id=episode.id,
+        kind=kind,
+        actor=actor,
+        at=at,
+        source_event_id=source,
+        detail=detail or {},
+    )
+
+
+def file_in_index(tx: Transaction, episode: Episode) -> None:
+    """Make the episode findable where its verdicts allow, and nowhere else.
+
+    An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
+    """
+    entries = partitions_of(episode)
+    if entries and not tx.episodes.vectors(episode.workspace, [episode.id]):
+        return
+    if entries != tx.episodes.index_of(episode.workspace, episode.id):
+        tx.episodes.set_index(episode.workspace, episode.id, entries)
+
+
+def settle(
+    tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy, reason: str = ""
+) -> list[tuple[Verdicts, Episode]]:
+    """Fold a run's reactions into votes and verdicts, log what changed, and refile it.
+
+    Returns (verdicts before, episode after) for every node of the run, the root first.
+    """
+    votes = fold_votes(tx.teaching.reactions_of_run(workspace, run_id))
+    tx.teaching.set_votes(workspace, run_id, votes)
+    settled: list[tuple[Verdicts, Episode]] = []
+    for episode in tx.episodes.of_run(workspace, run_id):
+        before, verdicts = episode.verdicts, judge(episode, votes, policy)
+        after = episode
+        if verdicts != before:
+            kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
+            told = (reason or episode.outcome_reason) if verdicts.overall.is_validated else ""
+            detail = {"from": _words(before), "to": _words(verdicts), "reason": told}
+            change = event(episode, kind, actor, at, detail=detail)
+            tx.log.append(change)
+            after = with_verdicts(apply(episode, change), verdicts)
+            tx.episodes.put(after)
+            file_in_index(tx, after)
+        settled.append((before, after))
+    return settled
+
+
+def _words(verdicts: Verdicts) -> str:
+    return f"{verdicts.personal} {verdicts.channel} {verdicts.workspace}"
+
+
+def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:
+    """The episode. Raises `NotFound`."""
+    episode = tx.episodes.get(workspace, episode_id)
+    if episode is None:
+        raise NotFound(f"no episode {episode_id} in {workspace}; `goodbot episodes list` shows those that exist")
+    return episode

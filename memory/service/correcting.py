@@ -1,0 +1,181 @@
+"""Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.fold import facts
+from memory.model import (
+    Episode,
+    EventKind,
+    Link,
+    LinkKind,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Termination,
+)
+from memory.ports import Transaction
+from memory.service.core import Core, event, existing, file_in_index, record
+from memory.service.voting import write_vote
+
+CORRECTION_CHARACTERS = 8000
+"""Longest correction taken; a lesson has to fit into a prompt."""
+
+OWN_CORRECTION = "correction"
+"""Source of the author's own vote on the lesson a correction made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A correction with the lesson it made."""
+
+    failed: Episode
+    lesson: Episode
+    is_live_for_others: bool
+    """True for a teacher's; anybody else's waits for review."""
+
+
+class Correcting:
+    """The use case of a correction and of taking one back."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def correct(
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = ""
+    ) -> Corrected | None:
+        """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
+
+        The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
+        counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
+        event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer.
+        """
+        words = text.strip()
+        if not words:
+            raise InvalidInput("a correction needs a text: what would have been right?")
+        if len(words) > CORRECTION_CHARACTERS:
+            raise InvalidInput(
+                f"this correction has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it."
+            )
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(scope.workspace, event_id, now):
+                return None
+            nodes = tx.episodes.of_run(scope.workspace, run_id)
+            failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
+            lesson = self._lesson(failed, scope, words, now)
+            self._replace_older(tx, failed, lesson, now)
+            write_vote(self._core, tx, _implied_vote(failed, lesson, role, at), now)
+            failed = existing(tx, scope.workspace, failed.id)
+            detail = {"text": words, "lesson": lesson.id}
+            failed = record(tx, failed, event(failed, EventKind.CORRECTED, scope.person, now, detail=detail))
+            self._store_lesson(tx, failed, lesson, now)
+            write_vote(self._core, tx, _own_vote(lesson, role, at), now, reason="a person said what is right")
+            lesson = existing(tx, scope.workspace, lesson.id)
+            return Corrected(failed=failed, lesson=lesson, is_live_for_others=lesson.verdicts.channel.is_validated)
+
+    def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
+        elements = {element for element in failed.context_before if not element.startswith("person:")}
+        return facts(
+            Episode(
+                id=self._core.new_id(),
+                run_id=self._core.new_id(),
+                goal=failed.goal,
+                origin=Origin.CORRECTION,
+                workspace=failed.workspace,
+                channel=failed.channel,
+                thread=failed.thread,
+                person=scope.person,
+                author=scope.person,
+                visibility=failed.visibility,
+                place=failed.place,
+                context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
+                action="answer",
+                action_target=failed.goal,
+                output=words,
+                termination=Termination.SUCCESS,
+                created_at=now,
+            )
+        )
+
+    def _store_lesson(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
+        tx.episodes.put(lesson)
+        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
+        for model, vector in tx.episodes.vectors(failed.workspace, [failed.id]).values():
+            tx.episodes.put_vector(lesson.workspace, lesson.id, model, vector)
+        tx.episodes.add_link(
+            Link(workspace=failed.workspace, from_id=lesson.id, to_id=failed.id, kind=LinkKind.CORRECTS, at=now)
+        )
+
+    def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
+        """Archive the author's own lessons that this one makes obsolete: those on this answer, or that it rested on."""
+        older = {
+            link.from_id
+            for link in tx.episodes.links(failed.workspace, [failed.id])
+            if link.kind is LinkKind.CORRECTS and link.to_id == failed.id
+        }
+        for _, items in tx.retrievals.of_run(failed.workspace, failed.run_id):
+            older.update(item.episode_id for item in items if item.signal is Signal.USED)
+        for episode in tx.episodes.get_many(failed.workspace, older).values():
+            if episode.author != lesson.author or episode.origin is Origin.RUN or episode.archived_at is not None:
+                continue
+            detail = {"superseded_by": lesson.id}
+            archived = record(tx, episode, event(episode, EventKind.ARCHIVED, lesson.author, now, detail=detail))
+            file_in_index(tx, archived)
+
+    def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> Episode:
+        """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied."""
+        write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+        lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
+        lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
+        file_in_index(tx, lesson)
+        for link in tx.episodes.links(lesson.workspace, [lesson.id]):
+            failed = tx.episodes.get(lesson.workspace, link.to_id)
+            if link.kind is not LinkKind.CORRECTS or failed is None or link.from_id != lesson.id:
+                continue
+            if failed.correction == lesson.output:
+                record(tx, failed, event(failed, EventKind.CORRECTED, reaction.actor, now, detail={"text": ""}))
+            self._restore_superseded(tx, lesson, now)
+            implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
+            if implied is not None and implied.is_active:
+                write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
+        return lesson
+
+    def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
+        for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
+            if archived.detail.get("superseded_by") == lesson.id:
+                older = tx.episodes.get(lesson.workspace, archived.episode_id)
+                if older is not None and older.archived_at is not None:
+                    restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
+                    file_in_index(tx, restored)
+
+
+def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
+    return Reaction(
+        workspace=failed.workspace,
+        channel=failed.channel,
+        message_id=f"run/{failed.run_id}",
+        actor=lesson.author,
+        source=f"correction:{lesson.id}",
+        value=-1,
+        at=at,
+        role=role,
+        run_id=failed.run_id,
+    )
+
+
+def _own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
+    return Reaction(
+        workspace=lesson.workspace,
+        channel=lesson.channel,
+        message_id=f"run/{lesson.run_id}",
+        actor=lesson.author,
+        source=OWN_CORRECTION,
+        value=1,
+        at=at,
+        role=role,
+        run_id=lesson.run_id,
+    )

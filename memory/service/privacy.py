@@ -1,0 +1,128 @@
+"""A person's data: what there is, a copy of it, and its erasure."""
+
+from dataclasses import dataclass, replace
+
+from memory.fold import replay
+from memory.model import Episode, Event, EventKind, Incoming, LinkKind, Reaction, Signal
+from memory.ports import EpisodeFilter, Transaction
+from memory.service.core import Core, file_in_index
+from memory.verdict import fold_votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What is stored about one person in one workspace."""
+
+    episodes: tuple[Episode, ...]
+    """Their own questions with every node of the answers, and the lessons they wrote."""
+    derived: tuple[Episode, ...]
+    """Episodes of others that repeat their words: corrections of their answers, answers that rest on their lessons."""
+    messages: tuple[Incoming, ...]
+    reactions: tuple[Reaction, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all."""
+        return not (self.episodes or self.derived or self.messages or self.reactions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """How much was erased, without a word of what."""
+
+    episodes: int
+    derived: int
+    messages: int
+    reactions: int
+
+
+_ALL = 1_000_000
+"""More than anybody has."""
+
+
+class Privacy:
+    """Use cases of a person's right to see and to erase."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def holdings(self, workspace: str, person: str) -> Holdings:
+        """Everything stored about the person in this workspace."""
+        with self._core.store.read() as tx:
+            return self._holdings(tx, workspace, person)
+
+    def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
+        def every(wanted: EpisodeFilter) -> list[Episode]:
+            return tx.episodes.search(workspace, replace(wanted, include_archived=True, limit=None))
+
+        own = {episode.id: episode for episode in every(EpisodeFilter(person=person))}
+        own |= {episode.id: episode for episode in every(EpisodeFilter(author=person))}
+        derived: dict[str, Episode] = {}
+        for link in tx.episodes.links(workspace, own):
+            if link.kind is LinkKind.CORRECTS and link.from_id not in own:
+                derived |= tx.episodes.get_many(workspace, [link.from_id])
+        for episode_id in own:
+            for retrieval, item in tx.retrievals.of_episode(workspace, episode_id, limit=_ALL):
+                if item.signal is Signal.USED:
+                    derived |= {node.id: node for node in tx.episodes.of_run(workspace, retrieval.run_id)}
+        return Holdings(
+            episodes=tuple(own.values()),
+            derived=tuple(episode for episode in derived.values() if episode.id not in own),
+            messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
+            reactions=tuple(tx.teaching.reactions_by(workspace, person)),
+        )
+
+    def forget(self, workspace: str, person: str) -> Erased:
+        """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
+
+        Afterwards the database's free space is overwritten, so that no byte of the person's text remains in its files.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            held = self._holdings(tx, workspace, person)
+            touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
+            doomed = [*held.episodes, *held.derived]
+            tx.retrievals.delete_runs(workspace, {episode.run_id for episode in doomed})
+            tx.deliveries.delete_runs(workspace, {episode.run_id for episode in doomed})
+            tx.episodes.delete(workspace, [episode.id for episode in doomed])
+            tx.deliveries.delete_by(workspace, person)
+            tx.teaching.delete_reactions(workspace, person)
+            tx.teaching.delete_runs(workspace, {episode.run_id for episode in doomed})
+            for episode_id in tx.log.erase_actor(workspace, person):
+                episode = tx.episodes.get(workspace, episode_id)
+                if episode is not None:
+                    touched_runs.add(episode.run_id)
+            for run_id in sorted(touched_runs):
+                self._refold(tx, workspace, run_id)
+            erased = Erased(
+                episodes=len(held.episodes),
+                derived=len(held.derived),
+                messages=len(held.messages),
+                reactions=len(held.reactions),
+            )
+            counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
+            tx.log.append(
+                Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor="", at=now, detail=counts)
+            )
+        self._core.store.erase_free_space()
+        return erased
+
+    def _refold(self, tx: Transaction, workspace: str, run_id: str) -> None:
+        """Make what remains of a run what its remaining log says, as if the person had never been there."""
+        log = tx.log.of_run(workspace, run_id)
+        tx.teaching.set_votes(workspace, run_id, fold_votes(tx.teaching.reactions_of_run(workspace, run_id)))
+        for episode in tx.episodes.of_run(workspace, run_id):
+            after = replay(episode, log, self._core.policy)
+            tx.episodes.put(after)
+            file_in_index(tx, after)
+
+    def erase_run(self, workspace: str, run_id: str) -> int:
+        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
+        with self._core.store.write() as tx:
+            nodes = tx.episodes.of_run(workspace, run_id)
+            tx.retrievals.delete_runs(workspace, [run_id])
+            tx.deliveries.delete_runs(workspace, [run_id])
+            tx.teaching.delete_runs(workspace, [run_id])
+            erased = tx.episodes.delete(workspace, [node.id for node in nodes])
+        self._core.store.erase_free_space()
+        return erased

@@ -1,0 +1,169 @@
+"""Recall: the validated episodes most like a goal, for one person in one place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memory.audience import partitions_for, partitions_of
+from memory.errors import EmbeddingFailed
+from memory.model import (
+    Audience,
+    Episode,
+    Exemplar,
+    Lesson,
+    LinkKind,
+    Recollection,
+    Scope,
+    StageCounts,
+    Vector,
+    Verdict,
+)
+from memory.ports import Neighbour
+from memory.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
+from memory.retrieval.config import RetrievalConfig
+from memory.retrieval.pipeline import Candidate
+from memory.service.core import Core
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A recollection with the goal's embedding, which the episode will be stored with."""
+
+    recollection: Recollection
+    vector: Vector | None
+
+
+class IndexSource:
+    """Candidates from the store's vector index: only partitions the asker may search, only above the gate."""
+
+    def __init__(self, core: Core, candidates: int) -> None:
+        self._core = core
+        self._candidates = candidates
+        self.searched = 0
+        self.found: dict[str, Neighbour] = {}
+
+    def load(
+        self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
+    ) -> Sequence[Candidate[Episode]]:
+        """The nearest validated episodes. The current run has none: it is stored when it is over."""
+        scope, vector = situation.scope, situation.current_state_embedding
+        if scope is None or vector is None:
+            return []
+        near = self._core.store.nearest(
+            scope.workspace,
+            partitions_for(scope),
+            self._core.embedder.name,
+            vector,
+            k=self._candidates,
+            min_cosine=config.min_intent,
+        )
+        self.searched = near.searched
+        self.found = {hit.episode_id: hit for hit in near.hits}
+        with self._core.store.read() as tx:
+            episodes = tx.episodes.get_many(scope.workspace, self.found)
+        return [
+            Candidate(
+                memory=episode,
+                id=episode.id,
+                elements=frozenset(episode.context_before),
+                intent=self.found[episode.id].cosine,
+                verdict=self.found[episode.id].verdict,
+                created_at=episode.created_at,
+                decided_at=episode.graded_at or episode.created_at,
+                signature=episode.signature,
+                author=episode.author,
+            )
+            for episode in episodes.values()
+            if episode.archived_at is None and episode.run_id != current_run_id
+        ]
+
+
+class Recalling:
+    """The use case of recall."""
+
+    def __init__(self, core: Core, config: RetrievalConfig, candidates: int) -> None:
+        self._core = core
+        self._candidates = candidates
+        self.config = config
+
+    def recall(
+        self,
+        scope: Scope,
+        goal: str,
+        *,
+        run_id: str = "",
+        context: frozenset[str] = frozenset(),
+        config: RetrievalConfig | None = None,
+    ) -> Recalled:
+        """The exemplars for a goal, best first, with the count after every stage.
+
+        Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
+        the embedder fails, nothing is recalled: a slow start must not keep anybody from an answer.
+        """
+        retrieval_id = self._core.new_id()
+        vector = self._embed(goal)
+        source = IndexSource(self._core, self._candidates)
+        situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
+        output = get_retriever(DefaultRetriever(source, self.config)).retrieve(
+            scope.sender_key, run_id, situation, config or self.config
+        )
+        exemplars = tuple(
+            Exemplar(
+                episode=scored.memory,
+                verdict=scored.verdict,
+                audience=_audience(source.found.get(scored.memory.id)),
+                context_score=scored.env_score,
+                intent_score=scored.int_score,
+                relevance=scored.score,
+                n_success=scored.n_success,
+                n_failure=scored.n_failure,
+            )
+            for scored in output.memories
+        )
+        counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
+        exemplars, counts = self._expanded(scope, exemplars, counts)
+        recollection = Recollection(retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts)
+        return Recalled(recollection=recollection, vector=vector)
+
+    def _embed(self, goal: str) -> Vector | None:
+        try:
+            return self._core.embedder.embed([goal])[0]
+        except EmbeddingFailed:
+            return None
+
+    def _expanded(
+        self, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts
+    ) -> tuple[tuple[Exemplar, ...], StageCounts]:
+        """Follow the links of mistakes to their corrections.
+
+        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake. One that
+        waits for review stays unseen: its text is taken off the mistake as well (design 3.1, rule 7).
+        """
+        mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
+        if not mistakes:
+            return exemplars, counts
+        with self._core.store.read() as tx:
+            links = [link for link in tx.episodes.links(scope.workspace, mistakes) if link.kind is LinkKind.CORRECTS]
+            corrections = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
+        named = set(partitions_for(scope))
+        chosen = {exemplar.episode.id for exemplar in exemplars}
+        expanded: list[Exemplar] = []
+        for exemplar in exemplars:
+            linked = [corrections[link.from_id] for link in links if link.to_id == exemplar.episode.id]
+            visible = [lesson for lesson in linked if _is_repeat_for(lesson, named)]
+            if exemplar.lesson is Lesson.AVOID:
+                text = visible[-1].output if visible else ""
+                exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
+            expanded.append(exemplar)
+            for lesson in visible:
+                if lesson.id not in chosen:
+                    chosen.add(lesson.id)
+                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS))
+        return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
+
+
+def _is_repeat_for(lesson: Episode, partitions: set[str]) -> bool:
+    return any(entry.partition in partitions and entry.verdict is Verdict.SUCCESS for entry in partitions_of(lesson))
+
+
+def _audience(hit: Neighbour | None) -> Audience:
+    return hit.audience if hit is not None else Audience.PERSONAL

@@ -1,0 +1,272 @@
+"""From a person's message to an answer that reactions can find: each step one transaction, each safe to repeat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from memory.fold import facts, reaction_detail
+from memory.model import (
+    Episode,
+    EventKind,
+    Incoming,
+    LedgerEntry,
+    Link,
+    LinkKind,
+    Outgoing,
+    Progress,
+    Recollection,
+    Retrieval,
+    RetrievalItem,
+    Signal,
+    Vector,
+)
+from memory.ports import Transaction
+from memory.service.core import Core, event, record, settle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRecall:
+    """What one node recalled and which of it fitted into its prompt."""
+
+    node_path: str
+    recollection: Recollection
+    vector: Vector | None
+    """The goal's embedding; None when the embedder failed."""
+    shown_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """An answer with everything that led to it, ready to be committed at once."""
+
+    workspace: str
+    run_id: str
+    event_id: str
+    """Of the message it answers; empty when there was none (a library's own run)."""
+    nodes: Sequence[Episode]
+    recalls: Sequence[NodeRecall]
+    parts: Sequence[str]
+    """The texts to post, in order."""
+    channel: str = ""
+    thread: str = ""
+    """Where they are posted."""
+    embedding_model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedLesson:
+    """A remembered lesson that an answer rests on."""
+
+    episode: Episode
+    relevance: float
+    signal: Signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsent:
+    """An answered message with the parts that still have to be posted."""
+
+    incoming: Incoming
+    parts: tuple[Outgoing, ...] = field(default_factory=tuple)
+
+
+class Recording:
+    """Use cases from acceptance to delivery."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def accept(self, message: Incoming) -> bool:
+        """Store a message before anything is done about it. False if it was accepted before."""
+        with self._core.store.write() as tx:
+            return tx.deliveries.accept(message)
+
+    def withdraw(self, workspace: str, event_id: str) -> None:
+        """Give up an accepted message: it will not be answered."""
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming(workspace, event_id)
+            if incoming is not None and incoming.progress is Progress.ACCEPTED:
+                tx.deliveries.set_progress(workspace, event_id, Progress.WITHDRAWN)
+
+    def finish(self, run: FinishedRun) -> bool:
+        """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
+
+        False, and nothing is written, if the message was answered or withdrawn meanwhile.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming(run.workspace, run.event_id) if run.event_id else None
+            if incoming is not None and incoming.progress is not Progress.ACCEPTED:
+                return False
+            self._store_nodes(tx, run)
+            for recall in run.recalls:
+                self._store_recall(tx, run, recall, now)
+            for number, text in enumerate(run.parts, start=1):
+                tx.deliveries.put_outgoing(_outgoing(run, number, text))
+            if incoming is not None:
+                tx.deliveries.set_progress(run.workspace, run.event_id, Progress.ANSWERED, run.run_id)
+        return True
+
+    def _store_nodes(self, tx: Transaction, run: FinishedRun) -> None:
+        vectors = {recall.node_path: recall.vector for recall in run.recalls}
+        for node in run.nodes:
+            rep = 1
+            if node.is_root:
+                rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
+            episode = facts(replace(node, rep=rep))
+            tx.episodes.put(episode)
+            tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at))
+            vector = vectors.get(episode.node_path)
+            if vector is not None:
+                tx.episodes.put_vector(episode.workspace, episode.id, run.embedding_model, vector)
+            if episode.parent_id:
+                tx.episodes.add_link(
+                    Link(
+                        workspace=episode.workspace,
+                        from_id=episode.id,
+                        to_id=episode.parent_id,
+                        kind=LinkKind.SUBGOAL_OF,
+                        at=episode.created_at,
+                    )
+                )
+
+    def _store_recall(self, tx: Transaction, run: FinishedRun, recall: NodeRecall, now: datetime) -> None:
+        """Record what a node was shown; each lesson gets its `injected` event, its salience bump and its signal."""
+        recollection = recall.recollection
+        node = next((node for node in run.nodes if node.node_path == recall.node_path), None)
+        items: list[RetrievalItem] = []
+        for rank, exemplar in enumerate(recollection.exemplars, start=1):
+            if exemplar.episode.id not in recall.shown_ids or node is None:
+                continue
+            lesson = tx.episodes.get(run.workspace, exemplar.episode.id)
+            if lesson is None:  # forgotten while the agent was working
+                continue
+            source = f"{recollection.retrieval_id}/{lesson.id}"
+            lesson = record(tx, lesson, event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}"))
+            found = self._core.detector.detect(exemplar, node.goal, node.output, node.action)
+            detail = {"ratio": round(found.ratio, 4), "run": run.run_id}
+            kind = EventKind(found.signal.value)
+            record(tx, lesson, event(lesson, kind, "goodbot", now, source=f"use/{source}", detail=detail))
+            items.append(
+                RetrievalItem(
+                    workspace=run.workspace,
+                    retrieval_id=recollection.retrieval_id,
+                    rank=rank,
+                    episode_id=lesson.id,
+                    lesson=exemplar.lesson,
+                    context_score=exemplar.context_score,
+                    intent_score=exemplar.intent_score,
+                    relevance=exemplar.relevance,
+                    signal=found.signal,
+                    ratio=found.ratio,
+                )
+            )
+        retrieval = Retrieval(
+            workspace=run.workspace,
+            id=recollection.retrieval_id,
+            run_id=run.run_id,
+            node_path=recall.node_path,
+            goal=recollection.goal,
+            at=now,
+            counts=recollection.counts.as_dict(),
+        )
+        tx.retrievals.put(retrieval, items)
+
+    def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> None:
+        """Note that a part was posted: from now on a reaction on that message finds the answer.
+
+        Reactions that overtook this note are counted now. The last part makes the message delivered.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            parts = tx.deliveries.outgoing(workspace, run_id)
+            outgoing = next((entry for entry in parts if entry.part == part), None)
+            if outgoing is None or outgoing.sent_at is not None:
+                return
+            tx.deliveries.put_outgoing(replace(outgoing, sent_at=now, message_id=message_id))
+            tx.teaching.put_ledger(
+                LedgerEntry(
+                    workspace=workspace,
+                    channel=outgoing.channel,
+                    message_id=message_id,
+                    run_id=run_id,
+                    part=part,
+                    posted_at=now,
+                    expires_at=now + timedelta(days=self._core.ledger_days),
+                )
+            )
+            self._link(tx, outgoing, message_id, now)
+            if all(entry.sent_at is not None or entry.part == part for entry in parts):
+                incoming = tx.deliveries.incoming_of_run(workspace, run_id)
+                if incoming is not None and incoming.progress is Progress.ANSWERED:
+                    tx.deliveries.set_progress(workspace, incoming.event_id, Progress.DELIVERED)
+
+    def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> None:
+        nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)
+        if not nodes:
+            return
+        root = nodes[0]
+        detail = {"channel": outgoing.channel, "message_id": message_id, "part": outgoing.part}
+        source = f"sent/{outgoing.channel}/{message_id}"
+        tx.log.append(event(root, EventKind.LINKED, "goodbot", now, source=source, detail=detail))
+        waiting = tx.teaching.unclaimed_reactions(outgoing.workspace, outgoing.channel, message_id)
+        for reaction in waiting:
+            claimed = replace(reaction, run_id=outgoing.run_id)
+            tx.teaching.put_reaction(claimed)
+            kind = EventKind.VOTED if claimed.is_active else EventKind.UNVOTED
+            tx.log.append(event(root, kind, claimed.actor, now, detail=reaction_detail(claimed)))
+        if waiting:
+            settle(tx, outgoing.workspace, outgoing.run_id, waiting[-1].actor, now, self._core.policy)
+
+    def unfinished(self) -> list[Unsent]:
+        """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
+        with self._core.store.read() as tx:
+            return [
+                Unsent(
+                    incoming=incoming,
+                    parts=tuple(
+                        part
+                        for part in tx.deliveries.outgoing(incoming.scope.workspace, incoming.run_id)
+                        if part.sent_at is None
+                    )
+                    if incoming.run_id
+                    else (),
+                )
+                for incoming in tx.deliveries.unfinished()
+            ]
+
+    def lessons_used(self, workspace: str, run_id: str) -> list[UsedLesson]:
+        """The remembered lessons an answer rests on, most relevant first, each once.
+
+        A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
+        """
+        best: dict[str, RetrievalItem] = {}
+        with self._core.store.read() as tx:
+            for _, items in tx.retrievals.of_run(workspace, run_id):
+                for item in items:
+                    known = best.get(item.episode_id)
+                    if item.signal is Signal.USED and (known is None or item.relevance > known.relevance):
+                        best[item.episode_id] = item
+            episodes = tx.episodes.get_many(workspace, best)
+            corrected = {
+                link.to_id
+                for link in tx.episodes.links(workspace, best)
+                if link.kind is LinkKind.CORRECTS and link.from_id in best
+            }
+        used = [
+            UsedLesson(episode=episodes[item.episode_id], relevance=item.relevance, signal=Signal.USED)
+            for item in best.values()
+            if item.episode_id in episodes and item.episode_id not in corrected
+        ]
+        return sorted(used, key=lambda lesson: (-lesson.relevance, lesson.episode.id))
+
+
+def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
+    return Outgoing(
+        workspace=run.workspace,
+        run_id=run.run_id,
+        part=number,
+        channel=run.channel,
+        thread=run.thread,
+        text=text,
+    )

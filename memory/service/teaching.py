@@ -1,0 +1,160 @@
+"""What people do to teach, as transactions: react, grade, correct, promote, archive, restore, undo."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
+from memory.service.core import Core, event, existing, file_in_index, record, settle
+from memory.service.correcting import OWN_CORRECTION, Corrected, Correcting
+from memory.service.voting import Taught, is_news, write_vote
+
+_GRADE = "grade"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """The act that was taken back."""
+
+    what: str
+    """`correction` or the reaction's source, for example `emoji:👍`."""
+    episode: Episode
+    """The episode it was about, as it is now."""
+
+
+class Teaching:
+    """Use cases of members, teachers and administrators. Every call names the workspace."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._correcting = Correcting(core)
+
+    def react(self, reaction: Reaction, *, event_id: str, on_own_message: bool = True) -> Taught:
+        """Take in a reaction that was added (`is_active`) or removed.
+
+        Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
+        reaction on a message of the bot's own that is not in the ledger yet is kept until it is.
+        """
+        if reaction.role is Role.BOT:
+            return Taught(is_known=False)
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if not tx.log.claim(reaction.workspace, event_id, now):
+                return Taught(is_known=True)
+            entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
+            if entry is None:
+                if on_own_message and is_news(tx, reaction):
+                    tx.teaching.put_reaction(reaction)
+                return Taught(is_known=False)
+            return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id), now)
+
+    def vote(self, reaction: Reaction) -> Taught:
+        """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            return write_vote(self._core, tx, _addressed(reaction), now)
+
+    def grade(
+        self,
+        workspace: str,
+        episode_id: str,
+        verdict: Verdict,
+        *,
+        actor: str,
+        role: Role = Role.ADMIN,
+        reason: str = "",
+        event_id: str = "",
+    ) -> Episode:
+        """Say what one node is worth; on a root, what the whole answer is worth. `pending` takes the grade back.
+
+        Raises `NotFound`, and `InvalidInput` for `disputed`, which only people who disagree can make.
+        """
+        value = {Verdict.SUCCESS: 1, Verdict.FAILURE: -1, Verdict.PENDING: 0}.get(verdict)
+        if value is None:
+            raise InvalidInput(f"cannot grade as {verdict.value}; use success, failure or pending")
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(workspace, event_id, now):
+                return existing(tx, workspace, episode_id)
+            episode = existing(tx, workspace, episode_id)
+            reaction = Reaction(
+                workspace=workspace,
+                channel=episode.channel,
+                message_id="",
+                node_id="" if episode.is_root else episode.id,
+                actor=actor,
+                source=_GRADE,
+                value=value,
+                at=now,
+                role=role,
+                run_id=episode.run_id,
+                is_active=value != 0,
+            )
+            write_vote(self._core, tx, _addressed(reaction), now, reason)
+            return existing(tx, workspace, episode_id)
+
+    def correct(
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = ""
+    ) -> Corrected | None:
+        """Take in what would have been right (`Correcting.correct`)."""
+        return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id)
+
+    def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
+        """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
+
+        Raises `InvalidInput` where that would leave a direct message or a private channel (design 3.1, rule 5).
+        """
+        if not role.may_promote:
+            raise InvalidInput("only a teacher may promote a lesson; ask one to do it")
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            episode = existing(tx, workspace, episode_id)
+            if audience is Audience.WORKSPACE and episode.visibility is not Visibility.PUBLIC:
+                raise InvalidInput(
+                    f"episode {episode_id} comes from a {episode.visibility.value} conversation and stays there; "
+                    "teach it again in a public channel to share it"
+                )
+            wanted = "" if audience is Audience.PERSONAL else audience.value
+            promoted = record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail={"audience": wanted}))
+            settle(tx, workspace, promoted.run_id, actor, now, self._core.policy, promoted.outcome_reason)
+            return existing(tx, workspace, episode_id)
+
+    def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
+        """Take an episode out of recall without losing anything. Archiving twice is once. Raises `NotFound`."""
+        return self._shelve(workspace, episode_id, actor, EventKind.ARCHIVED)
+
+    def restore(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
+        """Bring an archived episode back. Raises `NotFound`."""
+        return self._shelve(workspace, episode_id, actor, EventKind.RESTORED)
+
+    def _shelve(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            episode = existing(tx, workspace, episode_id)
+            if (episode.archived_at is not None) == (kind is EventKind.ARCHIVED):
+                return episode
+            after = record(tx, episode, event(episode, kind, actor, now))
+            file_in_index(tx, after)
+            return after
+
+    def undo(self, workspace: str, actor: str, *, at: datetime, event_id: str = "") -> Undone | None:
+        """Take back the person's latest teaching act that still stands. None if there is none."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(workspace, event_id, now):
+                return None
+            for reaction in tx.teaching.reactions_by(workspace, actor):
+                if not reaction.is_active or not reaction.run_id:
+                    continue
+                if reaction.source == OWN_CORRECTION:
+                    lesson = self._correcting.undo(tx, reaction, at, now)
+                    return Undone(what=OWN_CORRECTION, episode=lesson)
+                taught = write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+                if taught.root is not None:
+                    return Undone(what=reaction.source, episode=taught.root)
+        return None
+
+
+def _addressed(reaction: Reaction) -> Reaction:
+    """A signal that came by no message is keyed by its run, so that two runs never share a register."""
+    return replace(reaction, message_id=reaction.message_id or f"run/{reaction.run_id}")

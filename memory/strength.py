@@ -1,0 +1,54 @@
+"""Trust and attention: how strength follows verdicts and use, and salience rises with retrieval and fades unused.
+
+Strength answers "how far do we trust it": a base from the widest audience that decided, and a nudge from use, bounded
+so that no number of unlucky answers can erase a taught lesson. A 👎 does not lower it: failure is knowledge, not decay.
+Salience answers "how present is it": bumped when the lesson is really shown, halved by every half-life of disuse.
+"""
+
+import math
+from datetime import datetime, timedelta
+
+from memory.model import Signal, Verdicts
+
+BASE_PENDING = 0.5
+BASE_PERSONAL = 0.7
+BASE_CHANNEL = 0.85
+BASE_WORKSPACE = 1.0
+
+NUDGE = {Signal.USED: 0.05, Signal.IGNORED: -0.02, Signal.CONTRADICTED: -0.05, Signal.UNKNOWN: 0.0}
+NUDGE_MIN, NUDGE_MAX = -0.2, 0.3
+
+SALIENCE_START = 1.0
+SALIENCE_BUMP = 0.1
+SALIENCE_MAX = 10.0
+SALIENCE_HALF_LIFE = timedelta(days=14)
+
+
+def base_strength(verdicts: Verdicts) -> float:
+    """The part of strength that people's verdicts give, 0.5..1."""
+    if verdicts.workspace.is_validated:
+        return BASE_WORKSPACE
+    if verdicts.channel.is_validated:
+        return BASE_CHANNEL
+    return BASE_PERSONAL if verdicts.personal.is_validated else BASE_PENDING
+
+
+def strength(verdicts: Verdicts, nudge: float) -> float:
+    """Base plus nudge, kept within 0..1."""
+    return round(min(1.0, max(0.0, base_strength(verdicts) + nudge)), 6)
+
+
+def nudged(nudge: float, signal: Signal) -> float:
+    """The nudge after one more signal, within its bounds."""
+    return round(min(NUDGE_MAX, max(NUDGE_MIN, nudge + NUDGE[signal])), 6)
+
+
+def salience(value: float, at: datetime, now: datetime) -> float:
+    """What is left at `now` of a salience of `value` at `at`. A clock that ran backwards changes nothing."""
+    age = max(timedelta(0), now - at)
+    return value * math.exp2(-(age / SALIENCE_HALF_LIFE))
+
+
+def bumped(value: float, at: datetime, now: datetime) -> float:
+    """Salience after one retrieval at `now`, at most `SALIENCE_MAX`."""
+    return round(min(SALIENCE_MAX, salience(value, at, now) + SALIENCE_BUMP), 9)

@@ -1,0 +1,30 @@
+"""Fixtures that every test may use: a clock that stands still, ids that count."""
+
+import os
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from hypothesis import settings
+
+from memory.ports import Clock, NewId
+
+settings.register_profile("goodbot", deadline=None)
+settings.register_profile("goodbot-ci", deadline=None, derandomize=True, database=None)
+settings.load_profile("goodbot-ci" if os.environ.get("CI") else "goodbot")
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock(now: datetime) -> Clock:
+    return lambda: now
+
+
+@pytest.fixture
+def new_id() -> NewId:
+    numbers = count(1)
+    return lambda: f"id-{next(numbers):06d}"

@@ -1,0 +1,304 @@
+"""Values to store, and everything a store holds about one workspace, for comparing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from memory.model import (
+    Audience,
+    Episode,
+    EpisodeStatus,
+    Event,
+    EventKind,
+    Incoming,
+    LedgerEntry,
+    Lesson,
+    Link,
+    LinkKind,
+    Origin,
+    Outgoing,
+    Reaction,
+    Retrieval,
+    RetrievalItem,
+    Role,
+    Scope,
+    Signal,
+    Step,
+    StepKind,
+    Termination,
+    Usage,
+    Vector,
+    Verdict,
+    Verdicts,
+    Visibility,
+    Vote,
+)
+from memory.ports import EpisodeFilter, IndexEntry, Store, Transaction
+
+NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
+MODEL = "test-model"
+EVERYONE = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=Verdict.SUCCESS)
+CHANNEL = IndexEntry(partition="channel/C1", audience=Audience.CHANNEL, verdict=Verdict.FAILURE)
+ALL = EpisodeFilter(limit=None, include_archived=True)
+
+
+def at(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def unit(*numbers: float) -> Vector:
+    vector = np.array(numbers, np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def episode(episode_id: str, workspace: str = "w", **changes: object) -> Episode:
+    values: dict[str, object] = {
+        "id": episode_id,
+        "workspace": workspace,
+        "goal": f"goal of {episode_id}",
+        "run_id": "r1",
+        "channel": "C1",
+        "person": "ana",
+        "author": "ana",
+        "created_at": NOW,
+    }
+    return Episode(**(values | changes))  # type: ignore[arg-type]  # any field by name
+
+
+def full_episode() -> Episode:
+    """Every field different from its default, with what databases get wrong."""
+    steps = (
+        Step(kind=StepKind.THINK, text="👩🏽‍🚀 x" + "ж" * 100_000),
+        Step(kind=StepKind.ACT, tool="clock", arguments={"zone": "Europe/Paris", "n": [1, 2.5, None, {"a": True}]}),
+        Step(kind=StepKind.OBSERVE, text="12:00\r\n\ttab", is_error=True),
+        Step(kind=StepKind.EXPAND, flow="parallel", subgoals=("first", 'second "quoted"')),
+    )
+    return Episode(
+        id="e-full",
+        workspace="slack:T1",
+        goal="¿Qué hora es? 🧠",
+        trajectory=steps,
+        status=EpisodeStatus.EXPAND,
+        run_id="run",
+        parent_id="parent",
+        node_path="0.1",
+        flow="parallel",
+        why="because",
+        step_number=3,
+        rep=4,
+        channel="C1",
+        thread="t",
+        person="ana",
+        visibility=Visibility.PRIVATE,
+        place="#general",
+        origin=Origin.CORRECTION,
+        author="bo",
+        context_before=("channel:C1", "tool:clock"),
+        context_after=("x'; DROP TABLE episodes; --",),
+        thoughts="hmm",
+        action="clock",
+        action_target="paris",
+        output="noon",
+        termination=Termination.EXPAND,
+        verdicts=Verdicts(personal=Verdict.SUCCESS, channel=Verdict.DISPUTED, workspace=Verdict.FAILURE),
+        outcome_reason="a thumb",
+        correction="one o'clock",
+        task_incomplete="no tool",
+        promoted=Audience.CHANNEL,
+        strength=0.123456789,
+        nudge=-0.25,
+        salience=3.5,
+        salience_at=at(1),
+        retrieval_count=5,
+        used_count=6,
+        ignored_count=7,
+        model="offline",
+        usage=Usage(prompt_tokens=8, completion_tokens=9, cost_usd=0.000123),
+        exemplar_ids=("a", "b"),
+        created_at=at(2),
+        graded_at=at(3),
+        archived_at=at(4.000001),
+    )
+
+
+def event(episode_id: str, kind: EventKind, workspace: str = "w", source: str = "", actor: str = "ana") -> Event:
+    return Event(workspace=workspace, episode_id=episode_id, kind=kind, actor=actor, at=NOW, source_event_id=source)
+
+
+def reaction(workspace: str = "w", **changes: object) -> Reaction:
+    values: dict[str, object] = {
+        "workspace": workspace,
+        "channel": "C1",
+        "message_id": "m1",
+        "actor": "ana",
+        "source": "emoji:👍🏽",
+        "value": 1,
+        "at": NOW,
+        "run_id": "r1",
+    }
+    return Reaction(**(values | changes))  # type: ignore[arg-type]  # any field by name
+
+
+def vote(actor: str = "ana", workspace: str = "w", node_id: str = "", value: int = 1) -> Vote:
+    return Vote(
+        workspace=workspace,
+        run_id="r1",
+        actor=actor,
+        role=Role.TEACHER,
+        value=value,
+        at=NOW,
+        node_id=node_id,
+        source="b",
+    )
+
+
+def entry(message_id: str, workspace: str = "w", part: int = 1, channel: str = "C1", run_id: str = "r1") -> LedgerEntry:
+    return LedgerEntry(
+        workspace=workspace,
+        channel=channel,
+        message_id=message_id,
+        run_id=run_id,
+        part=part,
+        posted_at=at(part),
+        expires_at=at(100),
+    )
+
+
+def incoming(
+    event_id: str, workspace: str = "w", message_id: str = "", run_id: str = "", seconds: float = 0, channel: str = "C1"
+) -> Incoming:
+    scope = Scope(
+        workspace=workspace, channel=channel, person="ana", thread="t", visibility=Visibility.DIRECT, place="#g"
+    )
+    return Incoming(
+        scope=scope,
+        event_id=event_id,
+        message_id=message_id or f"m-{event_id}",
+        text="what time is it?",
+        at=at(seconds),
+        run_id=run_id,
+    )
+
+
+def outgoing(part: int, workspace: str = "w", run_id: str = "r1") -> Outgoing:
+    return Outgoing(
+        workspace=workspace,
+        run_id=run_id,
+        part=part,
+        channel="C1",
+        thread="t",
+        text="noon",
+        sent_at=NOW,
+        message_id="m1",
+    )
+
+
+def retrieval(retrieval_id: str, workspace: str = "w", run_id: str = "r1", seconds: float = 0) -> Retrieval:
+    return Retrieval(
+        workspace=workspace,
+        id=retrieval_id,
+        run_id=run_id,
+        node_path="0",
+        goal="time",
+        at=at(seconds),
+        counts={"total_loaded": 3, "env_fallback": True},
+    )
+
+
+def item(retrieval_id: str, episode_id: str, rank: int = 1, workspace: str = "w") -> RetrievalItem:
+    return RetrievalItem(
+        workspace=workspace,
+        retrieval_id=retrieval_id,
+        rank=rank,
+        episode_id=episode_id,
+        lesson=Lesson.AVOID,
+        context_score=0.5,
+        intent_score=-0.25,
+        relevance=0.75,
+        signal=Signal.USED,
+        ratio=0.3,
+    )
+
+
+def link(from_id: str, to_id: str, kind: LinkKind = LinkKind.SUBGOAL_OF, workspace: str = "w") -> Link:
+    return Link(workspace=workspace, from_id=from_id, to_id=to_id, kind=kind, at=NOW, weight=0.5)
+
+
+class _AbortError(Exception):
+    """Raised on purpose inside a transaction."""
+
+
+@contextmanager
+def aborted(store: Store) -> Iterator[Transaction]:
+    """A writing transaction that fails after its body."""
+    with suppress(_AbortError), store.write() as tx:
+        yield tx
+        raise _AbortError
+
+
+def fill(tx: Transaction, workspace: str) -> None:
+    """Something in every table, under the same ids in every workspace."""
+    tx.episodes.put(episode("e1", workspace, output=f"secret of {workspace}"))
+    tx.episodes.put(episode("e2", workspace, parent_id="e1", step_number=2))
+    tx.episodes.put_vector(workspace, "e1", MODEL, unit(1, 0, 0))
+    tx.episodes.set_index(workspace, "e1", [EVERYONE, CHANNEL])
+    tx.episodes.add_link(link("e2", "e1", workspace=workspace))
+    tx.log.claim(workspace, "ev1", NOW)
+    tx.log.append(event("e1", EventKind.CREATED, workspace, source="ev1"))
+    tx.log.append(event("e2", EventKind.CREATED, workspace))
+    tx.teaching.put_reaction(reaction(workspace))
+    tx.teaching.put_reaction(reaction(workspace, message_id="m2", run_id=""))
+    tx.teaching.set_votes(workspace, "r1", [vote(workspace=workspace)])
+    tx.teaching.put_ledger(entry("m1", workspace))
+    tx.deliveries.accept(incoming("ev1", workspace, run_id="r1"))
+    tx.deliveries.put_outgoing(outgoing(1, workspace))
+    tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
+
+
+def dump(store: Store, workspace: str) -> dict[str, object]:
+    """What every reading method says about one workspace. The log's numbers are left out: gaps are allowed."""
+    with store.read() as tx:
+        found: dict[str, object] = {
+            "episodes": tx.episodes.get_many(workspace, ["e1", "e2", "e3"]),
+            "prefix": [e for e in tx.episodes.find_prefix("e", 100) if e.workspace == workspace],
+            "run": tx.episodes.of_run(workspace, "r1"),
+            "list": tx.episodes.search(workspace, ALL),
+            "count": tx.episodes.count(workspace, EpisodeFilter()),
+            "attempts": tx.episodes.attempts(workspace, "ana", "C1", " GOAL  of e1"),
+            "vectors": {k: (m, v.tolist()) for k, (m, v) in tx.episodes.vectors(workspace, ["e1", "e2", "e3"]).items()},
+            "index": [tx.episodes.index_of(workspace, each) for each in ("e1", "e2", "e3")],
+            "links": tx.episodes.links(workspace, ["e1", "e2", "e3"]),
+            "log": _unnumbered([e for each in ("e1", "e2", "e3") for e in tx.log.of_episode(workspace, each)]),
+            "run log": _unnumbered(tx.log.of_run(workspace, "r1")),
+            "actor log": _unnumbered(tx.log.by_actor(workspace, "ana", list(EventKind))),
+            "reactions": tx.teaching.reactions_of_run(workspace, "r1"),
+            "reactions by": tx.teaching.reactions_by(workspace, "ana"),
+            "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
+            "votes": tx.teaching.votes(workspace, "r1"),
+            "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
+            "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),
+            "recent": tx.teaching.recent_ledger(workspace, "C1", 10),
+            "incoming": tx.deliveries.incoming(workspace, "ev1"),
+            "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
+            "unfinished": tx.deliveries.unfinished(workspace),
+            "said": tx.deliveries.said_by(workspace, "", "ana", 10),
+            "outgoing": tx.deliveries.outgoing(workspace, "r1"),
+            "retrievals": tx.retrievals.of_run(workspace, "r1"),
+            "injected": tx.retrievals.of_episode(workspace, "e1"),
+        }
+    for query in (unit(1, 0, 0), unit(1, 2, 3)):
+        near = store.nearest(workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
+        hits = [(hit.episode_id, round(hit.cosine, 5), hit.audience, hit.verdict) for hit in near.hits]
+        found[f"near {query}"] = (near.searched, hits)
+    return found
+
+
+def is_empty(dumped: dict[str, object]) -> bool:
+    """Whether nothing at all was found (searches find `(0, [])`, the index three empty lists)."""
+    return all(not value or value in ((0, []), [[], [], []]) for value in dumped.values())
+
+
+def _unnumbered(events: list[Event]) -> list[tuple[object, ...]]:
+    return [(e.episode_id, e.kind, e.actor, e.at, e.source_event_id, dict(e.detail)) for e in events]

@@ -1,0 +1,108 @@
+"""How SQLite finds rows: by a key or an index that goes beyond the workspace, however large a workspace is."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from memory.adapters.sql import SqlStore
+from memory.model import EventKind
+from memory.ports import EpisodeFilter
+from tests.store_contract import CHANGES
+from tests.store_samples import MODEL, NOW, fill, unit
+
+WHOLE_TABLES = (
+    "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
+    "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")) as store:
+        yield store
+
+
+@pytest.fixture
+def plans(store: SqlStore) -> dict[str, list[str]]:
+    """The plan of every statement that this store runs from now on, by its text."""
+    found: dict[str, list[str]] = {}
+
+    def explain(connection: object, cursor: sqlite3.Cursor, statement: str, parameters: object, *_: object) -> None:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE", "INSERT")) and isinstance(parameters, tuple):
+            rows = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
+            found[statement] = [row[3] for row in rows]
+
+    event.listen(store._engine, "before_cursor_execute", explain)
+    return found
+
+
+def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: dict[str, list[str]]) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    with store.write() as tx:
+        for change in CHANGES.values():
+            fill(tx, "w")
+            change(tx, "w")
+    with store.read() as tx:
+        tx.episodes.get_many("w", ["e1", "e2"])
+        tx.episodes.of_run("w", "r1")
+        tx.episodes.attempts("w", "ana", "C1", "goal")
+        tx.episodes.vectors("w", ["e1"])
+        tx.episodes.links("w", ["e1", "e2"])
+        tx.log.of_episode("w", "e1")
+        tx.log.of_run("w", "r1")
+        tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])
+        tx.teaching.reactions_of_run("w", "r1")
+        tx.teaching.reactions_by("w", "ana")
+        tx.teaching.unclaimed_reactions("w", "C1", "m1")
+        tx.teaching.votes("w", "r1")
+        tx.teaching.ledger("w", "C1", "m1", NOW)
+        tx.teaching.ledger_of_run("w", "r1")
+        tx.teaching.recent_ledger("w", "C1", 10)
+        tx.deliveries.incoming_of_run("w", "r1")
+        tx.deliveries.unfinished()
+        tx.deliveries.unfinished("w")
+        tx.deliveries.said_by("w", "C1", "ana", 3)
+        tx.deliveries.said_by("w", "", "ana", 3)
+        tx.deliveries.outgoing("w", "r1")
+        tx.retrievals.of_run("w", "r1")
+        tx.retrievals.of_episode("w", "e1")
+    store.nearest("w", ["workspace", "channel/C1"], MODEL, unit(1, 0, 0), 3, 0.0)
+    assert len(plans) > 50
+    slow = {
+        statement: plan
+        for statement, plan in plans.items()
+        if any("SCAN" in step or "(workspace=?)" in step for step in plan) and not statement.startswith(WHOLE_TABLES)
+    }
+    assert slow == {}
+
+
+def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[str, list[str]]) -> None:
+    with store.read() as tx:
+        tx.episodes.search("w", EpisodeFilter())
+        tx.episodes.search("w", EpisodeFilter(newest_first=False, text="x", roots_only=True))
+    assert len(plans) == 2
+    for plan in plans.values():
+        assert plan == ["SEARCH episodes USING INDEX ix_episodes_workspace_created_at_id (workspace=?)"]
+
+
+def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore) -> None:
+    counts: list[int] = []
+    event.listen(store._engine, "before_cursor_execute", lambda *_: counts.append(1))
+    with store.write() as tx:
+        fill(tx, "w")
+    store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 10, -1.0)
+    counts.clear()
+    store.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), 10, -1.0)
+    with store.read() as tx:
+        tx.episodes.get_many("w", ["e1", "e2"])
+    first = len(counts)
+    counts.clear()
+    store.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), 1, -1.0)
+    with store.read() as tx:
+        tx.episodes.get_many("w", ["e1"])
+    assert len(counts) <= first <= 6
