@@ -1,0 +1,1 @@
+"""Goodbot: a chat bot that people teach with emoji."""

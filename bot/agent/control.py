@@ -1,0 +1,133 @@
+"""Control flow: how the ends of several subgoals make the end of the goal above them.
+
+An end is one of three values. `stopped` (a budget ran out, a person must be asked first) means "not known", and the
+tables are Kleene's: `sequence` and parallel/all are AND, `fallback` and parallel/any are OR, so that the two are each
+other's mirror (De Morgan). A child that stopped stops its flow: nothing after it could be paid for.
+
+The published code runs parallel children one after another and asks all to succeed, the paper speaks of a majority
+(arXiv 2511.02424). Here they really run at the same time, and the policy is named.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.model import Termination
+
+
+class Flow(StrEnum):
+    """The order children run in."""
+
+    SEQUENCE = "sequence"
+    """In order, until one fails."""
+    FALLBACK = "fallback"
+    """In order, until one succeeds."""
+    PARALLEL = "parallel"
+    """All at the same time."""
+
+
+class Policy(StrEnum):
+    """How many parallel children must succeed."""
+
+    ALL = "all"
+    MAJORITY = "majority"
+    """More than half."""
+    ANY = "any"
+
+
+class End(StrEnum):
+    """How a node ended, as its control flow sees it."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why a run could not go on."""
+
+    reason: str
+    """A clause in plain words, in the first person."""
+    is_budget: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a node hands to the node above it."""
+
+    termination: Termination
+    output: str = ""
+    asked: bool = False
+    """The output is, or ends with, a question to the person; nothing can go on before the answer."""
+    stop: Stop | None = None
+    """Set when the node was aborted."""
+
+    @property
+    def end(self) -> End:
+        """The outcome as a truth value."""
+        if self.asked or self.termination is Termination.ABORTED:
+            return End.STOPPED
+        return End.FAILURE if self.termination is Termination.FAILURE else End.SUCCESS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowResult:
+    """The end of a control node and the outcomes of the children that ran, in order of the subgoals."""
+
+    flow: Flow
+    end: End
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def output(self) -> str:
+        """What the children found: of a fallback the winner's, else everything that holds, a blank line between."""
+        if self.flow is Flow.FALLBACK and self.end is End.SUCCESS:
+            return self.outcomes[-1].output
+        holds = [outcome.output for outcome in self.outcomes if outcome.end is not End.FAILURE]
+        return "\n\n".join(output for output in holds if output)
+
+
+Child = Callable[[], Awaitable[Outcome]]
+
+
+async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Policy.ALL) -> FlowResult:
+    """Run the children as the flow says. An exception of a child cancels the others and passes on."""
+    if flow is Flow.PARALLEL:
+        outcomes = await _all_at_once(children)
+        end = judge(policy, [outcome.end for outcome in outcomes])
+    else:
+        goes_on = End.SUCCESS if flow is Flow.SEQUENCE else End.FAILURE
+        outcomes = await _while(goes_on, children)
+        end = outcomes[-1].end if outcomes else goes_on
+    return FlowResult(flow=flow, end=end, outcomes=tuple(outcomes))
+
+
+def judge(policy: Policy, ends: Sequence[End]) -> End:
+    """The end of parallel children: decided as soon as the stopped ones could not change it, else stopped."""
+    needed = {Policy.ALL: len(ends), Policy.MAJORITY: len(ends) // 2 + 1, Policy.ANY: 1}[policy]
+    succeeded = ends.count(End.SUCCESS)
+    if succeeded >= needed:
+        return End.SUCCESS
+    return End.FAILURE if succeeded + ends.count(End.STOPPED) < needed else End.STOPPED
+
+
+async def _while(goes_on: End, children: Sequence[Child]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for child in children:
+        outcomes.append(await child())
+        if outcomes[-1].end is not goes_on:
+            break
+    return outcomes
+
+
+async def _all_at_once(children: Sequence[Child]) -> list[Outcome]:
+    # A task group, unlike gather, leaves no child running behind when one of them raises.
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_call(child)) for child in children]
+    return [task.result() for task in tasks]
+
+
+async def _call(child: Child) -> Outcome:
+    return await child()

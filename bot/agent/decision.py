@@ -1,0 +1,223 @@
+"""What a node may decide in one reply, and how a reply with native tool calls is read.
+
+Beside the real tools the model is offered four control tools. A reply without any call is the answer.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bot.agent.control import Flow, Policy
+from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
+
+MAX_SUBGOALS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Run tools."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expand:
+    """Split the goal into subgoals under one control flow."""
+
+    flow: Flow
+    subgoals: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+    """Why each subgoal is needed; as long as `subgoals`, or empty."""
+    policy: Policy = Policy.ALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The goal is reached; this is what to say."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """The goal cannot be reached."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """The person must say more first."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Think:
+    """Only a thought; decide again."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalid:
+    """The reply decides nothing; `problem` tells the model why."""
+
+    problem: str
+
+
+Choice: TypeAlias = Act | Expand | Answer | Fail | Ask | Think | Invalid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One choice, and the thoughts the model gave along with it."""
+
+    choice: Choice
+    thoughts: tuple[str, ...] = ()
+
+
+def _control_tool(name: str, description: str, properties: Mapping[str, object], *required: str) -> ToolSpec:
+    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SUBGOALS}
+
+EXPAND = _control_tool(
+    "expand",
+    "Split your goal into subgoals; each is pursued by itself, and you end with what they find. "
+    "sequence: one after another, all must succeed. fallback: one after another until one succeeds. "
+    "parallel: independent ones, at the same time.",
+    {
+        "flow": {"type": "string", "enum": [flow.value for flow in Flow]},
+        "subgoals": {**_TEXTS, "minItems": 1, "description": "each a complete goal that can be understood alone"},
+        "reasons": {**_TEXTS, "description": "why each subgoal is needed, in the same order"},
+        "policy": {
+            "type": "string",
+            "enum": [policy.value for policy in Policy],
+            "description": "how many parallel subgoals must succeed; all by default",
+        },
+    },
+    "flow",
+    "subgoals",
+)
+FAIL = _control_tool(
+    "fail",
+    "Say honestly that the goal cannot be reached, and why.",
+    {"reason": {"type": "string", "description": "what to tell the person"}},
+    "reason",
+)
+ASK_PERSON = _control_tool(
+    "ask_person",
+    "Ask the person one question, when the goal cannot be understood without the answer.",
+    {"question": {"type": "string"}},
+    "question",
+)
+THINK = _control_tool(
+    "think", "Reason about what to do next, without doing it.", {"thought": {"type": "string"}}, "thought"
+)
+
+CONTROL_TOOLS = (EXPAND, FAIL, ASK_PERSON, THINK)
+CONTROL_NAMES = frozenset(tool.name for tool in CONTROL_TOOLS)
+
+
+def decide(reply: ModelReply) -> Decision:
+    """Read a reply with native tool calls. Never raises: what cannot be used becomes `Invalid`.
+
+    Real calls go before a control call in the same reply: what they find may change the mind of the model.
+    """
+    turn = reply.turn
+    if not turn.calls:
+        text = turn.text.strip()
+        return Decision(choice=Answer(text=text) if text else Invalid(problem="Your reply was empty."))
+    thoughts = tuple(_thoughts(turn))
+    calls = tuple(call for call in turn.calls if call.name not in CONTROL_NAMES)
+    if calls:
+        return Decision(choice=Act(calls=calls), thoughts=thoughts)
+    for call in turn.calls:
+        if call.name != THINK.name:
+            return Decision(choice=_control_choice(call), thoughts=thoughts)
+    if thoughts:
+        return Decision(choice=Think(text=thoughts[-1]), thoughts=thoughts[:-1])
+    return Decision(choice=Invalid(problem="The thought was empty."))
+
+
+def expansion(flow: str, subgoals: Iterable[str], reasons: Iterable[str] = (), policy: str = "") -> Expand | Invalid:
+    """An expansion from what a model wrote, its subgoals cleaned."""
+    try:
+        chosen = Flow(flow.strip().casefold())
+        wanted = Policy(policy.strip().casefold() or Policy.ALL)
+    except ValueError:
+        return Invalid(
+            problem=f"Expand needs a flow ({', '.join(Flow)}) and, for parallel, a policy ({', '.join(Policy)}); "
+            f"got {flow.strip()[:40]!r} {policy.strip()[:40]!r}."
+        )
+    goals = clean_subgoals(subgoals)
+    if not goals:
+        return Invalid(problem="Expand needs at least one subgoal.")
+    if len(goals) > MAX_SUBGOALS:
+        return Invalid(problem=f"At most {MAX_SUBGOALS} subgoals; group them.")
+    why = tuple(reason.strip() for reason in reasons)
+    return Expand(flow=chosen, subgoals=goals, reasons=why if len(why) == len(goals) else (), policy=wanted)
+
+
+_LEADING = re.compile(r"^(?:(?:and|then)(?:\s+|$))+", re.IGNORECASE)
+
+
+def clean_subgoals(subgoals: Iterable[str]) -> tuple[str, ...]:
+    """Stripped, without a leading "and" or "then", empty ones dropped.
+
+    The published memories kept such leftovers: 36 of 977 stored goals begin with "and" (evidence on ReAcTree).
+    """
+    cleaned = (_LEADING.sub("", " ".join(subgoal.split())) for subgoal in subgoals)
+    return tuple(subgoal for subgoal in cleaned if subgoal.strip(" .,;|"))
+
+
+def is_same_goal(one: str, other: str) -> bool:
+    """Whether two goals are the same text, ignoring case, spaces and closing punctuation."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(goal: str) -> str:
+    return " ".join(goal.casefold().split()).rstrip(" .!?")
+
+
+def _thoughts(turn: ModelTurn) -> Iterable[str]:
+    if turn.text.strip():
+        yield turn.text.strip()
+    for call in turn.calls:
+        if call.name == THINK.name and call.arguments is not None:
+            thought = _text(call.arguments, "thought")
+            if thought:
+                yield thought
+
+
+def _control_choice(call: ToolCall) -> Choice:
+    if call.arguments is None:
+        return Invalid(problem=f"The arguments of {call.name} were not a JSON object: {call.raw[:200]}")
+    if call.name == EXPAND.name:
+        return expansion(
+            _text(call.arguments, "flow"),
+            _texts(call.arguments, "subgoals"),
+            _texts(call.arguments, "reasons"),
+            _text(call.arguments, "policy"),
+        )
+    if call.name == FAIL.name:
+        return Fail(reason=_text(call.arguments, "reason"))
+    question = _text(call.arguments, "question")
+    return Ask(question=question) if question else Invalid(problem="ask_person needs a question.")
+
+
+def _text(arguments: Mapping[str, object], name: str) -> str:
+    value = arguments.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _texts(arguments: Mapping[str, object], name: str) -> list[str]:
+    """A list of texts; small models also write one text with `|` or line breaks between. Never split at commas."""
+    value = arguments.get(name)
+    if isinstance(value, str):
+        return re.split(r"[|\n]", value)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

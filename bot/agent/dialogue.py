@@ -1,0 +1,58 @@
+"""One node's dialogue with the model: the same loop for models with native tool calls and for those without."""
+
+from collections.abc import Sequence
+
+from bot.agent import textual
+from bot.agent.decision import ASK_PERSON, CONTROL_NAMES, EXPAND, FAIL, THINK, Decision, decide
+from bot.agent.prompt import ToolCalls, system_prompt, tool_output
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Turn, UserTurn
+
+
+class Dialogue:
+    """Turns so far, and how observations are said in the form the model understands."""
+
+    def __init__(self, opening: str, tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expand: bool) -> None:
+        self._native = tool_calls == "native"
+        self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
+        control = (EXPAND, FAIL, ASK_PERSON, THINK) if can_expand else (FAIL, ASK_PERSON, THINK)
+        self._tools = (*tools, *control) if self._native else ()
+        self._turns: list[Turn] = [UserTurn(text=opening)]
+        self._open: list[ToolCall] = []
+
+    def request(self) -> ModelRequest:
+        """The next request. Providers want a result for every call, so what was not run is said to be so."""
+        for call in list(self._open):
+            self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
+        return ModelRequest(system=self._system, turns=tuple(self._turns), tools=self._tools)
+
+    def hear(self, reply: ModelReply) -> Decision:
+        """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""
+        if self._native:
+            turn, decision = reply.turn, decide(reply)
+        else:
+            parsed = textual.parse(reply.turn.text)
+            turn, decision = ModelTurn(text=parsed.said), parsed.decision
+        if turn.text.strip() or turn.calls:
+            self._turns.append(turn)
+        self._open = list(turn.calls)
+        return decision
+
+    def observe(self, call: ToolCall, content: str, *, is_error: bool = False) -> None:
+        """Tell the model what a tool returned."""
+        wrapped = tool_output(call.name, content)
+        if self._native:
+            self._result(call, wrapped, is_error=is_error)
+        else:
+            self._turns.append(UserTurn(text=f"Observation: {wrapped}"))
+
+    def remark(self, content: str, *, is_error: bool = False) -> None:
+        """Tell the model what came of a control tool, or of a reply that decided nothing."""
+        control = next((call for call in self._open if call.name in CONTROL_NAMES), None)
+        if control is not None:
+            self._result(control, content, is_error=is_error)
+        else:
+            self._turns.append(UserTurn(text=content if self._native else f"Observation: {content}"))
+
+    def _result(self, call: ToolCall, content: str, *, is_error: bool) -> None:
+        self._turns.append(ToolTurn(call_id=call.id, name=call.name, content=content, is_error=is_error))
+        self._open = [other for other in self._open if other is not call]

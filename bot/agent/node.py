@@ -1,0 +1,241 @@
+"""An agent node: one goal, a fresh context, one decision at a time, one end (ReAcTree, arXiv 2511.02424).
+
+Beyond the paper: a node whose expansion failed is told why and goes on, once; wrong calls may be corrected; a node may
+ask the person.
+
+What the model's errors do. Before anything was decided there is nothing to save: the error passes on. Later, a reply
+that cannot be understood or a refusal fails this node alone, and a fallback may still succeed; a model that cannot be
+reached or rejects the request stops the run, which ends with what was found.
+"""
+
+import logging
+
+from bot.agent.control import Child, End, Flow, FlowResult, Outcome, Stop, run_flow
+from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
+from bot.agent.dialogue import Dialogue
+from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.record import Task, finding_key
+from bot.agent.run import Halted, Run
+from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
+from memory.model import Termination
+from memory.retrieval.prompt import one_line, render_lessons
+
+MAX_MISTAKES = 3
+"""Decisions in a row that could not be carried out, before the node gives up."""
+
+MAX_CALLS = 8
+"""Tool calls carried out for one decision."""
+
+_PROGRESS_CHARACTERS = 80
+
+_log = logging.getLogger(__name__)
+
+
+class AgentNode:
+    """Pursues one goal. Constructing it starts its trace."""
+
+    def __init__(self, run: Run, task: Task) -> None:
+        self._run = run
+        self._task = task
+        self._trace = run.start(task)
+        self._mistakes = 0
+
+    async def pursue(self) -> Outcome:
+        """Work until the goal is reached or given up. Raises `ModelError` only if the run's first reply failed."""
+        try:
+            outcome = await self._work()
+        except BudgetExceeded as limit:
+            outcome = self._stopped(Stop(reason=str(limit), is_budget=True))
+        except Halted as halt:
+            outcome = self._stopped(Stop(reason=halt.reason))
+        except ModelError as fault:
+            if not self._run.has_decided:
+                raise
+            _log.warning("run %s node %s: the model failed: %s", self._run.run_id, self._task.path, fault)
+            outcome = self._after_model_error(fault)
+        self._run.finish(self._trace, outcome)
+        return outcome
+
+    async def _work(self) -> Outcome:
+        run = self._run
+        dialogue = await self._open()
+        while True:
+            run.check()
+            run.budget.spend_decision()
+            reply = await run.within(run.model.reply(dialogue.request()))
+            run.has_decided = True
+            run.budget.spend(reply.usage)
+            self._trace.usage += reply.usage
+            self._trace.model = reply.model or run.model.name
+            decision = dialogue.hear(reply)
+            for thought in decision.thoughts:
+                self._trace.think(thought)
+            outcome = await self._carry_out(decision.choice, dialogue)
+            if outcome is not None:
+                return outcome
+
+    async def _open(self) -> Dialogue:
+        """The fresh context: lessons for this goal, the keys of the board, where the node stands."""
+        run, task = self._run, self._task
+        if task.parent_id:
+            run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
+        exemplars = await run.lessons_for(self._trace)
+        lessons, self._trace.shown = render_lessons(exemplars, budget_tokens=run.lessons_budget_tokens)
+        situation = Situation(
+            now=self._trace.started_at,
+            why=task.why,
+            flow=task.flow,
+            position=task.position,
+            total=task.total,
+            siblings=task.siblings,
+        )
+        opening = node_prompt(task.goal, situation, lessons=lessons, memory=run.memory.entries())
+        return Dialogue(opening, run.tools.specs, run.tool_calls, can_expand=self._is_above_the_last_level)
+
+    async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:
+        """Do what was decided. None: decide again."""
+        match choice:
+            case Answer(text=text) | Ask(question=text):
+                self._trace.say(text)
+                asked = isinstance(choice, Ask)
+                return Outcome(termination=Termination.SUCCESS, output=text, asked=asked)
+            case Fail(reason=reason):
+                said = reason or "I could not find an answer."
+                self._trace.say(said, is_error=True)
+                return self._failed(said, self._trace.child_findings)
+            case Think(text=text):
+                self._trace.think(text)
+                dialogue.remark("OK.")
+                return None
+            case Act():
+                return await self._act(choice, dialogue)
+            case Expand():
+                return await self._expand(choice, dialogue)
+            case Invalid(problem=problem):
+                return self._mistake(problem, dialogue)
+
+    async def _act(self, act: Act, dialogue: Dialogue) -> Outcome | None:
+        run, trace = self._run, self._trace
+        context = run.tool_context(self._task.path)
+        any_understood = False
+        for call in act.calls[:MAX_CALLS]:
+            run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")
+            trace.act(call.name, call.arguments, call.raw)
+            result = await run.within(run.tools.run(call, context))
+            trace.observe(result.content, tool=call.name, is_error=result.is_error)
+            dialogue.observe(call, result.content, is_error=result.is_error)
+            any_understood = any_understood or not result.is_mistake
+            tool = run.tools.get(call.name)
+            if tool is not None and tool.is_informative and not result.is_error:
+                trace.last_tool = (tool.name, tool.main_argument(call.arguments or {}))
+                trace.tool_findings.append(result.content)
+        self._mistakes = 0 if any_understood else self._mistakes + 1
+        return self._given_up()
+
+    async def _expand(self, wanted: Expand, dialogue: Dialogue) -> Outcome | None:
+        problem = self._refusal(wanted)
+        if problem:
+            return self._mistake(problem, dialogue)
+        self._mistakes = 0
+        trace = self._trace
+        trace.expand(wanted.flow, wanted.subgoals, wanted.policy.value)
+        result = await run_flow(wanted.flow, self._children(wanted), wanted.policy)
+        trace.child_findings = result.output
+        if result.end is End.SUCCESS:
+            return Outcome(termination=Termination.EXPAND, output=result.output)
+        if any(outcome.asked for outcome in result.outcomes):
+            return Outcome(termination=Termination.EXPAND, output=result.output, asked=True)
+        stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
+        if result.end is End.STOPPED and stop is not None:
+            return self._stopped(stop)
+        report = failure_report(wanted, result)
+        trace.observe(report, is_error=True)
+        advice = "You cannot expand again. Answer with what there is, use a tool, or fail."
+        dialogue.remark(f"{tool_output('expand', report)}\n{advice}", is_error=True)
+        return None
+
+    def _children(self, wanted: Expand) -> list[Child]:
+        return [self._child(wanted, number) for number in range(len(wanted.subgoals))]
+
+    def _child(self, wanted: Expand, number: int) -> Child:
+        run, goal = self._run, wanted.subgoals[number]
+        task = Task(
+            goal=goal,
+            path=f"{self._task.path}.{number}",
+            parent_id=self._trace.id,
+            depth=self._task.depth + 1,
+            why=(wanted.reasons[number] if wanted.reasons else "") or f"it is part of: {self._task.goal}",
+            flow=wanted.flow.value,
+            position=number + 1,
+            total=len(wanted.subgoals),
+            siblings=wanted.subgoals[:number] + wanted.subgoals[number + 1 :],
+        )
+
+        async def pursue() -> Outcome:
+            outcome = await AgentNode(run, task).pursue()
+            if wanted.flow is Flow.SEQUENCE and outcome.end is End.SUCCESS:
+                # Later subgoals of a sequence build on earlier ones, and see nothing of them but the board.
+                run.memory.store(finding_key(goal), outcome.output, node=task.path, at=run.clock())
+            return outcome
+
+        return pursue
+
+    @property
+    def _is_above_the_last_level(self) -> bool:
+        return self._task.depth < self._run.budget.limits.max_depth
+
+    def _refusal(self, wanted: Expand) -> str:
+        """Why this expansion is not carried out; empty when it is."""
+        if not self._is_above_the_last_level:
+            return "This goal cannot be split further: the tree is as deep as it may get. Use a tool, answer or fail."
+        if self._trace.expanded is not None:
+            return "You have expanded before, and cannot again. Use a tool, answer or fail."
+        if any(is_same_goal(subgoal, self._task.goal) for subgoal in wanted.subgoals):
+            return "A subgoal repeats the goal itself. Pursue it here: use a tool, answer or fail."
+        return ""
+
+    def _mistake(self, problem: str, dialogue: Dialogue) -> Outcome | None:
+        self._trace.observe(problem, is_error=True)
+        dialogue.remark(problem, is_error=True)
+        self._mistakes += 1
+        return self._given_up()
+
+    def _given_up(self) -> Outcome | None:
+        if self._mistakes < MAX_MISTAKES:
+            return None
+        return self._failed("I could not work out how to go on.", self._trace.found)
+
+    def _failed(self, reason: str, known: str) -> Outcome:
+        return Outcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
+
+    def _stopped(self, stop: Stop) -> Outcome:
+        """Aborted. The root tells the person why, once; the others hand up what they found."""
+        found = self._trace.found
+        if self._task.parent_id:
+            return Outcome(termination=Termination.ABORTED, output=found, stop=stop)
+        rest = f"\n\nThis is what I found so far:\n\n{found}" if found else " I had found nothing by then."
+        return Outcome(termination=Termination.ABORTED, output=f"I had to stop: {stop.reason}.{rest}", stop=stop)
+
+    def _after_model_error(self, fault: ModelError) -> Outcome:
+        match fault:
+            case ModelRefused():
+                return self._failed("The language model declined to go on with this.", self._trace.found)
+            case MalformedReply():
+                return self._failed("The language model gave a reply that makes no sense.", self._trace.found)
+            case ModelUnavailable():
+                return self._stopped(Stop(reason="the language model cannot be reached at the moment"))
+            case _:
+                return self._stopped(Stop(reason="the language model does not accept my requests"))
+
+
+def failure_report(wanted: Expand, result: FlowResult) -> str:
+    """Which subgoals failed and why, what the others found, and which were not tried."""
+    lines = [f"The {wanted.flow.value} failed."]
+    for number, subgoal in enumerate(wanted.subgoals):
+        name = f'Subgoal {number + 1} of {len(wanted.subgoals)} "{one_line(subgoal, 200)}"'
+        if number >= len(result.outcomes):
+            lines.append(f"{name} was not tried.")
+            continue
+        outcome = result.outcomes[number]
+        lines.append(f"{name} {'failed' if outcome.end is End.FAILURE else 'found'}: {outcome.output}")
+    return "\n".join(lines)

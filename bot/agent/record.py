@@ -1,0 +1,141 @@
+"""What one node leaves behind: its trace while it works, and the episode made of it at the end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.agent.control import Flow, Outcome
+from bot.agent.tools.registry import ToolRegistry
+from memory.model import Episode, Exemplar, Scope, Step, StepKind, Termination, Usage
+from memory.retrieval.prompt import one_line
+
+_FINDING_KEY_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A goal and its place in the tree."""
+
+    goal: str
+    path: str = "0"
+    parent_id: str = ""
+    depth: int = 1
+    why: str = ""
+    flow: str = ""
+    position: int = 0
+    total: int = 0
+    siblings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Trace:
+    """Everything a node did so far."""
+
+    id: str
+    task: Task
+    step_number: int
+    started_at: datetime
+    context_before: tuple[str, ...]
+    steps: list[Step] = field(default_factory=list)
+    last_tool: tuple[str, str] | None = None
+    """Name and main argument of the last tool whose result can be the answer."""
+    tool_findings: list[str] = field(default_factory=list)
+    expanded: tuple[Flow, tuple[str, ...]] | None = None
+    child_findings: str = ""
+    """What the children of a finished expansion found."""
+    shown: tuple[Exemplar, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+    def think(self, thought: str) -> None:
+        """Record a thought."""
+        self.steps.append(Step(kind=StepKind.THINK, text=thought))
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Record what the node ends with."""
+        self.steps.append(Step(kind=StepKind.ACT, text=text, is_error=is_error))
+
+    def act(self, tool: str, arguments: Mapping[str, object] | None, raw: str) -> None:
+        """Record a tool call; `raw` is what the model wrote when it was no JSON object."""
+        text = raw if arguments is None else ""
+        self.steps.append(Step(kind=StepKind.ACT, tool=tool, arguments=dict(arguments or {}), text=text))
+
+    def observe(self, text: str, *, tool: str = "", is_error: bool = False) -> None:
+        """Record what came back."""
+        self.steps.append(Step(kind=StepKind.OBSERVE, text=text, tool=tool, is_error=is_error))
+
+    def expand(self, flow: Flow, subgoals: tuple[str, ...], policy: str) -> None:
+        """Record an expansion that is carried out."""
+        arguments = {"policy": policy} if flow is Flow.PARALLEL else {}
+        step = Step(kind=StepKind.EXPAND, flow=flow.value, subgoals=subgoals, arguments=arguments)
+        self.steps.append(step)
+        self.expanded = (flow, subgoals)
+
+    @property
+    def found(self) -> str:
+        """What is known so far, fit to be said: the children's findings, then this node's last tool result."""
+        return "\n\n".join(part for part in (self.child_findings, *self.tool_findings[-1:]) if part)
+
+    def signature(self, termination: Termination) -> tuple[str, str]:
+        """(action, target): the tool the answer rests on, else the answer itself, the expansion, or nothing."""
+        expansion = ("", "")
+        if self.expanded is not None:
+            expansion = ("expand", f"{self.expanded[0].value}: {' | '.join(self.expanded[1])}")
+        if termination is Termination.EXPAND:
+            return expansion
+        if self.last_tool is not None:
+            return self.last_tool
+        if termination is Termination.SUCCESS:
+            return ("answer", self.task.goal)
+        return expansion if self.expanded is not None else ("none", self.task.goal)
+
+    def episode(self, outcome: Outcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
+        """The finished node as a pending episode."""
+        action, target = self.signature(outcome.termination)
+        return Episode(
+            id=self.id,
+            run_id=run_id,
+            parent_id=self.task.parent_id,
+            node_path=self.task.path,
+            step_number=self.step_number,
+            flow=self.expanded[0].value if self.expanded else "",
+            why=self.task.why,
+            workspace=scope.workspace,
+            channel=scope.channel,
+            thread=scope.thread,
+            person=scope.person,
+            visibility=scope.visibility,
+            place=scope.place,
+            author=scope.person,
+            goal=self.task.goal,
+            context_before=self.context_before,
+            context_after=context_after,
+            thoughts="\n".join(step.text for step in self.steps if step.kind is StepKind.THINK),
+            trajectory=tuple(self.steps),
+            action=action,
+            action_target=target,
+            output=outcome.output,
+            termination=outcome.termination,
+            task_incomplete=outcome.stop.reason if outcome.stop is not None and outcome.stop.is_budget else "",
+            model=self.model,
+            usage=self.usage,
+            exemplar_ids=tuple(exemplar.episode.id for exemplar in self.shown),
+            created_at=self.started_at,
+        )
+
+
+def finding_key(subgoal: str) -> str:
+    """The working-memory key under which a finished subgoal of a sequence leaves its result for the next ones."""
+    return f"result of: {one_line(subgoal, _FINDING_KEY_CHARACTERS)}"
+
+
+def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) -> tuple[str, ...]:
+    """What surrounds a node, as sorted element strings (the seed's `envPre.elements`).
+
+    Threads are left out, and so are the results that subgoals leave for each other: they differ in every run and
+    would only hide that two situations are alike.
+    """
+    elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
+    elements.update(f"tool:{name}" for name in tools.names)
+    elements.update(f"memory:{key}" for key in memory_keys if not key.startswith("result of: "))
+    return tuple(sorted(elements))

@@ -1,0 +1,156 @@
+"""What all nodes of one run share: the model, the tools, the board, the budget, and the record of what they did."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from bot.agent.budget import Budget
+from bot.agent.control import Outcome
+from bot.agent.prompt import ToolCalls
+from bot.agent.record import Task, Trace, context_elements
+from bot.agent.tools.registry import ToolContext, ToolRegistry
+from bot.ports import LanguageModel
+from memory.errors import MemoryFault
+from memory.model import Episode, Exemplar, Recollection, Scope
+from memory.ports import Clock, NewId
+from memory.working import WorkingMemory
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_SECONDS_TO_CLEAN_UP = 1.0
+
+
+class Recall(Protocol):
+    """Finds lessons for one node's goal."""
+
+    async def __call__(
+        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
+    ) -> Recollection:
+        """The exemplars that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
+        ...
+
+
+class Halted(Exception):
+    """The run was cancelled, or the model is out of reach: no node can go on."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """The shared state of one run. Touched by one event loop alone."""
+
+    question: str
+    scope: Scope
+    run_id: str
+    model: LanguageModel
+    tools: ToolRegistry
+    recall: Recall
+    budget: Budget
+    clock: Clock
+    new_id: NewId
+    lessons_budget_tokens: int
+    tool_calls: ToolCalls
+    on_progress: Callable[[str], None]
+    cancel: asyncio.Event
+    memory: WorkingMemory = field(default_factory=WorkingMemory)
+    has_decided: bool = False
+    """Whether any decision of any node came to a reply."""
+    _started: int = 0
+    _episodes: list[Episode] = field(default_factory=list)
+    _recollections: list[tuple[int, str, Recollection]] = field(default_factory=list)
+    _shown: list[tuple[int, str, tuple[Exemplar, ...]]] = field(default_factory=list)
+
+    def start(self, task: Task) -> Trace:
+        """Open a node's trace. Nodes are numbered in the order they start."""
+        self._started += 1
+        return Trace(
+            id=self.new_id(),
+            task=task,
+            step_number=self._started,
+            started_at=self.clock(),
+            context_before=self.context(),
+        )
+
+    def finish(self, trace: Trace, outcome: Outcome) -> None:
+        """Close a node's trace."""
+        episode = trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
+        self._episodes.append(episode)
+        if trace.shown:
+            self._shown.append((trace.step_number, trace.task.path, trace.shown))
+
+    def context(self) -> tuple[str, ...]:
+        """What surrounds a node that starts or ends now."""
+        return context_elements(self.scope, self.tools, self.memory.keys())
+
+    async def lessons_for(self, trace: Trace) -> tuple[Exemplar, ...]:
+        """The exemplars for one node's goal. A memory out of order costs the lessons, not the answer."""
+        path = trace.task.path
+        wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, frozenset(trace.context_before))
+        try:
+            recollection = await self.within(wanted)
+        except MemoryFault as fault:
+            _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
+            return ()
+        self._recollections.append((trace.step_number, path, recollection))
+        return recollection.exemplars
+
+    def tool_context(self, node_path: str) -> ToolContext:
+        """What a tool may know."""
+        return ToolContext(
+            scope=self.scope, run_id=self.run_id, node_path=node_path, question=self.question, memory=self.memory
+        )
+
+    def check(self) -> None:
+        """Raise `Halted` or `BudgetExceeded` if the run must not go on."""
+        if self.cancel.is_set():
+            raise Halted("I was asked to stop")
+        self.budget.check()
+
+    async def within(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await something that may take long, but no longer than the run may go on.
+
+        Work that is done counts, even if the run was cancelled at the same moment. Raises `Halted`, `BudgetExceeded`,
+        and what the work raises.
+        """
+        task = asyncio.ensure_future(work)
+        cancelled = asyncio.ensure_future(self.cancel.wait())
+        try:
+            await asyncio.wait({task, cancelled}, timeout=self.budget.seconds_left, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            self.check()
+            raise self.budget.out_of_time()
+        finally:
+            cancelled.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=_SECONDS_TO_CLEAN_UP)
+                task.add_done_callback(_look_at)
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """Every finished node, in the order they started."""
+        return tuple(sorted(self._episodes, key=lambda episode: episode.step_number))
+
+    @property
+    def recollections(self) -> tuple[tuple[str, Recollection], ...]:
+        """(node path, recall) in the order the nodes started."""
+        return tuple((path, found) for _, path, found in sorted(self._recollections, key=lambda item: item[0]))
+
+    @property
+    def shown(self) -> tuple[tuple[str, tuple[Exemplar, ...]], ...]:
+        """(node path, exemplars really shown) in the order the nodes started; nodes shown nothing are left out."""
+        return tuple((path, exemplars) for _, path, exemplars in sorted(self._shown, key=lambda item: item[0]))
+
+
+def _look_at(task: "asyncio.Future[Any]") -> None:
+    """Take the exception of abandoned work, which nobody waits for."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,88 @@
+"""Cutting a Markdown or plain text document into passages that can be found and quoted."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+CHUNK_CHARACTERS = 800
+
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One passage and the headings it stands under."""
+
+    heading: str
+    """`Handbook > Holidays`; empty when there is none."""
+    text: str
+
+
+def chunk_document(text: str, *, is_markdown: bool) -> list[Chunk]:
+    """Passages of at most about `CHUNK_CHARACTERS`, cut at headings, then paragraphs, then sentences."""
+    chunks: list[Chunk] = []
+    for heading, section in _sections(text, is_markdown=is_markdown):
+        chunks.extend(Chunk(heading=heading, text=passage) for passage in _passages(section))
+    return chunks
+
+
+def _sections(text: str, *, is_markdown: bool) -> Iterator[tuple[str, str]]:
+    """(heading path, text) of each section. A `#` inside a code fence is no heading."""
+    path: list[tuple[int, str]] = []
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line) if is_markdown else None
+        if mark and (not fence or mark[1] == fence):
+            fence = "" if fence else mark[1]
+        match = _HEADING.match(line) if is_markdown and not fence else None
+        if match is None:
+            lines.append(line)
+            continue
+        yield _joined(path), "\n".join(lines)
+        lines = []
+        level = len(match[1])
+        path = [*(entry for entry in path if entry[0] < level), (level, match[2])]
+    yield _joined(path), "\n".join(lines)
+
+
+def _joined(path: list[tuple[int, str]]) -> str:
+    return " > ".join(title for _, title in path)
+
+
+def _passages(section: str) -> Iterator[str]:
+    """Whole paragraphs together while they fit; a paragraph that is too long alone is cut."""
+    gathered = ""
+    for paragraph in re.split(r"\n\s*\n", section):
+        for piece in _pieces(paragraph.strip()):
+            together = f"{gathered}\n\n{piece}" if gathered else piece
+            if len(together) <= CHUNK_CHARACTERS:
+                gathered = together
+                continue
+            if gathered:
+                yield gathered
+            gathered = piece
+    if gathered:
+        yield gathered
+
+
+def _pieces(paragraph: str) -> Iterator[str]:
+    """The paragraph in parts of at most `CHUNK_CHARACTERS`, cut at sentences if possible, else at spaces, else hard."""
+    gathered = ""
+    for sentence in _SENTENCE_END.split(paragraph) if len(paragraph) > CHUNK_CHARACTERS else [paragraph]:
+        rest = sentence
+        if len(gathered) + 1 + len(rest) <= CHUNK_CHARACTERS:
+            gathered = f"{gathered} {rest}" if gathered else rest
+            continue
+        if gathered:
+            yield gathered
+        while len(rest) > CHUNK_CHARACTERS:
+            cut = rest.rfind(" ", CHUNK_CHARACTERS // 2, CHUNK_CHARACTERS)
+            cut = cut if cut > 0 else CHUNK_CHARACTERS
+            yield rest[:cut].strip()
+            rest = rest[cut:].strip()
+        gathered = rest
+    if gathered:
+        yield gathered

@@ -1,0 +1,49 @@
+"""The clock: date and time, here or anywhere."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from bot.agent.tools.places import Place, find_place
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from memory.ports import Clock
+
+
+def clock_tool(clock: Clock) -> Tool:
+    """The tool `clock`. Without a place it tells the time in UTC."""
+
+    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
+        name = text_argument(arguments, "place")
+        if not name:
+            return tell_time(clock(), None)
+        return tell_time(clock(), await asyncio.to_thread(find_place, name))
+
+    return Tool(
+        name="clock",
+        description=(
+            "Tells the current time and date, in any city, country or time zone. "
+            "For example: what time is it in Tokyo?; what day is it today?; what is the date?"
+        ),
+        parameters=text_schema("place", "a city, a country or an IANA time zone; leave it out for UTC", required=False),
+        run=run,
+    )
+
+
+def tell_time(now: datetime, place: Place | None) -> str:
+    """`It is 18:05 on Saturday 21 November 2026 in Tokyo (Asia/Tokyo, UTC+9).`"""
+    local = now.astimezone(UTC if place is None else place.zone)
+    moment = f"It is {local:%H:%M} on {local:%A} {local.day} {local:%B} {local.year}"
+    if place is None or place.zone_name == "UTC":
+        return f"{moment} (UTC)."
+    if place.label == place.zone_name:
+        return f"{moment} in {place.label}."
+    return f"{moment} in {place.label} ({place.zone_name}, {offset_name(local.utcoffset() or timedelta())})."
+
+
+def offset_name(offset: timedelta) -> str:
+    """`UTC`, `UTC+9`, `UTC-3:30`."""
+    minutes = round(offset.total_seconds() / 60)
+    if minutes == 0:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'+' if minutes > 0 else '-'}{hours}" + (f":{rest:02}" if rest else "")

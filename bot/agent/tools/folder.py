@@ -1,0 +1,105 @@
+"""Reading a folder of documents: what is there, what changed, and what cannot be used and why. Blocking."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from bot.agent.tools.chunks import Chunk, chunk_document
+
+MAX_FILE_BYTES = 1_000_000
+MAX_FILES = 2_000
+_SUFFIXES = {".md": True, ".markdown": True, ".txt": False}
+"""Suffix -> whether it is Markdown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One file as it was last read. A file that cannot be used has no chunks, and `problem` says why."""
+
+    name: str
+    """Path below the folder, with `/`."""
+    mtime_ns: int
+    size: int
+    digest: str
+    chunks: tuple[Chunk, ...] = ()
+    problem: str = ""
+
+
+def scan(folder: Path, known: Mapping[str, Document]) -> dict[str, Document]:
+    """Every document below the folder, by name; reused where time and size, or else the bytes, are as known.
+
+    Hidden files and folders are left out, and so is whatever a link leads to outside the folder. Raises `OSError` when
+    the folder itself cannot be read.
+    """
+    root = folder.resolve(strict=True)
+    documents: dict[str, Document] = {}
+    for path in _files(root, root):
+        name = path.relative_to(root).as_posix()
+        if len(documents) >= MAX_FILES:
+            documents[name] = _unusable(name, 0, 0, f"beyond the first {MAX_FILES} files")
+            continue
+        documents[name] = _read(path, name, known.get(name))
+    return documents
+
+
+def _files(folder: Path, root: Path) -> Iterator[Path]:
+    """Files by name, folder by folder. A folder that cannot be read has no files; only the root raises."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        if folder == root:
+            raise
+        return
+    for entry in found:
+        path = Path(entry.path)
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(path, root)
+        elif path.suffix.casefold() in _SUFFIXES and _is_inside(path, root):
+            yield path
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # a broken link, a link to itself
+        return False
+    return real.is_relative_to(root) and real.is_file()
+
+
+def _read(path: Path, name: str, known: Document | None) -> Document:
+    mtime_ns = size = 0
+    try:
+        status = path.stat()
+        mtime_ns, size = status.st_mtime_ns, status.st_size
+        if known is not None and (known.mtime_ns, known.size) == (mtime_ns, size):
+            return known
+        if size > MAX_FILE_BYTES:
+            return _unusable(name, mtime_ns, size, f"larger than {MAX_FILE_BYTES} bytes")
+        content = path.read_bytes()
+    except OSError as error:
+        return _unusable(name, mtime_ns, size, f"cannot be read: {error.strerror or error}")
+    digest = sha256(content).hexdigest()
+    if known is not None and known.digest == digest:
+        chunks, problem = known.chunks, known.problem
+    else:
+        chunks, problem = _chunks(path, content)
+    return Document(name=name, mtime_ns=mtime_ns, size=size, digest=digest, chunks=chunks, problem=problem)
+
+
+def _chunks(path: Path, content: bytes) -> tuple[tuple[Chunk, ...], str]:
+    if b"\0" in content:
+        return (), "not a text file"
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return (), "not valid UTF-8"
+    return tuple(chunk_document(text, is_markdown=_SUFFIXES[path.suffix.casefold()])), ""
+
+
+def _unusable(name: str, mtime_ns: int, size: int, problem: str) -> Document:
+    return Document(name=name, mtime_ns=mtime_ns, size=size, digest="", problem=problem)

@@ -1,0 +1,120 @@
+"""Knowledge search: a folder of Markdown and text files, searched by meaning, always as it is on disk now."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.agent.tools.chunks import Chunk
+from bot.agent.tools.folder import Document, scan
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.similarity import Embed
+from bot.errors import ToolFailed, ToolRetry
+from memory.errors import MemoryFault
+from memory.model import Vector
+
+_SHOWN = 3
+_MIN_SIMILARITY = 0.35
+_AS_GOOD_AS_THE_BEST = 0.05
+"""Passages further below the best one are not shown."""
+_BATCH = 64
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One hit."""
+
+    file: str
+    heading: str
+    text: str
+    similarity: float
+
+
+class KnowledgeBase:
+    """The folder's passages and their vectors. Safe to use from many tasks of one event loop."""
+
+    def __init__(self, folder: Path, embed: Embed) -> None:
+        self._folder = folder
+        self._embed = embed
+        self._documents: dict[str, Document] = {}
+        self._vectors: dict[Chunk, Vector] = {}
+        self._lock = asyncio.Lock()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why files were left out, one line each: `secret.md: not valid UTF-8`."""
+        return tuple(f"{name}: {doc.problem}" for name, doc in sorted(self._documents.items()) if doc.problem)
+
+    async def refresh(self) -> None:
+        """Bring the passages up to date with the folder. Raises `OSError` (no such folder) and `EmbeddingFailed`.
+
+        What fails half-way changes nothing; the next call tries again.
+        """
+        async with self._lock:
+            documents = await asyncio.to_thread(scan, self._folder, self._documents)
+            wanted = dict.fromkeys(chunk for document in documents.values() for chunk in document.chunks)
+            vectors = {chunk: vector for chunk, vector in self._vectors.items() if chunk in wanted}
+            missing = [chunk for chunk in wanted if chunk not in vectors]
+            for start in range(0, len(missing), _BATCH):
+                batch = missing[start : start + _BATCH]
+                embedded = await self._embed([f"{chunk.heading}\n{chunk.text}".strip() for chunk in batch])
+                vectors.update(zip(batch, embedded, strict=True))
+            before = set(self.notes)
+            self._documents, self._vectors = documents, vectors
+            for note in sorted(set(self.notes) - before):
+                _log.warning("knowledge folder %s: left out %s", self._folder, note)
+
+    async def search(self, query: str, limit: int = _SHOWN) -> list[Passage]:
+        """The passages closest to the query, best first. Refreshes first; raises what `refresh` raises."""
+        await self.refresh()
+        documents, vectors = self._documents, self._vectors
+        if not vectors:
+            return []
+        (wanted,) = await self._embed([query])
+        found = [
+            Passage(file=name, heading=chunk.heading, text=chunk.text, similarity=float(vectors[chunk] @ wanted))
+            for name, document in sorted(documents.items())
+            for chunk in document.chunks
+        ]
+        return sorted(found, key=lambda passage: -passage.similarity)[:limit]
+
+
+def knowledge_tool(base: KnowledgeBase) -> Tool:
+    """The tool `search_knowledge`."""
+
+    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
+        query = text_argument(arguments, "query")
+        if not query:
+            raise ToolRetry("search_knowledge needs a query that is not empty.")
+        try:
+            passages = await base.search(query)
+        except OSError as error:
+            _log.warning("the knowledge folder cannot be read: %s", error)
+            raise ToolFailed("The knowledge folder cannot be read at the moment.") from error
+        except MemoryFault as fault:
+            raise ToolFailed("The knowledge folder cannot be searched at the moment.") from fault
+        return _quoted(passages)
+
+    return Tool(
+        name="search_knowledge",
+        description=(
+            "Searches the team's documents (handbook, guides, policies, notes). "
+            "For example: what do the docs say about vacation?; look up the refund policy in the handbook"
+        ),
+        parameters=text_schema("query", "what to look for, as a question or key words"),
+        run=run,
+    )
+
+
+def _quoted(passages: list[Passage]) -> str:
+    if not passages or passages[0].similarity < _MIN_SIMILARITY:
+        raise ToolFailed("The documents say nothing about that.")
+    floor = max(_MIN_SIMILARITY, passages[0].similarity - _AS_GOOD_AS_THE_BEST)
+    return "\n\n".join(f"{passage.text}\n({_source(passage)})" for passage in passages if passage.similarity >= floor)
+
+
+def _source(passage: Passage) -> str:
+    return f"from {passage.file}, {passage.heading}" if passage.heading else f"from {passage.file}"

@@ -1,0 +1,215 @@
+"""Place names people use, and the time zones they are in.
+
+Countries and zones come from the tables of the IANA database, as the `tzdata` package carries them (`iso3166.tab`,
+`zone.tab`, whose first zone of a country is its most populous); the few names below are what those tables lack.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import timedelta, timezone, tzinfo
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from zoneinfo import ZoneInfo, available_timezones
+
+from bot.errors import ToolRetry
+
+_SPREAD_OUT = {
+    "AU": "Sydney, Adelaide or Perth",
+    "BR": "São Paulo, Manaus or Rio Branco",
+    "CA": "Toronto, Winnipeg or Vancouver",
+    "CD": "Kinshasa or Lubumbashi",
+    "ID": "Jakarta, Makassar or Jayapura",
+    "MN": "Ulaanbaatar or Hovd",
+    "MX": "Mexico City, Hermosillo or Tijuana",
+    "RU": "Moscow, Novosibirsk or Vladivostok",
+    "US": "New York, Chicago, Denver or Los Angeles",
+}
+"""Countries whose people live in several zones, with cities to name."""
+
+_CITIES = {
+    "Abu Dhabi": "Asia/Dubai",
+    "Amsterdam": "Europe/Amsterdam",
+    "Atlanta": "America/New_York",
+    "Austin": "America/Chicago",
+    "Bangalore": "Asia/Kolkata",
+    "Barcelona": "Europe/Madrid",
+    "Basel": "Europe/Zurich",
+    "Beijing": "Asia/Shanghai",
+    "Bengaluru": "Asia/Kolkata",
+    "Bern": "Europe/Zurich",
+    "Boston": "America/New_York",
+    "Brasilia": "America/Sao_Paulo",
+    "Cape Town": "Africa/Johannesburg",
+    "Chennai": "Asia/Kolkata",
+    "Cologne": "Europe/Berlin",
+    "Dallas": "America/Chicago",
+    "Delhi": "Asia/Kolkata",
+    "Edinburgh": "Europe/London",
+    "Frankfurt": "Europe/Berlin",
+    "Geneva": "Europe/Zurich",
+    "Hamburg": "Europe/Berlin",
+    "Hanoi": "Asia/Ho_Chi_Minh",
+    "Houston": "America/Chicago",
+    "Hyderabad": "Asia/Kolkata",
+    "Islamabad": "Asia/Karachi",
+    "Kyoto": "Asia/Tokyo",
+    "LA": "America/Los_Angeles",
+    "Las Vegas": "America/Los_Angeles",
+    "Lyon": "Europe/Paris",
+    "Manchester": "Europe/London",
+    "Miami": "America/New_York",
+    "Milan": "Europe/Rome",
+    "Montreal": "America/Toronto",
+    "Mumbai": "Asia/Kolkata",
+    "Munich": "Europe/Berlin",
+    "New Delhi": "Asia/Kolkata",
+    "NYC": "America/New_York",
+    "Osaka": "Asia/Tokyo",
+    "Ottawa": "America/Toronto",
+    "Philadelphia": "America/New_York",
+    "Portland": "America/Los_Angeles",
+    "Porto": "Europe/Lisbon",
+    "Rio de Janeiro": "America/Sao_Paulo",
+    "Saint Petersburg": "Europe/Moscow",
+    "San Diego": "America/Los_Angeles",
+    "San Francisco": "America/Los_Angeles",
+    "Seattle": "America/Los_Angeles",
+    "Shenzhen": "Asia/Shanghai",
+    "Tel Aviv": "Asia/Jerusalem",
+    "Washington": "America/New_York",
+    "Washington DC": "America/New_York",
+    "Wellington": "Pacific/Auckland",
+}
+_COUNTRIES = {
+    "America": "US",
+    "Bosnia": "BA",
+    "Congo": "CD",
+    "Czechia": "CZ",
+    "England": "GB",
+    "Great Britain": "GB",
+    "Ivory Coast": "CI",
+    "Korea": "KR",
+    "North Korea": "KP",
+    "Scotland": "GB",
+    "South Korea": "KR",
+    "UAE": "AE",
+    "UK": "GB",
+    "United Kingdom": "GB",
+    "United States of America": "US",
+    "US": "US",
+    "USA": "US",
+    "Wales": "GB",
+}
+_OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
+_FURTHEST_OFFSET = timedelta(hours=14)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place as it is spoken of, and its zone."""
+
+    label: str
+    zone: tzinfo
+    zone_name: str
+
+
+def find_place(text: str) -> Place:
+    """The place a text names. Reads the time zone files the first time: blocking.
+
+    Raises `ToolRetry`, with suggestions, for a place that is unknown or has several time zones.
+    """
+    offset = _OFFSET.fullmatch(text.strip())
+    if offset is not None:
+        return _fixed(offset)
+    known = _gazetteer()
+    wanted = _folded(text)
+    # "Tokyo, Japan": the first part that is known decides.
+    for candidate in (wanted, *map(_folded, text.split(","))):
+        if candidate in known.countries:
+            return _of_country(known, known.countries[candidate])
+        if candidate in known.zones:
+            label, zone = known.zones[candidate]
+            return Place(label=label, zone=ZoneInfo(zone), zone_name=zone)
+    close = get_close_matches(wanted, [*known.zones, *known.countries], n=3, cutoff=0.75)
+    names = list(dict.fromkeys(known.label(name) for name in close))
+    hint = f"Did you mean {' or '.join(names)}?" if names else "Name a large city, a country or a zone (Europe/Paris)."
+    raise ToolRetry(f"I know no place named {' '.join(text.split())[:60]!r}. {hint}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gazetteer:
+    zones: dict[str, tuple[str, str]]
+    """(label, zone) by folded name."""
+    countries: dict[str, str]
+    """Country code by folded name."""
+    country_names: dict[str, str]
+    country_zones: dict[str, list[str]]
+
+    def label(self, folded: str) -> str:
+        return self.zones[folded][0] if folded in self.zones else self.country_names[self.countries[folded]]
+
+
+@cache
+def _gazetteer() -> _Gazetteer:
+    names = {code: _plain_country(name) for code, name in _table("iso3166.tab", 0, 1)}
+    country_zones: dict[str, list[str]] = {}
+    for code, zone in _table("zone.tab", 0, 2):
+        country_zones.setdefault(code, []).append(zone)
+    available = available_timezones()
+    current = {zone for zones in country_zones.values() for zone in zones} & available
+    zones: dict[str, tuple[str, str]] = {}
+    # A later name wins: old spellings, then whole zone names, then the cities of current zones, then our own names.
+    for zone in sorted(available - current):
+        zones[_folded(zone.rpartition("/")[2])] = (_city(zone), zone)
+    zones.update((_folded(zone), (_city(zone), zone)) for zone in sorted(available))
+    zones.update((_folded(_city(zone)), (_city(zone), zone)) for zone in sorted(current))
+    zones.update((_folded(city), (city, zone)) for city, zone in _CITIES.items())
+    zones.update((name, ("UTC", "UTC")) for name in ("utc", "gmt", "z", "zulu"))
+    countries = {_folded(name): code for code, name in names.items()}
+    countries.update((_folded(name), code) for name, code in _COUNTRIES.items())
+    cities = {_folded(_city(zone)) for zone in current}
+    usable = {name: code for name, code in countries.items() if code in country_zones and name not in cities}
+    return _Gazetteer(zones=zones, countries=usable, country_names=names, country_zones=country_zones)
+
+
+def _table(name: str, *columns: int) -> list[tuple[str, ...]]:
+    text = (files("tzdata.zoneinfo") / name).read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def _plain_country(name: str) -> str:
+    """`Britain (UK)` is Britain, `Korea (South)` is South Korea, `Congo (Dem. Rep.)` stays as it is."""
+    match = re.fullmatch(r"(.+) \((North|South)\)", name)
+    if match:
+        return f"{match[2]} {match[1]}"
+    return re.sub(r" \(UK\)$", "", name)
+
+
+def _of_country(known: _Gazetteer, code: str) -> Place:
+    zones = known.country_zones[code]
+    name = known.country_names[code]
+    if code in _SPREAD_OUT:
+        raise ToolRetry(f"{name} has several time zones. Name a city, for example {_SPREAD_OUT[code]}.")
+    return Place(label=name, zone=ZoneInfo(zones[0]), zone_name=zones[0])
+
+
+def _city(zone: str) -> str:
+    return zone.rpartition("/")[2].replace("_", " ")
+
+
+def _fixed(match: re.Match[str]) -> Place:
+    size = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
+    if size > _FURTHEST_OFFSET:
+        raise ToolRetry(f"No place is {match[0]}: offsets go from UTC-12 to UTC+14.")
+    label = match[0].replace(" ", "").upper()
+    return Place(label=label, zone=timezone(-size if match["sign"] == "-" else size), zone_name=label)
+
+
+def _folded(name: str) -> str:
+    """For comparison: no case, no accents, `_` and `-` as spaces, no leading "in" or "the", no closing mark."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = re.sub(r"[\s_-]+", " ", bare.casefold().strip(" .?!\"'"))
+    return re.sub(r"^(?:in |at )?(?:the )?", "", words.replace(".", ""))

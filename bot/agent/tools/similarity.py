@@ -1,0 +1,16 @@
+"""Similarity of one text to many, through an injected embedder that does not block."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from memory.model import Vector
+
+Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
+"""One unit vector per text, in order. Raises `memory.errors.EmbeddingFailed`."""
+
+
+async def rank(embed: Embed, query: str, texts: Sequence[str]) -> list[float]:
+    """The cosine of each text with the query, -1..1."""
+    if not texts:
+        return []
+    first, *others = await embed([query, *texts])
+    return [float(first @ other) for other in others]

@@ -1,0 +1,105 @@
+"""The agent tree: one question in, one answer out, and an episode for every node that worked on it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.agent.budget import Budget, Limits, Monotonic
+from bot.agent.node import AgentNode
+from bot.agent.prompt import ToolCalls
+from bot.agent.record import Task
+from bot.agent.run import Recall, Run
+from bot.agent.tools.registry import ToolRegistry
+from bot.ports import LanguageModel
+from memory.model import Episode, Exemplar, Recollection, Scope, Termination, Usage
+from memory.ports import Clock, NewId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The answer to one question and how it came to be."""
+
+    output: str
+    """Never empty."""
+    termination: Termination
+    """The root's."""
+    nodes: tuple[Episode, ...]
+    """Pending episodes in the order the nodes started: the root first."""
+    recollections: tuple[tuple[str, Recollection], ...]
+    """(node path, what was recalled for it)."""
+    shown: tuple[tuple[str, tuple[Exemplar, ...]], ...]
+    """(node path, the exemplars really in its prompt); nodes that were shown none are left out."""
+    asked: bool
+    """The output is, or ends with, a question to the person."""
+    usage: Usage
+
+
+class AgentTree:
+    """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
+
+    def __init__(
+        self,
+        *,
+        model: LanguageModel,
+        tools: ToolRegistry,
+        recall: Recall,
+        limits: Limits,
+        clock: Clock,
+        monotonic: Monotonic,
+        new_id: NewId,
+        lessons_budget_tokens: int = 2_000,
+        tool_calls: ToolCalls = "native",
+    ) -> None:
+        self._model = model
+        self._tools = tools
+        self._recall = recall
+        self._limits = limits
+        self._clock = clock
+        self._monotonic = monotonic
+        self._new_id = new_id
+        self._lessons_budget_tokens = lessons_budget_tokens
+        self._tool_calls = tool_calls
+
+    async def run(
+        self,
+        goal: str,
+        scope: Scope,
+        *,
+        run_id: str,
+        on_progress: Callable[[str], None] | None = None,
+        cancel: asyncio.Event | None = None,
+    ) -> RunResult:
+        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set.
+
+        Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
+        nothing to save, and the caller knows best what to tell the person.
+        """
+        run = Run(
+            question=goal,
+            scope=scope,
+            run_id=run_id,
+            model=self._model,
+            tools=self._tools,
+            recall=self._recall,
+            budget=Budget(self._limits, self._monotonic),
+            clock=self._clock,
+            new_id=self._new_id,
+            lessons_budget_tokens=self._lessons_budget_tokens,
+            tool_calls=self._tool_calls,
+            on_progress=on_progress or _ignore,
+            cancel=cancel or asyncio.Event(),
+        )
+        outcome = await AgentNode(run, Task(goal=goal)).pursue()
+        return RunResult(
+            output=outcome.output,
+            termination=outcome.termination,
+            nodes=run.episodes,
+            recollections=run.recollections,
+            shown=run.shown,
+            asked=outcome.asked,
+            usage=run.budget.usage,
+        )
+
+
+def _ignore(_: str) -> None:
+    """No one follows the progress."""

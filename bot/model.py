@@ -1,0 +1,172 @@
+"""What moves through the bot on every platform: events of people, messages to them, turns with a model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.model import Role, Scope, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRef:
+    """The address of one sent message. What `post` returns is what a later reaction carries back, unchanged."""
+
+    workspace: str
+    channel: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonMessage:
+    """A person asks something."""
+
+    event_id: str
+    scope: Scope
+    message_id: str
+    text: str
+    at: datetime
+    role: Role = Role.MEMBER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonReaction:
+    """A person added or removed an emoji on a message."""
+
+    event_id: str
+    scope: Scope
+    """The reacting person, where they reacted."""
+    message_id: str
+    emoji: str
+    """As the platform spells it: `👍🏽`, `+1::skin-tone-3`, `partyparrot`."""
+    added: bool
+    at: datetime
+    role: Role = Role.MEMBER
+    on_own_message: bool = True
+    """Whether the message reacted to is the bot's. A messenger that cannot tell says True."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonCorrection:
+    """A person says what would have been right."""
+
+    event_id: str
+    scope: Scope
+    text: str
+    at: datetime
+    role: Role = Role.MEMBER
+    message_id: str = ""
+    """The answer that was wrong; empty for the last answer this person can see in the channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonCommand:
+    """A person gives the bot one of its own commands (`why`, `undo`, ...)."""
+
+    event_id: str
+    scope: Scope
+    name: str
+    argument: str
+    at: datetime
+    role: Role = Role.MEMBER
+    message_id: str = ""
+    """The answer the command is about; empty for the last one in the channel."""
+
+
+PersonEvent = PersonMessage | PersonReaction | PersonCorrection | PersonCommand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotMessage:
+    """Something to say. `text` is CommonMark; the messenger turns it into the platform's dialect and splits it."""
+
+    workspace: str
+    channel: str
+    text: str
+    thread: str = ""
+    private_to: str = ""
+    """Show it to this person alone where the platform can."""
+    is_answer: bool = False
+    """An answer people may react to, as opposed to a notice."""
+    run_id: str = ""
+    part: int = 1
+    reply_to: str = ""
+    """The id of the message it answers, where the platform shows that."""
+    lessons: tuple[str, ...] = ()
+    """One line for each remembered lesson the answer used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file to hand to a person, for example their export."""
+
+    name: str
+    content: bytes
+    media_type: str
+
+
+# The dialogue with a language model -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model sees it. `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """The model wants a tool run. `arguments` is None when what it sent was not a JSON object (`raw` has it)."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, object] | None
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTurn:
+    """What the model said."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTurn:
+    """What one tool call returned."""
+
+    call_id: str
+    name: str
+    content: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTurn:
+    """Text put to the model."""
+
+    text: str
+
+
+Turn = UserTurn | ModelTurn | ToolTurn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One request: everything the model may know."""
+
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """One reply and what it cost."""
+
+    turn: ModelTurn
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""

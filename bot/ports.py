@@ -1,0 +1,71 @@
+"""The bot's doors to the outside: a messenger and a language model. (The store and the embedder are memory's.)"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from bot.model import Attachment, BotMessage, MessageRef, ModelReply, ModelRequest, PersonEvent
+
+EventSink = Callable[[PersonEvent], Awaitable[None]]
+"""Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
+
+
+class LanguageModel(Protocol):
+    """Answers one request at a time; the loop around it is ours."""
+
+    @property
+    def name(self) -> str:
+        """As configured, for example `offline` or `openai:gpt-5-mini`."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Do what takes long (imports, loading) before the first request. Never blocks the event loop."""
+        ...
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """One reply. Raises `ModelError` or one of its kinds; never a vendor's exception."""
+        ...
+
+    async def close(self) -> None:
+        """Give up connections. Closing twice is fine."""
+        ...
+
+
+class Messenger(Protocol):
+    """One chat platform. Drives `sink` with what people do, and says what the bot says."""
+
+    @property
+    def platform(self) -> str:
+        """The first part of its workspaces' names."""
+        ...
+
+    async def run(self, sink: EventSink) -> None:
+        """Deliver events until the platform ends or `close` is called, but never this bot's own."""
+        ...
+
+    def split(self, text: str) -> list[str]:
+        """The parts `text` must be sent in: within the platform's limit, code fences, links and emoji unbroken."""
+        ...
+
+    def spell(self, command: str) -> str:
+        """How a person types one of the bot's commands here: `undo` is `/undo` at the terminal."""
+        ...
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Say it. The text is within the limit (`split`). Raises `MessengerError` kinds."""
+        ...
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Show or take away the bot's own emoji on a message of its own. Doing it twice is fine."""
+        ...
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """Show that work goes on (`text`), or that it ended (empty text)."""
+        ...
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Give a file to one person, privately."""
+        ...
+
+    async def close(self) -> None:
+        """Stop `run` and release everything. Closing twice is fine."""
+        ...
