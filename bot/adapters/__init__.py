@@ -1,0 +1,1 @@
+"""Implementations of the bot's ports: messengers and language models."""

@@ -1,0 +1,1 @@
+"""Language models behind `bot.ports.LanguageModel`. Importing this package loads no vendor library."""

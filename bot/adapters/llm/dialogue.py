@@ -1,0 +1,130 @@
+"""Our dialogue in pydantic-ai's words and back. Imports pydantic-ai, so it is itself imported late."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from pydantic_ai import messages as vendor
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
+
+from bot.errors import MalformedReply, ModelRefused
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
+from memory.model import Usage
+
+
+def to_messages(request: ModelRequest) -> list[vendor.ModelMessage]:
+    """The request as alternating vendor messages: turns of one side that follow each other become one message."""
+    messages: list[vendor.ModelMessage] = []
+    pending: list[vendor.ModelRequestPart] = []
+    if request.system:
+        pending.append(vendor.SystemPromptPart(content=request.system))
+    for turn in request.turns:
+        match turn:
+            case UserTurn():
+                pending.append(vendor.UserPromptPart(content=turn.text))
+            case ToolTurn():
+                pending.append(_tool_return(turn))
+            case ModelTurn():
+                if pending:
+                    messages.append(vendor.ModelRequest(parts=pending))
+                    pending = []
+                messages.append(vendor.ModelResponse(parts=_said(turn)))
+    if pending:
+        messages.append(vendor.ModelRequest(parts=pending))
+    return messages
+
+
+def _tool_return(turn: ToolTurn) -> vendor.ToolReturnPart:
+    return vendor.ToolReturnPart(
+        tool_name=turn.name,
+        content=turn.content,
+        tool_call_id=turn.call_id,
+        outcome="failed" if turn.is_error else "success",
+    )
+
+
+def _said(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
+    parts: list[vendor.ModelResponsePart] = []
+    if turn.text:
+        parts.append(vendor.TextPart(content=turn.text))
+    for call in turn.calls:
+        arguments = call.raw if call.arguments is None else dict(call.arguments)
+        parts.append(vendor.ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id))
+    return parts
+
+
+def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
+    """The tools with their schemas exactly as given; plain text is always allowed as a reply."""
+    return ModelRequestParameters(
+        function_tools=[
+            ToolDefinition(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=dict(tool.parameters),
+                strict=False,
+            )
+            for tool in tools
+        ],
+        allow_text_output=True,
+    )
+
+
+def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
+    """The reply in our words.
+
+    Raises `ModelRefused` for a refusal or a content filter, `MalformedReply` for a reply with neither text nor calls.
+    """
+    calls = tuple(_call(part) for part in response.tool_calls)
+    text = (response.text or "").strip()
+    if not calls and not text:
+        raise _nothing(response, name)
+    return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=_usage(response), model=response.model_name or name)
+
+
+def _nothing(response: vendor.ModelResponse, name: str) -> ModelRefused | MalformedReply:
+    details = response.provider_details or {}
+    if response.finish_reason == "content_filter":
+        refusal = details.get("refusal")
+        said = f": {refusal}" if isinstance(refusal, str) else " (the provider's content filter stopped it)"
+        return ModelRefused(f"{name} declined to answer{said}. Ask in other words, or choose another model.")
+    if response.finish_reason == "length":
+        return MalformedReply(f"{name} used up its tokens before it said anything. Allow a reply more tokens.")
+    return MalformedReply(f"{name} sent an empty reply: neither text nor a tool call. Try again.")
+
+
+def _call(part: vendor.ToolCallPart) -> ToolCall:
+    raw = part.args if isinstance(part.args, str) else ""
+    return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args), raw=raw)
+
+
+def _arguments(args: str | Mapping[str, object] | None) -> Mapping[str, object] | None:
+    """The JSON object the model sent, or None when it is something else. Nothing at all is an empty object."""
+    if not args:
+        return {}
+    if not isinstance(args, str):
+        return args
+    try:
+        parsed = json.loads(args)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _usage(response: vendor.ModelResponse) -> Usage:
+    return Usage(
+        prompt_tokens=response.usage.input_tokens,
+        completion_tokens=response.usage.output_tokens,
+        cost_usd=_cost(response),
+    )
+
+
+def _cost(response: vendor.ModelResponse) -> float:
+    """US dollars by the bundled price list; 0 for a model or provider that is not on it."""
+    if not response.model_name or not response.usage.total_tokens:
+        return 0.0
+    try:
+        price = float(response.cost().total_price)
+    except (LookupError, ValueError):
+        return 0.0
+    return price if math.isfinite(price) else 0.0

@@ -1,0 +1,82 @@
+"""Vendor exceptions as ours. Imports pydantic-ai, so it is itself imported late."""
+
+from pydantic_ai import exceptions as vendor
+
+from bot.errors import MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
+
+_WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionError)
+"""What the library stumbles over when a body is JSON but no chat completion (no choices, a number for a choice)."""
+
+VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, *_WRONG_SHAPE)
+"""What a request can raise."""
+
+_BODY_CHARACTERS = 300
+
+
+def is_safe(exc: Exception, secrets: tuple[str, ...]) -> bool:
+    """Whether neither the exception nor what caused it spells out a secret."""
+    cause: BaseException | None = exc
+    while cause is not None:
+        text = f"{cause} {cause!r}"
+        if any(secret in text for secret in secrets):
+            return False
+        cause = cause.__cause__ or cause.__context__
+    return True
+
+
+def translate(exc: Exception, name: str, timeout_s: float, secrets: tuple[str, ...]) -> ModelError:
+    """The same fault as one of our kinds: what was asked of which model, what came back, what to do."""
+    kind, message = _judge(exc, timeout_s)
+    for secret in secrets:
+        message = message.replace(secret, "***")
+    return kind(f"{name}: {message}")
+
+
+def _judge(exc: Exception, timeout_s: float) -> tuple[type[ModelError], str]:
+    match exc:
+        case vendor.ModelRequestTimeout() | vendor.ModelTimeoutError():
+            return ModelUnavailable, f"no reply within {timeout_s:g} s. Try again, or allow a reply more time."
+        case vendor.ModelConnectionError():
+            return ModelUnavailable, f"the server cannot be reached ({exc}). Check its address and that it runs."
+        case vendor.ModelHTTPError():
+            return _judge_status(exc)
+        case vendor.ContentFilterError():
+            return ModelRefused, f"the provider's content filter stopped it ({exc}). Ask in other words."
+        case vendor.UserError():
+            return ModelRejected, f"the request cannot be made ({_short(exc)}). Check the model's settings."
+        case _:
+            return MalformedReply, f"the reply cannot be understood ({_short(exc)}). Is it a chat completions server?"
+
+
+def _judge_status(exc: vendor.ModelHTTPError) -> tuple[type[ModelError], str]:
+    said = f"HTTP {exc.status_code}: {_said(exc)}"
+    match exc:
+        case vendor.ModelQuotaExceededError():
+            return ModelRejected, f"the account's quota is used up ({said}). Look at the provider's billing page."
+        case vendor.ModelRateLimitError():
+            return ModelUnavailable, f"too many requests ({said}). Try again later."
+        case vendor.ModelAuthenticationError():
+            return ModelRejected, f"the key was refused ({said}). Check OPENAI_API_KEY."
+        case vendor.ModelNotFoundError():
+            return ModelRejected, f"no such model or address ({said}). Check GOODBOT_MODEL and OPENAI_BASE_URL."
+        case _ if exc.status_code in (408, 425, 429) or exc.status_code >= 500:
+            return ModelUnavailable, f"the server failed ({said}). Try again later."
+        case _ if exc.provider_error_code == "content_filter":
+            return ModelRefused, f"the provider's content filter stopped it ({said}). Ask in other words."
+        case _:
+            return ModelRejected, f"the request was refused ({said}). Check the model's settings."
+
+
+def _said(exc: vendor.ModelHTTPError) -> str:
+    """What the server said, without the wrapping."""
+    message = exc.body.get("message") if isinstance(exc.body, dict) else None
+    return _clip(message if isinstance(message, str) else str(exc.body or "no explanation"))
+
+
+def _short(exc: Exception) -> str:
+    return _clip(str(exc) or type(exc).__name__)
+
+
+def _clip(text: str) -> str:
+    folded = " ".join(text.split())
+    return folded if len(folded) <= _BODY_CHARACTERS else folded[: _BODY_CHARACTERS - 1] + "…"

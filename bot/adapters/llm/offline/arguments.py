@@ -1,0 +1,208 @@
+"""Arguments for a tool from the words of a goal, by the names and types in the tool's schema.
+
+No reading between the lines: what cannot be found in the goal is left out, and a required argument that cannot be found
+makes the tool unusable for this goal.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
+from bot.adapters.llm.offline.place import find_place
+from bot.adapters.llm.offline.wording import content_words
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
+_QUOTED = re.compile(r"[\"“«`]([^\"”»`]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")
+
+_REMEMBER = re.compile(
+    r"^(?:please\s+|can\s+you\s+|could\s+you\s+)*(?:remember|note|save|store|keep\s+in\s+mind|write\s+down|memori[sz]e)"
+    r"(?:\s+down)?(?:\s+that)?[\s:,]+(?P<key>.+?)\s*(?:\s(?:is|are|was|were)\s|=|:\s)\s*(?P<value>.+?)[.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|our|your)\s+", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"^(?:please\s+|can\s+you\s+|could\s+you\s+)*(?:search|look|find|check|query)(?:\s+(?:up|in|through|for|me))*"
+    r"(?:\s+(?:the|our|this|my|your|all))?"
+    r"(?:\s+(?:docs?|documents?|documentation|knowledge(?:\s+base)?|handbook|wiki|notes|files|folder|conversation|chat|"
+    r"channel|history|messages))+\s+(?:for|about|on|to\s+find)\s+(?P<topic>.+?)[.!?]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_ABOUT = re.compile(r"\babout\s+(?:the\s+|our\s+|my\s+|a\s+)?(?P<topic>\w.*?)[\s.!?]*$", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """A tool's arguments as a goal gives them."""
+
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    spans: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The words of the goal that stand for an argument, by its name, where they can be told from the request."""
+    fit: float = 0.0
+    """1 when the goal is nothing but a request for just these arguments; 0 when that cannot be said."""
+    is_search: bool = False
+    """An argument is the whole question, so the result is what was found, and need not answer it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    value: object
+    span: str = ""
+    fit: float = 0.0
+    is_search: bool = False
+
+
+def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> Filled | None:
+    """Arguments that satisfy `schema` (type object), or None when a required one cannot be found in the goal.
+
+    `keys` are those of working memory: a tool that takes a key and no value reads one of them.
+    """
+    properties = schema.get("properties")
+    named = properties if isinstance(properties, Mapping) else {}
+    required = schema.get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    reads_key = "key" in named and "value" not in named
+    found: dict[str, _Found] = {}
+    for name, described in named.items():
+        shape = described if isinstance(described, Mapping) else {}
+        if name == "key" and reads_key:
+            one = _listed_key(goal, keys)
+        else:
+            one = _find(name, shape, goal, is_needed=name in needed)
+        if one is not None:
+            found[name] = one
+        elif name in needed:
+            return None
+    return Filled(
+        arguments={name: one.value for name, one in found.items()},
+        spans={name: one.span for name, one in found.items() if one.span},
+        fit=max((one.fit for one in found.values()), default=0.0),
+        is_search=any(one.is_search for one in found.values()),
+    )
+
+
+def _find(name: str, shape: Mapping[str, object], goal: str, *, is_needed: bool) -> _Found | None:
+    options = shape.get("enum")
+    if isinstance(options, list):
+        return _option(options, goal)
+    match _type_of(shape):
+        case "string":
+            return _text(name, goal, is_needed=is_needed)
+        case "integer" | "number" as kind:
+            return _number(name, str(kind), goal, is_needed=is_needed)
+        case "boolean":
+            return _flag(name, goal)
+        case _:
+            return None
+
+
+def _type_of(shape: Mapping[str, object]) -> object:
+    """The type, looking through `["string", "null"]` and `anyOf: [{type: string}, {type: null}]`."""
+    alternatives = shape.get("anyOf")
+    if isinstance(alternatives, list):
+        kinds = [option.get("type") for option in alternatives if isinstance(option, Mapping)]
+    else:
+        kind = shape.get("type")
+        kinds = kind if isinstance(kind, list) else [kind]
+    return next((kind for kind in kinds if kind != "null"), None)
+
+
+def _option(options: list[object], goal: str) -> _Found | None:
+    for option in options:
+        if isinstance(option, str) and _says(goal, option):
+            return _Found(value=option)
+    return None
+
+
+def _flag(name: str, goal: str) -> _Found | None:
+    words = name.replace("_", " ")
+    if not _says(goal, words):
+        return None
+    return _Found(value=re.search(rf"\b(?:no|not|without)\s+{re.escape(words)}\b", goal, re.IGNORECASE) is None)
+
+
+def _number(name: str, kind: str, goal: str, *, is_needed: bool) -> _Found | None:
+    """The number beside the argument's name; for a required one, else the first number there is."""
+    word = re.escape(name.replace("_", " "))
+    near = re.search(rf"\b{word}\D{{0,5}}(-?\d+(?:\.\d+)?)|(-?\d+(?:\.\d+)?)\s+{word}s?\b", goal, re.IGNORECASE)
+    if near is not None:
+        text = near[1] or near[2]
+    elif is_needed and (first := _NUMBER.search(goal)):
+        text = first[0]
+    else:
+        return None
+    value = float(text)
+    if kind == "integer":
+        return _Found(value=int(value)) if value.is_integer() else None
+    return _Found(value=int(value) if value.is_integer() else value)
+
+
+def _text(name: str, goal: str, *, is_needed: bool) -> _Found | None:
+    for names, find in _BY_NAME:
+        if name.casefold() in names:
+            return find(goal)
+    quoted = _QUOTED.search(goal) if is_needed else None
+    return _Found(value=quoted[1] or quoted[2]) if quoted else None
+
+
+def _expression(goal: str) -> _Found | None:
+    expression = find_expression(goal)
+    if not expression:
+        return None
+    is_all = set(content_words(without_expression(goal))) <= _CALCULATING
+    return _Found(value=expression, span=expression, fit=1.0 if is_all else 0.0)
+
+
+_CALCULATING = frozenset(
+    content_words("calculate compute evaluate solve work out result answer value equal make total sum add up")
+)
+
+
+def _place(goal: str) -> _Found | None:
+    place = find_place(goal)
+    return _Found(value=place, span=place) if place else None
+
+
+def _topic(goal: str) -> _Found | None:
+    search = _SEARCH.match(goal.strip())
+    if search:
+        return _Found(value=search["topic"], span=search["topic"], is_search=True)
+    about = _ABOUT.search(goal)
+    return _Found(value=goal.strip(), span=about["topic"] if about else "", is_search=True)
+
+
+def _key(goal: str) -> _Found | None:
+    match = _REMEMBER.match(goal.strip())
+    return _Found(value=_ARTICLE.sub("", match["key"].strip()), fit=1.0) if match else None
+
+
+def _value(goal: str) -> _Found | None:
+    match = _REMEMBER.match(goal.strip())
+    return _Found(value=match["value"].strip(), fit=1.0) if match else None
+
+
+def _listed_key(goal: str, keys: Sequence[str]) -> _Found | None:
+    """The key of working memory whose words the goal mentions, all of them; the longest of several."""
+    asked = set(content_words(goal))
+    mentioned = [key for key in keys if content_words(key) and set(content_words(key)) <= asked]
+    if not mentioned:
+        return None
+    key = max(mentioned, key=lambda one: len(content_words(one)))
+    is_all = asked <= set(content_words(key)) | _READING
+    return _Found(value=key, fit=1.0 if is_all else 0.0)
+
+
+_READING = frozenset(content_words("recall remember read look up note noted key value working memory again"))
+
+
+def _says(goal: str, words: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", goal, re.IGNORECASE) is not None
+
+
+_BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
+    (frozenset({"expression", "formula", "calculation", "arithmetic"}), _expression),
+    (frozenset({"place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"}), _place),
+    (frozenset({"query", "text", "question", "topic", "search", "q", "about", "words", "subject", "for"}), _topic),
+    (frozenset({"key", "name", "label"}), _key),
+    (frozenset({"value", "content", "fact", "note"}), _value),
+)

@@ -1,0 +1,90 @@
+"""The calculation in a sentence: "what is twelve plus 15 percent of 80, please?" holds `12 + 15% of 80`."""
+
+import re
+
+_TO_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "eighty": "80",
+    "ninety": "90",
+    "hundred": "100",
+}
+
+_N = r"(\d[\d,]*(?:\.\d+)?%?)"
+_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (r"[×✕]|(?<=[\d)%])\s*x\s*(?=[\d(])", " * "),
+        (r"÷", " / "),
+        (r"[−–](?=\s*\d)", "-"),
+        (r"(?<=\d)\s*(?:percent|per cent)\b", "%"),
+        (rf"\bhalf of\s+{_N}", r"50% of \1"),
+        (rf"\bthe\s+(?=(?:square\s+)?root\b|{_N})", ""),
+        (rf"\b(?:square\s+root|root)\s+(?:of\s+)?\(?\s*{_N}\s*\)?", r"sqrt(\1)"),
+        (rf"{_N}\s*(?:squared|²)", r"\1 ^ 2"),
+        (rf"{_N}\s*(?:cubed|³)", r"\1 ^ 3"),
+        (r"(?<=[\d)%])\s*to the power of\s*(?=[\d(])", " ^ "),
+        (rf"\badd\s+{_N}\s+(?:and|to)\s+{_N}", r"\1 + \2"),
+        (rf"\bsum of\s+{_N}\s+and\s+{_N}", r"\1 + \2"),
+        (rf"\bsubtract\s+{_N}\s+from\s+{_N}", r"\2 - \1"),
+        (rf"\bdifference\s+(?:of|between)\s+{_N}\s+and\s+{_N}", r"\1 - \2"),
+        (rf"\bmultiply\s+{_N}\s+(?:by|with|and)\s+{_N}", r"\1 * \2"),
+        (rf"\bproduct of\s+{_N}\s+and\s+{_N}", r"\1 * \2"),
+        (rf"\bdivide\s+{_N}\s+by\s+{_N}", r"\1 / \2"),
+        (r"(?<=[\d)%])\s*plus\s*(?=[\d(a-z-])", " + "),
+        (r"(?<=[\d)%])\s*minus\s*(?=[\d(a-z-])", " - "),
+        (r"(?<=[\d)%])\s*(?:times|multiplied by)\s*(?=[\d(a-z-])", " * "),
+        (r"(?<=[\d)%])\s*(?:divided by|over)\s*(?=[\d(a-z-])", " / "),
+    )
+)
+_FUNCTION = r"(?:sqrt|round|abs|log(?:10|2)?|ln|exp|sin|cos|tan|floor|ceil|factorial|min|max)(?=\s*\()"
+_TOKEN = rf"(?:\d[\d,]*(?:\.\d+)?|\.\d+|\*\*|//|[-+*/%^(),]|(?<=%)\s*of\b|{_FUNCTION}|pi\b)"
+_SPAN = re.compile(rf"(?<![\w.]){_TOKEN}(?:\s*{_TOKEN})*(?!\w)", re.IGNORECASE)
+_OPERATION = re.compile(
+    rf"[\d)%i]\s*(?:\*\*|//|[-+*/^%])\s*[-+(]*\s*(?:\d|pi\b|{_FUNCTION})|%\s*of\s*[\d(]|{_FUNCTION}\s*\(", re.IGNORECASE
+)
+_NOT_ARITHMETIC = re.compile(
+    r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?/\d\d?/\d{2,4}|24/7|"  # dates, round the clock
+    r"\+[\d ]+|0\d+(?:[- ]\d+)+|\d{3}-\d{4,}|\d{3,}(?:-\d{3,}){2,}"  # telephone numbers
+)
+_LONGEST = 300
+
+
+def find_expression(text: str) -> str:
+    """The one calculation in `text` as a calculator reads it; nothing when there are several or none.
+
+    Dates and telephone numbers are none.
+    """
+    if len(text) > _LONGEST:
+        return ""
+    found = [_balanced(span[0]) for span in _SPAN.finditer(_rewrite(text))]
+    calculations = [one for one in found if _OPERATION.search(one) and not _NOT_ARITHMETIC.fullmatch(one)]
+    return " ".join(calculations[0].split()) if len(calculations) == 1 else ""
+
+
+def without_expression(text: str) -> str:
+    """What is left of `text` when its calculations are taken out."""
+    return _SPAN.sub(" ", _rewrite(text))
+
+
+def _rewrite(text: str) -> str:
+    text = re.sub(r"[A-Za-z]+", lambda word: _NUMBER_WORDS.get(word[0].casefold(), word[0]), text)
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _balanced(span: str) -> str:
+    """The span without operators and commas at its end, and without brackets that have no partner."""
+    expression = re.sub(r"[\s,+*/^(-]+$", "", span.strip(" ,"))
+    while expression.count("(") > expression.count(")"):
+        expression = expression.replace("(", "", 1)
+    while expression.count(")") > expression.count("("):
+        expression = "".join(expression.rsplit(")", 1))
+    return expression.strip()

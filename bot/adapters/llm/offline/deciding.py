@@ -1,0 +1,181 @@
+"""One decision about a goal: take it apart, use a tool, repeat a known answer, or honestly give up."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.adapters.llm.offline.choosing import ANSWER, EXPAND, Candidate, Chooser
+from bot.adapters.llm.offline.reading import Prompt
+from bot.adapters.llm.offline.similarity import Similarity
+from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
+from bot.model import ToolSpec
+
+FAIL = "fail"
+EXPAND_SCORE = 1.0
+"""What an expansion starts with; lessons on `expand` raise and lower it."""
+EXPAND_FROM = 0.5
+
+FOUND = 0.35
+"""Similarity from which a passage that was asked for is told."""
+FOUND_UNASKED = 0.45
+"""The same for a passage looked up only because nothing else was known."""
+
+HONEST = (
+    "I am the offline model: no language model, only my tools and what people here taught me. "
+    "To teach me, react with 👎 and say what would have been right."
+)
+DOES_NOT_KNOW = f"I don't know that. {HONEST}"
+
+_LIBRARY = re.compile(r"knowledge|documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
+_STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
+_FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one call in this dialogue returned."""
+
+    tool: str
+    output: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Say:
+    """The final answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool to call, and why."""
+
+    tool: str
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    thought: str = ""
+
+
+class Decider:
+    """Decides about the goal of one request. Blocking: it embeds."""
+
+    def __init__(
+        self, similarity: Similarity, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen] = ()
+    ) -> None:
+        self._similarity = similarity
+        self._goal = prompt.goal
+        self._tools = {tool.name: tool for tool in tools}
+        self._seen = seen
+        self._tried = {one.tool for one in seen}
+        self._chooser = Chooser(similarity, prompt, tools)
+        self._ranked = self._chooser.rank(prompt.goal)
+
+    def decide(self) -> Say | Call:
+        """The next thing to do or say."""
+        if self._seen and self._answers(self._seen[-1]):
+            return Say(text=self._seen[-1].output)
+        parts = self._parts()
+        if parts is not None:
+            return Call(
+                tool=EXPAND,
+                arguments={"flow": parts.flow, "subgoals": list(parts.parts)},
+                thought=f"The goal has {len(parts.parts)} parts that stand alone.",
+            )
+        for candidate in self._ranked:
+            if candidate.is_sure and candidate.action not in self._tried:
+                return _do(candidate)
+        return self._look_up() or self._give_up()
+
+    def _answers(self, seen: Seen) -> bool:
+        """Whether what a tool returned is the answer. A search finds something; whether it fits is to be judged."""
+        if seen.is_error or not seen.output:
+            return False
+        candidate = next((one for one in self._ranked if one.action == seen.tool), None)
+        if candidate is None or not candidate.is_search:
+            return True
+        passages = [seen.output, *re.split(r"\n\s*\n", seen.output)]
+        asked = [self._goal, *(value for value in candidate.arguments.values() if isinstance(value, str))]
+        likeness = max(self._similarity.best(question, passages) for question in asked)
+        return likeness >= (FOUND if candidate.is_sure else FOUND_UNASKED)
+
+    def _parts(self) -> Split | None:
+        if EXPAND not in self._tools or EXPAND in self._tried:
+            return None
+        if EXPAND_SCORE + self._chooser.push(self._goal, EXPAND) < EXPAND_FROM:
+            return None
+        parts = split(self._goal, lambda part: self._best(part) is not None)
+        if parts is None:
+            return _approved_parts(self._chooser.repeated_steps(self._goal))
+        return None if self._is_one_thing(parts) else parts
+
+    def _is_one_thing(self, parts: Split) -> bool:
+        """Whether the whole is known better than its parts, or all of them would do what it does."""
+        whole = self._best(self._goal)
+        if whole is None:
+            return False
+        bests = [self._best(part) for part in parts.parts]
+        if whole.action == ANSWER:
+            return all(best is None or best.similarity <= whole.similarity for best in bests)
+        return all(best is not None and _is_same_deed(best, whole) for best in bests)
+
+    def _best(self, goal: str) -> Candidate | None:
+        """The best of what can surely be done about a goal."""
+        ranked = self._ranked if goal == self._goal else self._chooser.rank(goal)
+        return next((candidate for candidate in ranked if candidate.is_sure), None)
+
+    def _look_up(self) -> Call | None:
+        """The last resort for a request nothing else fits: is it in the documents? What is found will be judged."""
+        if not begins_a_request(self._goal) and not self._goal.endswith("?"):
+            return None
+        for candidate in self._ranked:
+            tool = self._tools.get(candidate.action)
+            is_open = candidate.is_search and candidate.action not in self._tried and candidate.score >= 0
+            if is_open and tool is not None and _LIBRARY.search(f"{tool.name} {tool.description}"):
+                return Call(
+                    tool=tool.name,
+                    arguments=candidate.arguments,
+                    thought="I know nothing that fits. Maybe the documents do.",
+                )
+        return None
+
+    def _give_up(self) -> Say | Call:
+        reason = f"{self._trouble()} {HONEST}" if self._trouble() else DOES_NOT_KNOW
+        if FAIL not in self._tools:
+            return Say(text=reason)
+        return Call(tool=FAIL, arguments={"reason": reason})
+
+    def _trouble(self) -> str:
+        """What went wrong with what had been the right thing to try; empty when nothing was."""
+        sure = {candidate.action for candidate in self._ranked if candidate.is_sure}
+        for seen in self._seen:
+            if seen.tool == EXPAND:
+                failed = [match["goal"] for match in _FAILED_PART.finditer(seen.output)]
+                return f"I could not answer: {'; '.join(failed).rstrip('.?!')}." if failed else ""
+            if seen.is_error and seen.tool in sure:
+                return seen.output
+        return ""
+
+
+def _do(candidate: Candidate) -> Say | Call:
+    if candidate.action == ANSWER:
+        return Say(text=candidate.text)
+    lessons = candidate.score - candidate.similarity
+    because = f" (lessons {lessons:+.2f})" if abs(lessons) >= 0.005 else ""
+    return Call(
+        tool=candidate.action,
+        arguments=candidate.arguments,
+        thought=f"{candidate.action} fits best: {candidate.similarity:.2f}{because}.",
+    )
+
+
+def _is_same_deed(one: Candidate, other: Candidate) -> bool:
+    return (one.action, one.arguments, one.text) == (other.action, other.arguments, other.text)
+
+
+def _approved_parts(steps: str) -> Split | None:
+    """The expansion of an approved lesson. Shortened subgoals are of no use."""
+    match = _STEPS.search(steps)
+    if match is None or "…" in match["parts"]:
+        return None
+    parts = tuple(part.strip() for part in match["parts"].split(" | ") if part.strip())
+    return Split(flow=match["flow"], parts=parts) if 2 <= len(parts) <= MOST_PARTS else None

@@ -1,0 +1,73 @@
+"""How well a tool's description fits a goal: by the similarity of their forms, arguments aside.
+
+"how late is it in Oslo" and the example "what time is it in Tokyo?" are compared with the same place in both, and with
+none; else the place would weigh more than the question. Measured on the goals of the tests, that moves "how late is it
+in São Paulo right now?" from .48 to .67 and leaves "what time does the canteen open?" at .39.
+"""
+
+import re
+
+from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.similarity import Similarity
+from bot.adapters.llm.offline.wording import content_words, without_courtesy
+from bot.model import ToolSpec
+
+_UNEXPLAINED = 0.1
+"""Taken off for a word of the goal that neither the arguments nor the tool's description account for."""
+_UNEXPLAINED_SEARCH = 0.05
+"""The same for a search: people search for anything, and what it finds is judged."""
+_OTHER_SUBJECT = 0.3
+"""Taken off when such a word is what is asked about: "what day is the party?" is no question about the day."""
+_MOST_UNEXPLAINED = 3
+_SUBJECT = re.compile(
+    r"(?:\b(?:is|are|was|were|does|do|did|will|has|have)|['’]s)\s+"
+    r"(?:(?:the|our|my|your|their|a|an|this|that|next|last)\s+)*(?P<noun>[\w'’-]+)",
+    re.IGNORECASE,
+)
+_EXAMPLES = re.compile(r"(?:for example|e\.g\.|examples?|such as)\b[:,]?\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|\s*[;|]\s*|(?<=[\"”])\s*,?\s*(?:or\s+)?(?=[\"“])")
+
+
+def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -> float:
+    """1 when the goal is nothing but the tool's arguments, else the best likeness to a sentence about the tool."""
+    request = without_courtesy(goal)
+    likeness = max((_likeness(similarity, tool, request, filled, said) for said in sentences(tool)), default=0.0)
+    return max(filled.fit, likeness - _strangeness(tool, request, filled))
+
+
+def sentences(tool: ToolSpec) -> list[str]:
+    """What a tool's description says, sentence by sentence, each of its examples for itself."""
+    parts = (part.strip(" .\"“”'`") for part in _SEPARATOR.split(_EXAMPLES.sub("\n", tool.description)))
+    return [part for part in parts if part]
+
+
+def _likeness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, said: str) -> float:
+    """Cosine of the goal with one sentence, with the words that stand for arguments alike in both."""
+    example = fill(tool.parameters, said)
+    spans = example.spans if example else {}
+    shared = filled.spans.keys() & spans.keys()
+    bare = similarity.between(_without(goal, filled), [_without(said, example) if example else said])[0]
+    if not shared:
+        return max(bare, similarity.between(goal, [said])[0]) if not spans else bare
+    same = goal
+    for name in shared:
+        same = same.replace(filled.spans[name], spans[name])
+    return (bare + similarity.between(same, [said])[0]) / 2
+
+
+def _without(text: str, filled: Filled) -> str:
+    for span in filled.spans.values():
+        text = text.replace(span, "")
+    return " ".join(text.split())
+
+
+def _strangeness(tool: ToolSpec, goal: str, filled: Filled) -> float:
+    """What the words of the goal that have nothing to do with the tool take off."""
+    rest = _without(goal, filled)
+    strange = set(content_words(rest)) - set(content_words(f"{tool.name} {tool.description}"))
+    count = min(len(strange), _MOST_UNEXPLAINED)
+    if filled.is_search:
+        return _UNEXPLAINED_SEARCH * count
+    subject = _SUBJECT.search(rest)
+    is_other = subject is not None and bool(strange & set(content_words(subject["noun"])))
+    return _UNEXPLAINED * count + (_OTHER_SUBJECT if is_other else 0.0)

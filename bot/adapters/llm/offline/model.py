@@ -1,0 +1,83 @@
+"""The offline model as pydantic-ai sees it: messages and tool definitions in, one response out."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pydantic_ai import messages as vendor
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from bot.adapters.llm.offline.deciding import Call, Decider, Say, Seen
+from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
+from bot.adapters.llm.offline.similarity import Embed, Similarity
+from bot.errors import ModelUnavailable
+from bot.model import ToolSpec
+from memory.errors import EmbeddingFailed
+
+NAME = "offline"
+
+
+class OfflineModel(Model[None]):
+    """Deterministic. Uses no tokens and costs nothing."""
+
+    def __init__(self, embed: Embed) -> None:
+        super().__init__()
+        self._similarity = Similarity(embed)
+
+    @property
+    def model_name(self) -> str:
+        """`offline`."""
+        return NAME
+
+    @property
+    def system(self) -> str:
+        """The provider: goodbot itself."""
+        return "goodbot"
+
+    async def request(
+        self,
+        messages: list[vendor.ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> vendor.ModelResponse:
+        """Decide in a thread. Raises `ModelUnavailable` when nothing can be embedded."""
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        prompt, seen = read_dialogue(messages)
+        tools = [
+            ToolSpec(name=tool.name, description=tool.description or "", parameters=tool.parameters_json_schema)
+            for tool in parameters.function_tools
+        ]
+        try:
+            decision = await asyncio.to_thread(self._decide, prompt, tools, seen)
+        except EmbeddingFailed as exc:
+            raise ModelUnavailable(f"{NAME}: cannot compare texts: {exc}") from exc
+        return vendor.ModelResponse(
+            parts=_parts(decision, number=len(seen) + 1), model_name=NAME, provider_name=self.system
+        )
+
+    def _decide(self, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen]) -> Say | Call:
+        return Decider(self._similarity, prompt, tools, seen).decide()
+
+
+def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list[Seen]]:
+    """The node's opening turn, and what its calls returned, in order."""
+    opening: str | None = None
+    seen: list[Seen] = []
+    for message in messages:
+        if not isinstance(message, vendor.ModelRequest):
+            continue
+        for part in message.parts:
+            if isinstance(part, vendor.UserPromptPart) and opening is None:
+                opening = part.content if isinstance(part.content, str) else "\n".join(map(str, part.content))
+            elif isinstance(part, vendor.ToolReturnPart):
+                output = read_output(part.model_response_str(wrap_if_error=False))
+                seen.append(Seen(tool=part.tool_name, output=output, is_error=part.outcome != "success"))
+    return read_prompt(opening or ""), seen
+
+
+def _parts(decision: Say | Call, number: int) -> list[vendor.ModelResponsePart]:
+    if isinstance(decision, Say):
+        return [vendor.TextPart(content=decision.text)]
+    call = vendor.ToolCallPart(tool_name=decision.tool, args=dict(decision.arguments), tool_call_id=f"{NAME}-{number}")
+    thought = [vendor.TextPart(content=decision.thought)] if decision.thought else []
+    return [*thought, call]

@@ -1,0 +1,86 @@
+"""Questions that sound alike and ask for different things. An embedding hardly tells them apart; their words do."""
+
+import re
+
+from bot.adapters.llm.offline.wording import words
+
+_OPPOSITES = (
+    ("open", "close"),
+    ("opening", "closing"),
+    ("start", "end"),
+    ("begin", "end"),
+    ("first", "last"),
+    ("before", "after"),
+    ("earliest", "latest"),
+    ("add", "remove"),
+    ("create", "delete"),
+    ("reset", "delete"),
+    ("install", "uninstall"),
+    ("enable", "disable"),
+    ("buy", "sell"),
+    ("arrive", "leave"),
+    ("join", "leave"),
+    ("login", "logout"),
+    ("minimum", "maximum"),
+    ("min", "max"),
+    ("increase", "decrease"),
+    ("allowed", "forbidden"),
+    ("can", "cannot"),
+    ("old", "new"),
+    ("internal", "external"),
+    ("morning", "evening"),
+    ("this", "next"),
+    ("this", "last"),
+    ("today", "tomorrow"),
+    ("yesterday", "tomorrow"),
+    ("summer", "winter"),
+)
+_NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][^\W\d_]+|[A-Z]{2,})\b|(?<![\w.])\d[\d.,:/-]*(?!\w)")
+
+
+_ASKED_FOR: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
+    for kind, pattern in (
+        ("count", r"how\s+(?:many|much)"),
+        ("person", r"who|whose|whom"),
+        ("place", r"where"),
+        ("moment", r"when|what\s+time"),
+        ("reason", r"why"),
+    )
+)
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Whether two questions want different things, however similar they sound.
+
+    Each names something (a proper name, an acronym, a number) that the other does not mention; or one asks for a place
+    and the other for a count, a person, ...; or one says the opposite of a word of the other ("open", "close").
+    """
+    if _has_name_missing_in(one, other) and _has_name_missing_in(other, one):
+        return True
+    wanted, offered = _asked_for(one), _asked_for(other)
+    return bool(wanted and offered and wanted != offered) or _say_the_opposite(one, other)
+
+
+def _asked_for(question: str) -> str:
+    """The kind of thing the question word asks for; empty for words as wide as "what" and "how"."""
+    return next((kind for kind, pattern in _ASKED_FOR if pattern.search(question)), "")
+
+
+def _say_the_opposite(one: str, other: str) -> bool:
+    mine, yours = _stems(set(words(one))), _stems(set(words(other)))
+    return any(
+        left in here and right in there and right not in here and left not in there
+        for left, right in _OPPOSITES
+        for here, there in ((mine, yours), (yours, mine))
+    )
+
+
+def _has_name_missing_in(one: str, other: str) -> bool:
+    mentioned = other.casefold()
+    return any(name.casefold() not in mentioned for name in _NAME.findall(one))
+
+
+def _stems(found: set[str]) -> set[str]:
+    """The words, and each without the ending of a verb."""
+    return found | {re.sub(r"(?:e?s|e?d|ing)$", "", word) for word in found if len(word) > 4}

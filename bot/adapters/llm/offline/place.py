@@ -1,0 +1,33 @@
+"""The place a sentence is about: "what time is it in New York right now?" is about New York."""
+
+import re
+
+_SMALL = r"(?:de|da|do|del|la|le|of|the|and|sur|am)"
+_NAME = rf"[^\W\d_a-zà-ÿ][\w.'’/+-]*(?:[ -](?:{_SMALL}[ -])*[^\W\d_a-zà-ÿ][\w.'’/+-]*)*"
+_LOWER_CASE = r"[^\W\d_][\w.'’/+-]*(?:[ -][^\W\d_][\w-]*){0,2}"
+_AFTER_PREPOSITION = re.compile(rf"\b(?:[Ii]n|IN|[Aa]t|[Ff]or)\s+(?:the\s+)?(?P<place>{_NAME}|{_LOWER_CASE})")
+_BEFORE_TIME = re.compile(rf"(?P<place>{_NAME}?)(?:['’]s)?\s+time\b")
+_NOT_A_PLACE = re.compile(
+    r"(?:moment|morning|afternoon|evening|night|noon|midnight|times?|days?|now|today|tomorrow|yesterday|weeks?|months?|"
+    r"years?|minutes?|hours?|seconds?|general|advance|total|case|fact|me|us|you|all|home|work|our|my|your|it|this|that|"
+    r"there|here|an?|what|which|january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
+_REST = re.compile(
+    r"\s+(?:right\s+now|now|today|currently|at\s+the\s+moment|please|time|is\s+it|and|or|when|if|then)\b.*",
+    re.IGNORECASE,
+)
+
+
+def find_place(text: str) -> str:
+    """The first place named after in, at or for, or before "time"; nothing when there is none."""
+    for match in _AFTER_PREPOSITION.finditer(text):
+        place = _REST.sub("", match["place"]).strip(" .,'’")
+        if place and not _NOT_A_PLACE.match(place):
+            return place
+    named = _BEFORE_TIME.search(text)
+    return named["place"] if named and not _ASKS.match(named["place"]) else ""
+
+
+_ASKS = re.compile(r"(?:what|which|current|the|local|exact|tell|give|show|at|any|some|no)\b", re.IGNORECASE)

@@ -1,0 +1,105 @@
+"""The prompt of a node, read back: its goal and the lessons it shows. The reverse of `memory.retrieval.prompt`."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory.model import Lesson
+
+_GOAL = re.compile(r"<goal>\n(.*)\n</goal>\s*\Z", re.DOTALL)
+_LESSONS = re.compile(r"^<lessons>\n(.*?)\n</lessons>$", re.DOTALL | re.MULTILINE)
+_FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)'")
+_FIELD = re.compile(
+    r"(?P<name>This worked|This failed|Steps|Answer|That answer was wrong|Do this instead|"
+    r"The task still failed because): ?(?P<text>.*)"
+)
+_KEYS = re.compile(r"^<working-memory>\n(.*?)\n</working-memory>$", re.DOTALL | re.MULTILINE)
+_KEY = re.compile(r"- (?P<key>.+?)(?: \(from node [\w.]+\))?")
+_OUTPUT = re.compile(r"\s*<tool-output[^>\n]*>\n?(.*?)\n?</tool-output>\s*", re.DOTALL)
+_NEUTRALISED = re.compile(r"&lt;(?=\s*/?\s*(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taught:
+    """One lesson of the prompt."""
+
+    lesson: Lesson
+    action: str
+    """A tool's name, `answer`, `expand` or `none`."""
+    goal: str
+    answer: str = ""
+    """What was answered with success, whole."""
+    wrong_answer: str = ""
+    """The beginning of an answer that was rejected."""
+    instead: str = ""
+    """What a person said would have been right."""
+    steps: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a node is told at its start."""
+
+    goal: str
+    lessons: tuple[Taught, ...] = ()
+    keys: tuple[str, ...] = ()
+    """What working memory holds."""
+
+
+def read_prompt(text: str) -> Prompt:
+    """Goal and lessons of a node's first turn. A text without the blocks is a goal as a whole."""
+    goal = _GOAL.search(text)
+    if goal is None:
+        return Prompt(goal=text.strip())
+    before = text[: goal.start()]
+    lessons = _LESSONS.search(before)
+    listed = _KEYS.search(before)
+    keys = [_KEY.fullmatch(line) for line in listed[1].split("\n")] if listed else []
+    return Prompt(
+        goal=_plain(goal[1]),
+        lessons=tuple(_read_lessons(lessons[1].split("\n"))) if lessons else (),
+        keys=tuple(_plain(key["key"]) for key in keys if key),
+    )
+
+
+def read_output(text: str) -> str:
+    """What a tool said, without the block around it."""
+    wrapped = _OUTPUT.match(text)
+    return _plain(wrapped[1] if wrapped else text)
+
+
+def _read_lessons(lines: Iterable[str]) -> list[Taught]:
+    """Numbered lessons; the header above the first one is skipped."""
+    found: list[tuple[re.Match[str], dict[str, list[str]]]] = []
+    field: list[str] = []
+    for line in lines:
+        if first := _FIRST_LINE.fullmatch(line):
+            found.append((first, {}))
+            field = []
+        elif found and (match := _FIELD.fullmatch(line)):
+            field = found[-1][1].setdefault(match["name"], [])
+            field.append(match["text"])
+        else:
+            # A continuation line is set in by two spaces, which are the format's and not the text's.
+            field.append(line.removeprefix("  "))
+    return [_taught(first, fields) for first, fields in found]
+
+
+def _taught(first: re.Match[str], fields: dict[str, list[str]]) -> Taught:
+    def text(name: str) -> str:
+        return _plain("\n".join(fields.get(name, ())))
+
+    return Taught(
+        lesson=Lesson(first["lesson"]),
+        action=first["action"],
+        goal=_plain(first["goal"]),
+        answer=text("Answer"),
+        wrong_answer=text("That answer was wrong"),
+        instead=text("Do this instead"),
+        steps=text("Steps"),
+    )
+
+
+def _plain(text: str) -> str:
+    """The text as it was before it was made safe to stand in a block."""
+    return _NEUTRALISED.sub("<", text.strip())

@@ -1,0 +1,29 @@
+"""Cosines between texts. The embedder remembers the latest texts, so nothing is remembered here."""
+
+from collections.abc import Callable, Sequence
+
+from memory.model import Vector
+
+Embed = Callable[[Sequence[str]], list[Vector]]
+"""`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""
+
+_LONGEST = 2_000
+"""Characters that are compared; an embedder reads no more than a few hundred words."""
+
+
+class Similarity:
+    """Compares texts by meaning. Blocking; safe to use from several threads."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+
+    def between(self, text: str, others: Sequence[str]) -> list[float]:
+        """Cosine of `text` with each of `others`, -1..1, with one call of the embedder."""
+        if not others:
+            return []
+        own, *vectors = self._embed([one[:_LONGEST] for one in (text, *others)])
+        return [float(own @ vector) for vector in vectors]
+
+    def best(self, text: str, others: Sequence[str]) -> float:
+        """The greatest of the cosines; 0 without others."""
+        return max(self.between(text, others), default=0.0)

@@ -1,0 +1,140 @@
+"""Goals made of several: "A and B", "A, then B", "A, or else B". Only the words are looked at here.
+
+A part may itself be several: the node that pursues it takes it apart in turn.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+MOST_PARTS = 8
+"""A goal of more parts is left whole."""
+_LONGEST = 1000
+
+StandsAlone = Callable[[str], bool]
+"""Whether a part is a request of its own, judged by more than its words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """One way to take a goal apart. The parts keep their own words."""
+
+    flow: str
+    """`fallback`, `sequence` or `parallel`."""
+    parts: tuple[str, ...]
+
+
+_FAILS = r"(?:that|this|it)\s+(?:fails|does\s*n[o'’]?t\s+work|is\s+not\s+possible)"
+# From the loosest to the tightest: "A and B, then C" is the sequence of "A and B" and "C".
+_CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (flow, re.compile(pattern, re.IGNORECASE))
+    for flow, pattern in (
+        (
+            "fallback",
+            rf"[\s,;.?!]+(?:(?:and|or)[\s,]+)?(?:or\s+else|else|if\s+{_FAILS}|otherwise|failing\s+that)[\s,]+",
+        ),
+        (
+            "sequence",
+            r"[\s,;.?!]+and\s+(?:then|after\s+that|afterwards)[\s,]+|"
+            r"[,;.?!]\s*(?:then|after\s+that|afterwards)[\s,]+|\s+then\s+(?=\w)",
+        ),
+        ("parallel", r"[\s,;.?!]+and(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
+    )
+)
+_COURTESY = r"(?:(?:please|also|kindly|now|(?:can|could|would|will)\s+you(?:\s+please)?)\s+)*"
+_QUESTION = re.compile(
+    _COURTESY
+    + r"(?:who|whom|whose|what|which|when|where|why|how|whats|hows|wheres|whos|is|are|am|was|were|do|does|did|"
+    r"can|could|will|would|should|shall|may|has|have|had)\b(?:['’]\w+)?\s+\S",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    _COURTESY
+    + r"(?:tell|show|give|find|look|search|list|calculate|compute|add|subtract|multiply|divide|convert|remember|"
+    r"recall|remind|check|get|say|explain|describe|summari[sz]e|write|read|send|open|count|compare|translate|note|save|"
+    r"store|forget|evaluate|solve|define|ask|work\s+out|figure\s+out)\b\s+\S",
+    re.IGNORECASE,
+)
+_LEFT_HANGING = re.compile(
+    r"\b(?:who|whom|whose|what|which|when|where|why|how|to|of|in|on|at|for|with|from|by|the|a|an|my|our|your|their|his|"
+    r"her|its|between|both|either|is|are|if)$",
+    re.IGNORECASE,
+)
+_PAIRED = re.compile(r"\b(?:between|both|either)\b(?:(?!\band\b)[^.?!])*$", re.IGNORECASE)
+_LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECASE)
+
+
+def split(goal: str, stands_alone: StandsAlone) -> Split | None:
+    """Take the goal apart at its loosest connective, or None when it is one thing.
+
+    A piece that is no request of its own ("rock and roll") stays with the piece before it, the first one with the one
+    after it. `stands_alone` is asked about pieces whose words do not settle it.
+    """
+    if len(goal) > _LONGEST:
+        return None
+    for flow, connective in _CONNECTIVES:
+        parts = _joined(goal, _pieces(goal, connective), flow, stands_alone)
+        if 2 <= len(parts) <= MOST_PARTS:
+            return Split(flow=flow, parts=tuple(parts))
+    return None
+
+
+def begins_a_request(text: str) -> bool:
+    """Whether the text starts like a question or an order and does not break off."""
+    return bool(_QUESTION.match(text) or _ORDER.match(text)) and not _breaks_off(text)
+
+
+def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Where the text between connectives starts and ends. Quotation marks hold what they enclose together."""
+    pieces: list[tuple[int, int]] = []
+    start = 0
+    for match in connective.finditer(goal):
+        if goal.count('"', 0, match.start()) % 2 == 0:
+            # A mark that ends the sentence belongs to what it ends.
+            pieces.append((start, match.start() + (match[0][0] in "?!")))
+            start = match.end()
+    return [*pieces, (start, len(goal))]
+
+
+def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, stands_alone: StandsAlone) -> list[str]:
+    """The pieces as parts that stand alone; none at all when the first ones make no request."""
+    parts: list[str] = []
+    begin, complete_to = 0, -1
+    for start, end in pieces:
+        piece = goal[start:end]
+        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow) and _stands(piece, stands_alone):
+            parts.append(goal[begin:complete_to])
+            begin, complete_to = start, end
+        elif complete_to >= 0 or _stands(piece, stands_alone) or _stands(goal[begin:end], stands_alone):
+            complete_to = end
+    if complete_to < 0:
+        return []
+    return [_clean(part) for part in [*parts, goal[begin:]]]
+
+
+def _stands(text: str, stands_alone: StandsAlone) -> bool:
+    text = _clean(text)
+    return bool(text) and not _breaks_off(text) and (begins_a_request(text) or stands_alone(text))
+
+
+def _may_part(before: str, after: str, flow: str) -> bool:
+    """Whether the two are no pair that belongs together.
+
+    "How do I clean and store it" asks one thing with two verbs: by "and" alone, a bare order does not follow a question
+    that has not ended. "the difference between what we say and what we do" is one thing, too.
+    """
+    before = _clean(before)
+    if _breaks_off(before) or _PAIRED.search(before):
+        return False
+    if flow != "parallel":
+        return True
+    is_bare_order = _ORDER.match(_clean(after)) and not _ORDER.match(before)
+    return not (is_bare_order and _QUESTION.match(before) and not before.endswith("?"))
+
+
+def _breaks_off(text: str) -> bool:
+    return _LEFT_HANGING.search(text.rstrip(" ,.;!?")) is not None
+
+
+def _clean(part: str) -> str:
+    return _LEADING.sub("", part.strip(" ,;\n\t"))

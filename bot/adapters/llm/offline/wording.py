@@ -1,0 +1,40 @@
+"""Words that carry the content of a request, and words that only ask for it."""
+
+import re
+
+_ASKING_WORDS = (
+    "a about all also am an and any are as at be been but by can could did do does exactly for from get give had has "
+    "have hello hey hi how i if in into is it its just kindly know let me much many my now of off ok okay on or our "
+    "please quickly right say see shall should show so tell thanks that the their them there these they this to us "
+    "want was we were what whats when where which who whom whose why will with would you your bot goodbot"
+)
+_ASKING = frozenset(_ASKING_WORDS.split())
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_GREETING = re.compile(
+    r"^(?:(?:hey|hi|hello|ok|okay|yo|good\s+(?:morning|afternoon|evening))\b[\s,!.]*)?"
+    r"(?:(?:bot|goodbot|there|all|everyone)\b[\s,!.:]+)?"
+    r"(?:(?:please|kindly)\s+)?"
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?(?:tell\s+me|let\s+me\s+know|say)\s+|"
+    r"(?:do\s+you\s+(?:happen\s+to\s+)?know|tell\s+me|i(?:\s+would|['’]d)?\s+(?:want|like|need)\s+to\s+know)\s+)?"
+    r"(?:please\s+)?",
+    re.IGNORECASE,
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded, without a possessive or a contracted verb at their end."""
+    return [re.split(r"['’]", word)[0] for word in _WORD.findall(text.casefold())]
+
+
+def content_words(text: str) -> list[str]:
+    """The words that say what a request is about, plural and singular alike."""
+    return [_stem(word) for word in words(text) if word not in _ASKING]
+
+
+def without_courtesy(text: str) -> str:
+    """The request without its greeting and its "can you tell me"; the whole text when nothing else is left."""
+    return _GREETING.sub("", text, count=1).strip() or text
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
