@@ -1,0 +1,32 @@
+"""Settings: what they are (`settings`), where they come from (`sources`), and how they are put together (`load`)."""
+
+from bot.config.load import load_settings
+from bot.config.settings import (
+    AgentSettings,
+    EmbedderSettings,
+    KnowledgeSettings,
+    LogSettings,
+    ModelSettings,
+    RecallSettings,
+    Settings,
+    StorageSettings,
+    TeachingSettings,
+    TerminalSettings,
+)
+from bot.config.sources import default_config_text, find_config_file
+
+__all__ = [
+    "AgentSettings",
+    "EmbedderSettings",
+    "KnowledgeSettings",
+    "LogSettings",
+    "ModelSettings",
+    "RecallSettings",
+    "Settings",
+    "StorageSettings",
+    "TeachingSettings",
+    "TerminalSettings",
+    "default_config_text",
+    "find_config_file",
+    "load_settings",
+]

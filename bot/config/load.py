@@ -1,0 +1,65 @@
+"""Putting the settings together: defaults, then the file, then the environment, then one validation."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.config.settings import Settings
+from bot.config.sources import Given, find_config_file, read_environment, read_file
+from bot.config.wording import allowed, shown
+from bot.errors import ConfigError
+
+
+def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path, data_dir: Path) -> Settings:
+    """The settings in force, every path absolute.
+
+    `config_path` is what the person named on the command line; `data_dir` is where the database and the log go unless a
+    setting says otherwise (it need not exist). Raises `ConfigError` that names every unknown or wrong setting at once.
+    """
+    given = Given()
+    path = find_config_file(environ, config_path=config_path, cwd=cwd)
+    if path is not None:
+        read_file(path, given)
+    read_environment(environ, given)
+    problems = list(given.problems)
+    settings = Settings()
+    try:
+        settings = Settings.model_validate(given.values)
+    except ValidationError as exc:
+        # Raised below, from nothing: the validation error holds the values, and some of them are secrets.
+        problems += [_explain(error, given) for error in exc.errors(include_url=False)]
+    if problems:
+        raise ConfigError("\n".join(["the settings are wrong, so nothing was started:", *(f"- {p}" for p in problems)]))
+    return _with_paths(settings, cwd=cwd, data_dir=data_dir)
+
+
+def _explain(error: ErrorDetails, given: Given) -> str:
+    """One line for one refused value: which setting, from where, what was found, what is allowed."""
+    section, *rest = (str(part) for part in error["loc"])
+    own = error["ctx"]["error"] if error["type"] == "value_error" and "ctx" in error else None
+    if not rest:
+        origins = sorted({origin for (of, _), origin in given.origins.items() if of == section})
+        return f"[{section}] ({'; '.join(origins)}): {own or error['msg']}"
+    key = rest[0]
+    field = Settings.sections()[section].model_fields[key]
+    origin = given.origins.get((section, key), "default")
+    found = shown(field, given.values.get(section, {}).get(key))
+    if own:
+        return f"{section}.{key} ({origin}): {own}; found {found}"
+    return f"{section}.{key} ({origin}): allowed is {allowed(field)}; found {found}"
+
+
+def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
+    """Fill in the default files and make relative paths absolute, so that they mean the same wherever they are used."""
+    storage, log, knowledge = settings.storage, settings.log, settings.knowledge
+    if not storage.database_url.get_secret_value():
+        url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")
+        storage = storage.model_copy(update={"database_url": url})
+    log_file = cwd / Path(log.file).expanduser() if log.file else data_dir / "goodbot.log"
+    log = log.model_copy(update={"file": str(log_file.absolute())})
+    if knowledge.folder:
+        folder = cwd / Path(knowledge.folder).expanduser()
+        knowledge = knowledge.model_copy(update={"folder": str(folder.absolute())})
+    return settings.model_copy(update={"storage": storage, "log": log, "knowledge": knowledge})

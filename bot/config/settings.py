@@ -1,0 +1,215 @@
+"""Every setting with its type, range and default. What each one means is written once, in `config/goodbot.toml`."""
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from bot.config.wording import did_you_mean
+from memory.emoji import normalise
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A part of a whole, 0..1."""
+Weight = Annotated[float, Field(ge=0, le=100)]
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
+"""Strict validation would refuse a TOML array for a tuple."""
+
+
+class _Section(BaseModel):
+    """Frozen, exact about names and types, and silent about values, for some of them are secrets."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True, validate_default=True
+    )
+
+
+class StorageSettings(_Section):
+    """`[storage]`. The URL is a secret because it may hold a password; `place` is fit to be shown."""
+
+    database_url: SecretStr = SecretStr("")
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_kind(cls, url: SecretStr) -> SecretStr:
+        scheme = url.get_secret_value().partition(":")[0]
+        if url.get_secret_value() and scheme.partition("+")[0] != "sqlite":
+            raise ValueError("memory is kept in SQLite files: give a URL such as sqlite:///goodbot.db")
+        return url
+
+    @property
+    def place(self) -> str:
+        """The database without user name, password or parameters: a file's path, or host and name."""
+        address = self.database_url.get_secret_value().partition("?")[0].partition("://")[2]
+        authority, _, path = address.partition("/")
+        host = authority.rpartition("@")[2]
+        return f"{host}/{path}" if host else path or "memory of this process"
+
+
+class ModelSettings(_Section):
+    """`[model]`."""
+
+    name: str = "offline"
+    openai_base_url: str = ""
+    openai_api_key: SecretStr = SecretStr("")
+    timeout_s: float = Field(default=60.0, ge=1, le=600)
+    max_output_tokens: int = Field(default=1024, ge=16, le=100_000)
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    tool_calls: Literal["native", "text"] = "native"
+
+    @field_validator("name")
+    @classmethod
+    def _offline_or_qualified(cls, name: str) -> str:
+        provider, _, model = name.partition(":")
+        if name != "offline" and not (provider.strip() and model.strip()):
+            hint = did_you_mean(name.casefold(), ["offline"])
+            raise ValueError(f'must be "offline" or "PROVIDER:NAME", for example "openai:gpt-5-mini"{hint}')
+        return name
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://, for example http://localhost:11434/v1")
+        return url
+
+
+class EmbedderSettings(_Section):
+    """`[embedder]`."""
+
+    name: str = Field(default="packaged", min_length=1)
+
+    @field_validator("name")
+    @classmethod
+    def _not_misspelt(cls, name: str) -> str:
+        own = ("packaged", "hashing")
+        hint = did_you_mean(name.casefold(), own, cutoff=0.8)
+        if hint and name not in own:
+            raise ValueError(f'must be "packaged", "hashing" or the name of a sentence-transformers model{hint}')
+        return name
+
+
+class AgentSettings(_Section):
+    """`[agent]`: the budgets of one run."""
+
+    max_depth: int = Field(default=4, ge=1, le=10)
+    max_decisions: int = Field(default=24, ge=1, le=1000)
+    max_seconds: float = Field(default=90.0, ge=1, le=3600)
+    max_tokens: int = Field(default=60_000, ge=100, le=10_000_000)
+    max_cost_usd: float = Field(default=0.50, ge=0.0001, le=1000)
+    tool_timeout_s: float = Field(default=20.0, ge=0.1, le=600)
+
+
+class RecallSettings(_Section):
+    """`[recall]`."""
+
+    min_similarity: Share = 0.6
+    context_threshold: Share = 0.5
+    context_weight: Share = 0.65
+    intent_weight: Share = 0.35
+    candidates: int = Field(default=64, ge=1, le=10_000)
+    final_k: int = Field(default=4, ge=1, le=50)
+    lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
+    weight_platform: Weight = 1.0
+    weight_channel: Weight = 3.0
+    weight_person: Weight = 3.0
+    weight_tool: Weight = 2.0
+    weight_thread: Weight = 0.5
+
+    @property
+    def element_weights(self) -> dict[str, float]:
+        """Weight by kind of context element, the part of `channel:C1` before its colon."""
+        return {
+            "platform": self.weight_platform,
+            "channel": self.weight_channel,
+            "person": self.weight_person,
+            "tool": self.weight_tool,
+            "thread": self.weight_thread,
+        }
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        total = self.context_weight + self.intent_weight
+        if not math.isclose(total, 1.0, abs_tol=1e-6):
+            raise ValueError(f"context_weight and intent_weight must add up to 1, and add up to {total:g}")
+        if self.candidates < self.final_k:
+            raise ValueError(f"candidates ({self.candidates}) must not be smaller than final_k ({self.final_k})")
+        return self
+
+
+class TeachingSettings(_Section):
+    """`[teaching]`."""
+
+    quorum_up: int = Field(default=2, ge=1, le=100)
+    quorum_down: int = Field(default=2, ge=1, le=100)
+    ledger_days: int = Field(default=30, ge=1, le=3650)
+    emoji_success: Texts = (
+        "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
+    )  # fmt: skip
+    emoji_failure: Texts = ("👎", "-1", "thumbsdown", "❌", "x")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.quorum_down < self.quorum_up:
+            raise ValueError(
+                f"quorum_down ({self.quorum_down}) must not be smaller than quorum_up ({self.quorum_up}): "
+                "rejecting needs the same or stronger evidence than approving"
+            )
+        both = sorted({normalise(e) for e in self.emoji_success} & {normalise(e) for e in self.emoji_failure})
+        if both:
+            raise ValueError(f"{', '.join(both)} cannot be in both emoji_success and emoji_failure")
+        return self
+
+
+class KnowledgeSettings(_Section):
+    """`[knowledge]`."""
+
+    folder: str = ""
+
+
+class TerminalSettings(_Section):
+    """`[terminal]`."""
+
+    person: str = Field(default="you", min_length=1, max_length=40)
+    workspace: str = "terminal:local"
+    channel: str = Field(default="terminal", min_length=1, max_length=80)
+
+    @field_validator("workspace")
+    @classmethod
+    def _is_of_the_terminal(cls, name: str) -> str:
+        prefix, _, rest = name.partition(":")
+        if prefix != "terminal" or not rest or not rest.isprintable() or " " in rest:
+            raise ValueError('must be "terminal:NAME", without spaces')
+        return name
+
+    @field_validator("person", "channel")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not name.isprintable() or "/" in name or name != name.strip():
+            raise ValueError("must be printable, without a slash and without spaces around it")
+        return name
+
+
+class LogSettings(_Section):
+    """`[log]`."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    file: str = ""
+
+
+class Settings(_Section):
+    """All sections. `load_settings` makes one with every path filled in."""
+
+    storage: StorageSettings = StorageSettings()
+    model: ModelSettings = ModelSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    agent: AgentSettings = AgentSettings()
+    recall: RecallSettings = RecallSettings()
+    teaching: TeachingSettings = TeachingSettings()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
+    terminal: TerminalSettings = TerminalSettings()
+    log: LogSettings = LogSettings()
+
+    @classmethod
+    def sections(cls) -> dict[str, type[BaseModel]]:
+        """Each section's model by name, in the order of the file."""
+        return {name: type(field.default) for name, field in cls.model_fields.items()}

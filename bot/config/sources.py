@@ -1,0 +1,137 @@
+"""Where settings come from: the packaged file, a settings file, environment variables. Values are not judged here."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+from bot.config.settings import Settings
+from bot.config.wording import did_you_mean
+from bot.errors import ConfigError
+
+Name = tuple[str, str]
+"""Section and setting."""
+
+SHORT_NAMES: Mapping[str, Name] = {
+    "DATABASE_URL": ("storage", "database_url"),
+    "GOODBOT_MODEL": ("model", "name"),
+    "OPENAI_API_KEY": ("model", "openai_api_key"),
+    "OPENAI_BASE_URL": ("model", "openai_base_url"),
+}
+"""Names that other tools and hosts use too. The long name of the same setting wins: it is meant for Goodbot alone."""
+
+CONFIG_VARIABLE = "GOODBOT_CONFIG"
+_PREFIX = "GOODBOT_"
+_NOT_SETTINGS = (CONFIG_VARIABLE, "GOODBOT_API_KEY")
+"""Known variables that name no setting of the file: the file itself, and the key of the HTTP interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Values by section and setting, where each came from, and what is wrong with the names."""
+
+    values: dict[str, dict[str, object]] = field(default_factory=dict)
+    origins: dict[Name, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def put(self, name: Name, value: object, origin: str) -> None:
+        """Set a value; a later one replaces an earlier one."""
+        section, key = name
+        self.values.setdefault(section, {})[key] = value
+        self.origins[name] = origin
+
+
+def known_names() -> dict[str, Name]:
+    """Every setting by its dotted name (`recall.min_similarity`)."""
+    return {
+        f"{section}.{key}": (section, key)
+        for section, model in Settings.sections().items()
+        for key in model.model_fields
+    }
+
+
+def default_config_text() -> str:
+    """The commented file of all settings: beside the package when installed, in `config/` in a source tree."""
+    packaged = resources.files("bot").joinpath("goodbot.toml")
+    if packaged.is_file():
+        return packaged.read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "config" / "goodbot.toml").read_text(encoding="utf-8")
+
+
+def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path) -> Path | None:
+    """The settings file that applies, or None. A file that was asked for by name must exist (`ConfigError`)."""
+    named = config_path or environ.get(CONFIG_VARIABLE)
+    if named:
+        path = cwd / Path(named).expanduser()
+        if not path.exists():
+            origin = "--config" if config_path else f"the environment variable {CONFIG_VARIABLE}"
+            raise ConfigError(f"the settings file {path}, named by {origin}, does not exist: create it or name another")
+        return path
+    usual = (cwd / "config" / "goodbot.toml", cwd / "goodbot.toml")
+    return next((path for path in usual if path.exists()), None)
+
+
+def read_file(path: Path, given: Given) -> None:
+    """Add what the file says. Raises `ConfigError` when it cannot be read as TOML at all."""
+    try:
+        # utf-8-sig: some editors on Windows begin a file with a byte order mark, which TOML does not allow.
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as exc:
+        raise ConfigError(
+            f"cannot read the settings file {path}: {exc.strerror or exc}; check its permissions"
+        ) from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigError(f"the settings file {path} is not UTF-8 text (byte {exc.start}): save it as UTF-8") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"the settings file {path} is not valid TOML: {exc}") from exc
+    sections = Settings.sections()
+    for section, content in document.items():
+        if section not in sections:
+            hint = did_you_mean(section, sections)
+            given.problems.append(f"[{section}] (in {path}): there is no such section{hint}")
+        elif not isinstance(content, dict):
+            given.problems.append(f"{section} (in {path}): must be a section with settings below it: [{section}]")
+        else:
+            _read_section(section, content, path, given)
+
+
+def _read_section(section: str, content: Mapping[str, object], path: Path, given: Given) -> None:
+    known = known_names()
+    for key, value in content.items():
+        dotted = f"{section}.{key}"
+        if dotted in known:
+            given.put(known[dotted], value, f"in {path}")
+        else:
+            given.problems.append(f"{dotted} (in {path}): there is no such setting{did_you_mean(dotted, known)}")
+
+
+def read_environment(environ: Mapping[str, str], given: Given) -> None:
+    """Add what the variables say. Empty ones count as not set; other programs' variables are left alone."""
+    by_variable = dict(SHORT_NAMES) | {
+        f"{_PREFIX}{section}_{key}".upper(): (section, key) for section, key in known_names().values()
+    }
+    for variable, name in by_variable.items():
+        if text := environ.get(variable, ""):
+            given.put(name, _value(name, text), f"environment variable {variable}")
+    for variable in sorted(environ):
+        is_ours = variable.upper().startswith(_PREFIX)
+        if is_ours and environ[variable] and variable not in by_variable and variable not in _NOT_SETTINGS:
+            hint = did_you_mean(variable.upper(), [*by_variable, *_NOT_SETTINGS])
+            given.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
+
+
+def _value(name: Name, text: str) -> object:
+    """A variable's text as the setting's type. What cannot be read stays a text, for validation to refuse."""
+    section, key = name
+    default = Settings.sections()[section].model_fields[key].default
+    try:
+        if isinstance(default, tuple):
+            if text.lstrip().startswith("["):
+                return tomllib.loads(f"value = {text.strip()}")["value"]
+            return [part.strip() for part in text.split(",") if part.strip()]
+        if isinstance(default, int | float):
+            return int(text) if isinstance(default, int) else float(text)
+    except ValueError:
+        return text
+    return text
