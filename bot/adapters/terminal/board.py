@@ -1,0 +1,66 @@
+"""What stands on this screen: numbered answers, who reacted to them how, and the bot's own marks."""
+
+from bot.adapters.terminal.commands import Refusal
+from bot.adapters.terminal.reactions import same_emoji
+
+
+class Board:
+    """The numbers are this process's own and start at 1; the message ids behind them are valid for ever."""
+
+    def __init__(self) -> None:
+        self._answers: list[str] = []
+        self._reactions: dict[tuple[str, str], list[str]] = {}
+        self._marks: dict[tuple[str, str], bool] = {}
+
+    def add(self, message_id: str) -> int:
+        """Put an answer on the screen; its number."""
+        self._answers.append(message_id)
+        return len(self._answers)
+
+    def last(self) -> str:
+        """The message id of the last answer, or empty."""
+        return self._answers[-1] if self._answers else ""
+
+    def label(self, message_id: str) -> str:
+        """`[2]`, or words for an answer that is not on this screen."""
+        return f"[{self._answers.index(message_id) + 1}]" if message_id in self._answers else "an earlier answer"
+
+    def find(self, number: int | None) -> str | Refusal:
+        """The message id of an answer by number; the last one for None."""
+        if not self._answers:
+            return Refusal("there is no answer on this screen yet")
+        if number is None:
+            return self._answers[-1]
+        if not 1 <= number <= len(self._answers):
+            have = (
+                "the only answer here is [1]"
+                if len(self._answers) == 1
+                else f"there are [1] to {self.label(self.last())}"
+            )
+            return Refusal(f"there is no answer [{number}]; {have}")
+        return self._answers[number - 1]
+
+    def react(self, message_id: str, person: str, emoji: str) -> bool:
+        """Put an emoji on; False if this person's stands there already."""
+        standing = self._reactions.setdefault((message_id, person), [])
+        if any(same_emoji(emoji) == same_emoji(other) for other in standing):
+            return False
+        standing.append(emoji)
+        return True
+
+    def unreact(self, message_id: str, person: str, emoji: str) -> str | Refusal:
+        """Take this person's emoji off (the latest for an empty one); the emoji as it was put on."""
+        standing = self._reactions.get((message_id, person), [])
+        wanted = [other for other in standing if not emoji or same_emoji(emoji) == same_emoji(other)]
+        if not wanted:
+            what = emoji or "emoji"
+            return Refusal(f"there is no {what} by {person} on {self.label(message_id)}, so nothing to take back")
+        standing.remove(wanted[-1])
+        return wanted[-1]
+
+    def mark(self, message_id: str, emoji: str, present: bool) -> bool:
+        """Note the bot's own mark; False if that is how it stood."""
+        on_screen = message_id in self._answers
+        before = self._marks.get((message_id, emoji), False if on_screen else None)
+        self._marks[message_id, emoji] = present
+        return before is not present

@@ -1,0 +1,212 @@
+"""What a typed line means. Pure: text in, one value out; anything that cannot be meant becomes a `Refusal`."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from bot.adapters.terminal.reactions import reactions_in
+
+MAX_CHARACTERS = 32_000
+"""Longest message; longer ones are refused whole rather than cut."""
+_MAX_NAME = 40
+_MAX_EMOJI = 80
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_EXPORT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "prompt", ".md": "prompt"}
+
+HELP = """\
+Type a message to ask something. To teach:
+  👍 or +1              the last answer was right
+  👎 or -1              it was wrong
+  /correct TEXT         what would have been right
+  /react EMOJI [n]      react to answer [n]; without n, to the last one
+  /unreact [EMOJI] [n]  take a reaction back
+  /undo                 take back what you taught last
+To look:
+  /why [n]              which lessons an answer used, and how it came about
+  /memory               what is remembered for you
+  /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
+  /forget               erase everything of yours
+And:
+  /as NAME              speak as somebody else
+  /help                 this list
+  /quit                 leave (Ctrl-D too); Ctrl-C stops a running answer
+  //text                a message that starts with a slash"""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A message for the bot."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """Emoji to put on an answer; `number` is None for the last one."""
+
+    emoji: tuple[str, ...]
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreact:
+    """An emoji to take back; empty for the latest one."""
+
+    emoji: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """What would have been right."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One of the bot's own commands."""
+
+    name: str
+    argument: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Save what is remembered. An empty file name leaves the choice to the bot."""
+
+    file: str = ""
+    format: str = ""
+    """`json`, `csv` or `prompt`, from the file's ending; empty when it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """Speak as somebody else from now on; an empty name asks who is speaking."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """Show what can be typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Nothing is done; `text` says why and what to do."""
+
+    text: str
+
+
+Act: TypeAlias = Say | React | Unreact | Correct | Command | Export | As | Help | Refusal
+Typed: TypeAlias = Act | Quit
+
+
+def parse(line: str) -> Typed | None:
+    """The meaning of one line; None for an empty one."""
+    text = line.strip()
+    if not text:
+        return None
+    if problem := problem_with(text):
+        return Refusal(f"{problem}; it was not sent")
+    if emoji := reactions_in(text):
+        return React(emoji)
+    if text.startswith("//"):
+        return Say(text[1:])
+    if not text.startswith("/"):
+        return Say(text)
+    word, _, rest = re.sub(r"\s", " ", text[1:], count=1).partition(" ")
+    known = _COMMANDS.get(word.casefold())
+    return known(rest.strip()) if known else _unknown(word)
+
+
+def problem_with(text: str) -> str:
+    """Why a text cannot be a message, or nothing."""
+    if len(text) > MAX_CHARACTERS:
+        return f"the message has {len(text):,} characters, more than the {MAX_CHARACTERS:,} that are allowed"
+    # Cc: control characters; Cs: halves of characters, from input that was not valid UTF-8.
+    wrong = next((c for c in text if c not in "\t\n\r" and unicodedata.category(c) in ("Cc", "Cs")), "")
+    return f"the message holds a control character (U+{ord(wrong):04X}) and looks like binary data" if wrong else ""
+
+
+def _unknown(word: str) -> Refusal:
+    near = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.5)
+    shown = word if len(word) <= _MAX_NAME else f"{word[:_MAX_NAME]}…"
+    hint = f"Did you mean /{near[0]}?" if near else f"To send text that starts with a slash, type //{shown}."
+    return Refusal(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
+
+
+def _react(rest: str) -> Typed:
+    emoji, _, tail = rest.partition(" ")
+    number = _number(tail)
+    if not emoji or len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
+        return Refusal("type /react EMOJI or /react EMOJI n, for example /react 👍 2")
+    return React(reactions_in(emoji) or (emoji,), number)
+
+
+def _unreact(rest: str) -> Typed:
+    emoji, tail = ("", rest) if _NUMBER.fullmatch(rest) else rest.partition(" ")[::2]
+    number = _number(tail)
+    if len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
+        return Refusal("type /unreact, /unreact n or /unreact EMOJI n, for example /unreact 👍 2")
+    return Unreact((*reactions_in(emoji), emoji)[0], number)
+
+
+def _correct(rest: str) -> Typed:
+    return Correct(rest) if rest else Refusal("type what would have been right after /correct")
+
+
+def _why(rest: str) -> Typed:
+    number = _number(rest)
+    return number if isinstance(number, Refusal) else Command("why", number=number)
+
+
+def _export(rest: str) -> Typed:
+    ending = rest[rest.rfind(".") :].casefold() if "." in rest else ""
+    if rest and ending not in _EXPORT_FORMATS:
+        return Refusal("an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json")
+    return Export(rest, _EXPORT_FORMATS.get(ending, ""))
+
+
+def _as(rest: str) -> Typed:
+    name = unicodedata.normalize("NFC", rest)
+    if len(name) > _MAX_NAME or "/" in name or not name.isprintable():
+        return Refusal(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
+    return As(name)
+
+
+def _number(text: str) -> int | Refusal | None:
+    """An answer's number, None when none was typed."""
+    digits = text.strip()
+    if not digits:
+        return None
+    if not _NUMBER.fullmatch(digits):
+        return Refusal("type the number of an answer, as shown before it, for example /why 2")
+    return int(digits)
+
+
+_COMMANDS: dict[str, Callable[[str], Typed]] = {
+    "react": _react,
+    "unreact": _unreact,
+    "correct": _correct,
+    "why": _why,
+    "memory": lambda rest: Command("memory", rest),
+    "forget": lambda rest: Command("forget", rest),
+    "export": _export,
+    "undo": lambda rest: Command("undo", rest),
+    "as": _as,
+    "help": lambda _: Help(),
+    "quit": lambda _: Quit(),
+}
+
+COMMAND_NAMES = tuple(f"/{name}" for name in _COMMANDS)

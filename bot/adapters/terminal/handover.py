@@ -1,0 +1,36 @@
+"""Saving a file for a person without ever overwriting one."""
+
+from pathlib import Path
+
+from bot.errors import NotPermitted
+
+_TRIES = 1000
+
+
+def save(folder: Path, name: str, content: bytes) -> Path:
+    """Write a new file that only its owner can read; `lessons-2.json` if `lessons.json` exists. Returns where.
+
+    `name` is taken from `folder` unless it is absolute or starts with `~`.
+
+    Raises `NotPermitted` when it cannot be written; nothing half-written stays behind.
+    """
+    path = folder / Path(name).expanduser()
+    for attempt in range(1, _TRIES + 1):
+        target = path if attempt == 1 else path.with_name(f"{path.stem}-{attempt}{path.suffix}")
+        try:
+            target.touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            continue
+        except OSError as exc:
+            raise NotPermitted(_refusal(target, exc)) from exc
+        try:
+            target.write_bytes(content)
+        except OSError as exc:
+            target.unlink(missing_ok=True)
+            raise NotPermitted(_refusal(target, exc)) from exc
+        return target
+    raise NotPermitted(f"cannot save {path}: {_TRIES} files of that name exist already; give another name")
+
+
+def _refusal(path: Path, exc: OSError) -> str:
+    return f"cannot save {path}: {exc.strerror or exc}; give another place with /export FILE"

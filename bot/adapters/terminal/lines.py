@@ -1,0 +1,130 @@
+"""Reading lines from a pipe, a file or a plain terminal, one at a time and never more than is asked for."""
+
+import asyncio
+import queue
+import threading
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.adapters.terminal.commands import MAX_CHARACTERS
+from bot.adapters.terminal.streams import ByteSource
+from bot.errors import MessengerUnavailable
+
+_CHUNK_BYTES = 65_536
+_MAX_BYTES = 4 * MAX_CHARACTERS
+"""No text within the limit is longer in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its end. A line that cannot be read as text has a `problem` and no text."""
+
+    text: str = ""
+    problem: str = ""
+
+
+class Lines(Protocol):
+    """Where typed lines come from."""
+
+    def session(self) -> AbstractContextManager[None]:
+        """Surrounds all reading."""
+        ...
+
+    async def read(self, who: str) -> Line | None:
+        """The next line, typed by `who`; None at the end. Raises `MessengerUnavailable` when the input fails."""
+        ...
+
+
+class PipedLines:
+    """Lines of a byte stream. Each is decoded by itself, so one that is not UTF-8 does not spoil the others."""
+
+    def __init__(self, source: ByteSource) -> None:
+        self._chunks = _Chunks(source)
+        self._buffer = b""
+        self._number = 0
+        self._at_end = False
+
+    def session(self) -> AbstractContextManager[None]:
+        """Nothing to prepare."""
+        return nullcontext()
+
+    async def read(self, who: str) -> Line | None:
+        """The next line; `who` is not shown."""
+        skipped = 0
+        while (end := self._buffer.find(b"\n")) < 0 and not self._at_end:
+            if len(self._buffer) > _MAX_BYTES:
+                skipped += len(self._buffer)
+                self._buffer = b""
+            chunk = await self._chunks.next()
+            self._buffer += chunk
+            self._at_end = not chunk
+        if self._at_end and end < 0 and not self._buffer and not skipped:
+            return None
+        raw, self._buffer = (self._buffer[:end], self._buffer[end + 1 :]) if end >= 0 else (self._buffer, b"")
+        self._number += 1
+        return self._decode(raw.removesuffix(b"\r"), skipped)
+
+    def _decode(self, raw: bytes, skipped: int) -> Line:
+        if skipped + len(raw) > _MAX_BYTES:
+            size = f"line {self._number} has {skipped + len(raw):,} bytes"
+            return Line(
+                problem=f"{size}, more than the {MAX_CHARACTERS:,} characters that are allowed; it was not sent"
+            )
+        if self._number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return Line(raw.decode("utf-8"))
+        except UnicodeDecodeError as exc:
+            where = f"line {self._number} is not UTF-8 text (byte {exc.start + 1})"
+            return Line(problem=f"{where}; it was not sent. Convert the input to UTF-8")
+
+
+class _Chunks:
+    """Blocking reads in a thread that reads only when asked, and that never keeps the process from ending.
+
+    A daemon thread, because a read from an idle pipe or keyboard cannot be interrupted.
+    """
+
+    def __init__(self, source: ByteSource) -> None:
+        self._source = source
+        self._wanted: queue.SimpleQueue[asyncio.Future[bytes]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="terminal-input", daemon=True)
+        self._pending: asyncio.Future[bytes] | None = None
+
+    async def next(self) -> bytes:
+        """The next bytes; b"" at the end."""
+        if not self._thread.is_alive():
+            self._thread.start()
+        if self._pending is None:
+            self._pending = asyncio.get_running_loop().create_future()
+            self._wanted.put(self._pending)
+        # Shielded: a cancelled wait must not lose what the thread is about to read.
+        chunk = await asyncio.shield(self._pending)
+        self._pending = None
+        return chunk
+
+    def _serve(self) -> None:
+        while True:
+            future = self._wanted.get()
+            try:
+                chunk = self._source.read(_CHUNK_BYTES) or b""
+            except OSError as exc:
+                failure = MessengerUnavailable(f"cannot read the input: {exc.strerror or exc}; check what is piped in")
+                failure.__cause__ = exc
+                self._hand_over(future, failure)
+                return
+            self._hand_over(future, chunk)
+            if not chunk:
+                return
+
+    @staticmethod
+    def _hand_over(future: "asyncio.Future[bytes]", outcome: bytes | MessengerUnavailable) -> None:
+        def settle() -> None:
+            if isinstance(outcome, bytes):
+                future.set_result(outcome)
+            else:
+                future.set_exception(outcome)
+
+        with suppress(RuntimeError):  # the loop ended while this thread waited for a key
+            future.get_loop().call_soon_threadsafe(settle)

@@ -1,0 +1,270 @@
+"""The terminal behind the messenger port: typed lines become events, what the bot says goes on the screen."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from bot.adapters.terminal.board import Board
+from bot.adapters.terminal.commands import (
+    HELP,
+    Act,
+    As,
+    Command,
+    Correct,
+    Export,
+    Help,
+    Quit,
+    React,
+    Refusal,
+    Say,
+    Unreact,
+    parse,
+)
+from bot.adapters.terminal.handover import save
+from bot.adapters.terminal.lines import Lines, PipedLines
+from bot.adapters.terminal.screen import PlainScreen, Screen
+from bot.adapters.terminal.speaker import Speaker
+from bot.adapters.terminal.streams import Streams
+from bot.config import TerminalSettings
+from bot.errors import ChannelNotFound, NotPermitted
+from bot.model import Attachment, BotMessage, MessageRef, PersonEvent, PersonMessage
+from bot.ports import EventSink
+from memory.ports import Clock, NewId
+
+T = TypeVar("T")
+
+_HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
+
+
+class TerminalMessenger:
+    """One channel with everybody who speaks at this terminal.
+
+    `teacher` makes the person who starts the chat a teacher, whenever they speak; everybody named with `/as` is a
+    member. `folder` is where exports are saved. `wait_until_answered` returns when the bot has nothing left to say;
+    with piped input the next line is read only then (without it: when `progress` is told that the work ended).
+    `stop` gives up the running answer; Ctrl-C calls it while work goes on. `teaches` says whether an emoji counts: a
+    person at a terminal is told when theirs does not.
+    """
+
+    def __init__(
+        self,
+        *,
+        streams: Streams,
+        settings: TerminalSettings,
+        clock: Clock,
+        new_id: NewId,
+        folder: Path,
+        teacher: bool = False,
+        greeting: str = "",
+        wait_until_answered: Callable[[], Awaitable[None]] | None = None,
+        stop: Callable[[], Awaitable[None]] | None = None,
+        teaches: Callable[[str], bool] = lambda emoji: True,
+    ) -> None:
+        self._workspace = settings.workspace
+        self._channel = settings.channel
+        self._new_id = new_id
+        self._folder = folder
+        self._speaker = Speaker(settings, clock=clock, new_id=new_id, teacher=teacher)
+        self._greeting = greeting
+        self._wait_until_answered = wait_until_answered
+        self._stop = stop
+        self._teaches = teaches
+        self._board = Board()
+        self._interactive = streams.interactive
+        self._lines, self._screen = _open(streams, self._interrupted)
+        self._closed = asyncio.Event()
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
+        self._stopping: asyncio.Task[None] | None = None
+        self._export_to = ""
+
+    @property
+    def platform(self) -> str:
+        """`terminal`."""
+        return "terminal"
+
+    async def run(self, sink: EventSink) -> None:
+        """Deliver what is typed until the input ends, somebody leaves, or `close` is called."""
+        with self._lines.session():
+            for text in filter(None, (self._greeting, _HINT if self._interactive else "")):
+                await self._screen.remark(text)
+            while (line := await self._unless_closed(self._lines.read(self._speaker.person))) is not None:
+                typed = Refusal(line.problem) if line.problem else parse(line.text)
+                if isinstance(typed, Quit):
+                    break
+                if typed is not None:
+                    await self._handle(typed, line.text.strip(), sink)
+            if self._interactive and not self._closed.is_set():
+                await self._screen.remark("Bye. What you taught is kept.")
+
+    def split(self, text: str) -> list[str]:
+        """One part: a terminal takes any length."""
+        return [text]
+
+    def spell(self, command: str) -> str:
+        """With a slash before it."""
+        return f"/{command}"
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Show it. Answers get the next number. Raises `ChannelNotFound`, `MessengerUnavailable`."""
+        self._check_channel(message.workspace, message.channel)
+        message_id = self._new_id()
+        if message.is_answer:
+            await self._screen.answer(self._board.add(message_id), message)
+        else:
+            other = message.private_to if message.private_to != self._speaker.person else ""
+            await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
+        return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Say in one line what the bot thinks of its answer now."""
+        self._check_channel(ref.workspace, ref.channel)
+        if not self._board.mark(ref.message_id, emoji, present):
+            return
+        label = self._board.label(ref.message_id)
+        if emoji == "🧠":
+            await self._screen.remark(f"🧠 {label} became a lesson" if present else f"{label} is no longer a lesson")
+        else:
+            await self._screen.remark(f"{emoji} on {label}" if present else f"{emoji} taken off {label}")
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """A line above the prompt; an empty text also lets piped input go on."""
+        self._check_channel(workspace, channel)
+        self._screen.working(text)
+        if text:
+            self._at_rest.clear()
+        else:
+            self._at_rest.set()
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Save the file and say where: under the name given to `/export`, else its own, in the folder of exports.
+
+        When that is impossible the person is told why at once, for here they are the ones who can choose another place.
+        """
+        self._check_channel(message.workspace, message.channel)
+        name = self._export_to or Path(attachment.name).name
+        try:
+            path = await asyncio.to_thread(save, self._folder, name, attachment.content)
+        except NotPermitted as exc:
+            await self._screen.remark(str(exc))
+            return
+        if message.text:
+            await self._screen.notice(message.text)
+        await self._screen.remark(f"saved to {path}")
+
+    async def close(self) -> None:
+        """End `run` at the next line; a line that is being handled is finished first."""
+        self._closed.set()
+
+    # What is typed --------------------------------------------------------------------------------------------------
+
+    async def _handle(self, typed: Act, text: str, sink: EventSink) -> None:
+        if not isinstance(typed, Refusal):
+            await self._screen.typed(self._speaker.person, text)
+        match typed:
+            case Refusal(why):
+                await self._screen.remark(why)
+            case Help():
+                await self._screen.remark(HELP)
+            case As(name):
+                await self._speak_as(name)
+            case React():
+                await self._react(typed, sink)
+            case Unreact():
+                await self._unreact(typed, sink)
+            case Export(file, kind):
+                self._export_to = file
+                await self._deliver(self._speaker.command("export", kind), sink)
+                self._export_to = ""
+            case _:
+                await self._tell(typed, sink)
+
+    async def _tell(self, typed: Say | Correct | Command, sink: EventSink) -> None:
+        """Deliver what needs nothing but itself, and the answer it is about."""
+        match typed:
+            case Say(text):
+                self._at_rest.clear()
+                self._stopping = None
+                await self._deliver(self._speaker.message(text), sink)
+            case Correct(text):
+                await self._deliver(self._speaker.correction(text, self._board.last()), sink)
+            case Command(name, argument, number):
+                target = self._board.find(number) if number is not None else ""
+                if isinstance(target, Refusal):
+                    await self._screen.remark(target.text)
+                else:
+                    await self._deliver(self._speaker.command(name, argument, target), sink)
+
+    async def _speak_as(self, name: str) -> None:
+        self._speaker.person = name or self._speaker.person
+        await self._screen.remark(f"you are {self._speaker.person} now, a {self._speaker.role.value}")
+
+    async def _react(self, typed: React, sink: EventSink) -> None:
+        message_id = self._board.find(typed.number)
+        if isinstance(message_id, Refusal):
+            await self._screen.remark(message_id.text)
+            return
+        for emoji in typed.emoji:
+            # A repeated one is delivered too: a repeat is the bot's to recognise, on every platform.
+            state = "on" if self._board.react(message_id, self._speaker.person, emoji) else "is already on"
+            hint = "" if self._teaches(emoji) else "; it teaches nothing, 👍 and 👎 do"
+            await self._screen.remark(f"{emoji} {state} {self._board.label(message_id)}{hint}")
+            await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
+
+    async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
+        message_id = self._board.find(typed.number)
+        if isinstance(message_id, Refusal):
+            await self._screen.remark(message_id.text)
+            return
+        emoji = self._board.unreact(message_id, self._speaker.person, typed.emoji)
+        if isinstance(emoji, Refusal):
+            await self._screen.remark(emoji.text)
+            return
+        await self._screen.remark(f"{emoji} taken off {self._board.label(message_id)}")
+        await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
+
+    async def _deliver(self, event: PersonEvent, sink: EventSink) -> None:
+        await sink(event)
+        if self._interactive:
+            return
+        if self._wait_until_answered is not None:
+            await self._unless_closed(self._wait_until_answered())
+        elif isinstance(event, PersonMessage):
+            await self._unless_closed(self._at_rest.wait())
+
+    # Small parts ----------------------------------------------------------------------------------------------------
+
+    def _check_channel(self, workspace: str, channel: str) -> None:
+        if (workspace, channel) != (self._workspace, self._channel):
+            here = f"{self._workspace} #{self._channel}"
+            raise ChannelNotFound(f"cannot reach {workspace} #{channel}: this terminal is {here}")
+
+    def _interrupted(self) -> bool:
+        """Ctrl-C on an empty line: give up the running answer; leave when there is none, or it would not stop."""
+        if self._at_rest.is_set() or self._stop is None or self._stopping is not None:
+            return True
+        self._stopping = asyncio.ensure_future(self._stop())
+        return False
+
+    async def _unless_closed(self, work: Awaitable[T]) -> T | None:
+        """The work's result, or None as soon as the messenger is closed."""
+        wanted = asyncio.ensure_future(work)
+        closed = asyncio.ensure_future(self._closed.wait())
+        try:
+            await asyncio.wait({wanted, closed}, return_when=asyncio.FIRST_COMPLETED)
+            return wanted.result() if wanted.done() and not self._closed.is_set() else None
+        finally:
+            wanted.cancel()
+            closed.cancel()
+            await asyncio.gather(wanted, closed, return_exceptions=True)
+
+
+def _open(streams: Streams, interrupted: Callable[[], bool]) -> tuple[Lines, Screen]:
+    if not streams.interactive:
+        return PipedLines(streams.stdin), PlainScreen(streams.stdout, echo=streams.echo)
+    from bot.adapters.terminal.prompt import Prompt
+    from bot.adapters.terminal.rich_screen import RichScreen
+
+    prompt = Prompt(streams, interrupted=interrupted)
+    return prompt, RichScreen(streams.stdout, prompt, color=streams.color)

@@ -1,0 +1,76 @@
+"""The chat on a real terminal: Markdown, colour, and answers with their numbers in the margin."""
+
+from typing import TYPE_CHECKING, TextIO
+
+from bot.adapters.terminal.prompt import Prompt
+from bot.adapters.terminal.screen import one_line, visible
+from bot.model import BotMessage
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.markdown import Markdown
+
+
+class RichScreen:
+    """Writes above the prompt, so that answers may arrive while somebody types."""
+
+    def __init__(self, stdout: TextIO, prompt: Prompt, *, color: bool) -> None:
+        from rich.console import Console
+
+        self._prompt = prompt
+        self._console = Console(
+            file=stdout, force_terminal=True, no_color=not color, emoji=False, markup=False, highlight=False
+        )
+
+    async def answer(self, number: int, message: BotMessage) -> None:
+        """The number in the margin, the text, the lessons below it."""
+        from rich.console import Group
+        from rich.text import Text
+
+        lessons = [Text(f"↳ used lesson: {one_line(lesson)}", style="magenta") for lesson in message.lessons]
+        content = Group(_markdown(message.text), *lessons, "")
+        await self._beside(Text(f"[{number}]", style="bold green"), content)
+
+    async def notice(self, text: str) -> None:
+        """The text with a bar in the margin."""
+        from rich.text import Text
+
+        await self._beside(Text(" · ", style="cyan"), _markdown(text))
+
+    async def remark(self, text: str) -> None:
+        """Dimmed, set in."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        await self._show(Padding(Text(visible(text), style="dim"), (0, 0, 0, 4)))
+
+    async def typed(self, who: str, text: str) -> None:
+        """Nothing: the prompt shows it already."""
+
+    def working(self, text: str) -> None:
+        """The progress line is the prompt's."""
+        self._prompt.working(text)
+
+    async def _beside(self, margin: "RenderableType", content: "RenderableType") -> None:
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 1), expand=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(ratio=1, overflow="fold")
+        grid.add_row(margin, content)
+        await self._show(grid)
+
+    async def _show(self, renderable: "RenderableType") -> None:
+        await self._prompt.above(lambda: self._console.print(renderable))
+
+
+def _markdown(text: str) -> "Markdown":
+    from markdown_it import MarkdownIt
+    from rich.markdown import Markdown
+
+    shown = visible(text)
+    markdown = Markdown(shown)
+    # Rich drops HTML without a word; an answer about <b> must show its <b>. So HTML is parsed as the text it is.
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+    markdown.parsed = parser.parse(shown)
+    return markdown

@@ -1,0 +1,82 @@
+"""The person at the keyboard, and the events that come of what they do."""
+
+from bot.config import TerminalSettings
+from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction
+from memory.model import Role, Scope, Visibility
+from memory.ports import Clock, NewId
+
+
+class Speaker:
+    """Who is speaking. `person` may be set to somebody else at any time.
+
+    With `teacher`, the person the chat started with is a teacher whenever they speak; everybody else is a member.
+    """
+
+    def __init__(self, settings: TerminalSettings, *, clock: Clock, new_id: NewId, teacher: bool) -> None:
+        self.person = settings.person
+        self._settings = settings
+        self._clock = clock
+        self._new_id = new_id
+        self._teacher = settings.person if teacher else ""
+
+    @property
+    def role(self) -> Role:
+        """What this person may decide."""
+        return Role.TEACHER if self.person == self._teacher else Role.MEMBER
+
+    @property
+    def scope(self) -> Scope:
+        """The person in the terminal's only channel, which everybody at the terminal can read."""
+        return Scope(
+            workspace=self._settings.workspace,
+            channel=self._settings.channel,
+            person=self.person,
+            visibility=Visibility.PUBLIC,
+            place=f"#{self._settings.channel}",
+        )
+
+    def message(self, text: str) -> PersonMessage:
+        """They ask something."""
+        return PersonMessage(
+            event_id=self._new_id(),
+            scope=self.scope,
+            message_id=self._new_id(),
+            text=text,
+            at=self._clock(),
+            role=self.role,
+        )
+
+    def reaction(self, message_id: str, emoji: str, *, added: bool) -> PersonReaction:
+        """They put an emoji on an answer, or take it off."""
+        return PersonReaction(
+            event_id=self._new_id(),
+            scope=self.scope,
+            message_id=message_id,
+            emoji=emoji,
+            added=added,
+            at=self._clock(),
+            role=self.role,
+        )
+
+    def correction(self, text: str, message_id: str) -> PersonCorrection:
+        """They say what would have been right; an empty id means the last answer they can see."""
+        return PersonCorrection(
+            event_id=self._new_id(),
+            scope=self.scope,
+            text=text,
+            at=self._clock(),
+            role=self.role,
+            message_id=message_id,
+        )
+
+    def command(self, name: str, argument: str, message_id: str = "") -> PersonCommand:
+        """They give one of the bot's own commands."""
+        return PersonCommand(
+            event_id=self._new_id(),
+            scope=self.scope,
+            name=name,
+            argument=argument,
+            at=self._clock(),
+            role=self.role,
+            message_id=message_id,
+        )
