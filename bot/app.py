@@ -1,0 +1,300 @@
+"""The composition root: settings become objects here, and nowhere else is a concrete adapter named.
+
+Heavy libraries are imported when their object first works, never for a command that does not need them.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.config import Settings, load_settings
+from bot.errors import ConfigError
+from memory.adapters.system import TimeOrderedIds, utc_now
+from memory.model import TeachingPolicy
+from memory.ports import Embedder
+from memory.retrieval.config import RetrievalConfig
+from memory.service import Memory
+
+if TYPE_CHECKING:
+    from bot.agent.tools.registry import ToolRegistry
+    from bot.agent.tree import AgentTree
+    from bot.conversation.answering import MemoryRecall
+    from bot.conversation.goodbot import Goodbot
+    from bot.conversation.off_loop import OffLoop
+    from bot.ports import LanguageModel
+
+log = logging.getLogger(__name__)
+
+
+def read_settings(config_path: Path | None = None) -> Settings:
+    """The settings of this process. Raises `ConfigError`."""
+    from platformdirs import user_data_path
+
+    return load_settings(
+        os.environ, config_path=config_path, cwd=Path.cwd(), data_dir=user_data_path("goodbot", appauthor=False)
+    )
+
+
+def start_log(settings: Settings) -> None:
+    """Write the log to its file; the screen belongs to people. Where that is impossible, say so once on stderr."""
+    root = logging.getLogger()
+    root.setLevel(logging.WARNING)
+    for name in ("bot", "memory"):
+        logging.getLogger(name).setLevel(settings.log.level.upper())
+    try:
+        Path(settings.log.file).parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(
+            settings.log.file, maxBytes=5_000_000, backupCount=3, encoding="utf-8", delay=False
+        )
+    except OSError as error:
+        sys.stderr.write(f"goodbot: no log is written: {settings.log.file}: {error.strerror}\n")
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    root.addHandler(handler)
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The embedder by name. Nothing is loaded yet."""
+    from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
+
+    if settings.embedder.name == "hashing":
+        return HashingEmbedder()
+    return SentenceTransformerEmbedder(settings.embedder.name)
+
+
+@contextmanager
+def open_memory(settings: Settings) -> Iterator[Memory]:
+    """The memory over the configured database. Raises `StoreUnavailable` kinds."""
+    from memory.adapters.sql import SqlStore
+
+    store = SqlStore.open(settings.storage.database_url.get_secret_value())
+    try:
+        yield Memory(
+            store,
+            make_embedder(settings),
+            clock=utc_now,
+            new_id=TimeOrderedIds(),
+            policy=TeachingPolicy(quorum_up=settings.teaching.quorum_up, quorum_down=settings.teaching.quorum_down),
+            retrieval=retrieval_config(settings),
+            candidates=settings.recall.candidates,
+            ledger_days=settings.teaching.ledger_days,
+        )
+    finally:
+        store.close()
+
+
+def retrieval_config(settings: Settings) -> RetrievalConfig:
+    """The bot's own pipeline: weighted context, soft gate, intent looked at before anything is cut."""
+    recall = settings.recall
+    return RetrievalConfig(
+        env_threshold=recall.context_threshold,
+        top_k=None,
+        final_k=recall.final_k,
+        env_weight=recall.context_weight,
+        intent_weight=recall.intent_weight,
+        min_intent=recall.min_similarity,
+        soft_gate=True,
+        element_weights=recall.element_weights,
+        max_per_author=1,
+    )
+
+
+def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
+    """The language model by name. Raises `ConfigError` for a provider that is not known."""
+    if settings.model.name == "offline":
+        from bot.adapters.llm.offline import offline_model
+
+        return offline_model(embedder.embed)
+    provider, _, name = settings.model.name.partition(":")
+    if provider != "openai":
+        raise ConfigError(
+            f"GOODBOT_MODEL={settings.model.name}: the provider {provider!r} is not known; use openai:NAME with "
+            "OPENAI_BASE_URL for any OpenAI-compatible server, or offline"
+        )
+    from bot.adapters.llm.openai_compatible import openai_model
+
+    return openai_model(
+        name,
+        base_url=settings.model.openai_base_url,
+        api_key=settings.model.openai_api_key.get_secret_value(),
+        timeout_s=settings.model.timeout_s,
+        max_tokens=settings.model.max_output_tokens,
+        temperature=settings.model.temperature,
+    )
+
+
+def make_tools(settings: Settings, memory: Memory, off_loop: "OffLoop") -> "ToolRegistry":
+    """The built-in tools; knowledge search only with a folder."""
+    from bot.agent.tools.calculator import calculator_tool
+    from bot.agent.tools.clock import clock_tool
+    from bot.agent.tools.conversation import conversation_tool
+    from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
+    from bot.agent.tools.notes import recall_tool, remember_tool
+    from bot.agent.tools.registry import ToolRegistry
+    from bot.conversation.history import SaidBefore
+    from memory.model import Vector
+
+    async def embed(texts: Sequence[str]) -> list[Vector]:
+        return await off_loop(memory.embedder.embed, texts)
+
+    tools = [
+        clock_tool(utc_now),
+        calculator_tool(),
+        remember_tool(utc_now),
+        recall_tool(),
+        conversation_tool(SaidBefore(memory, off_loop), embed),
+    ]
+    if settings.knowledge.folder:
+        tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
+    return ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s)
+
+
+def make_agent(
+    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", off_loop: "OffLoop"
+) -> "AgentTree":
+    """The agent tree with its budgets."""
+    from bot.agent.budget import Limits
+    from bot.agent.tree import AgentTree
+
+    agent = settings.agent
+    return AgentTree(
+        model=model,
+        tools=make_tools(settings, memory, off_loop),
+        recall=recall,
+        limits=Limits(
+            max_depth=agent.max_depth,
+            max_decisions=agent.max_decisions,
+            max_seconds=agent.max_seconds,
+            max_tokens=agent.max_tokens,
+            max_cost_usd=agent.max_cost_usd,
+        ),
+        clock=utc_now,
+        monotonic=time.monotonic,
+        new_id=memory.new_id,
+        lessons_budget_tokens=settings.recall.lessons_budget_tokens,
+        tool_calls=settings.model.tool_calls,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """The assembled bot."""
+
+    goodbot: "Goodbot"
+    off_loop: "OffLoop"
+    model: "LanguageModel"
+    warm_up: "asyncio.Task[None]"
+
+    async def close(self) -> None:
+        """Give up what is running, which the next start answers, and release everything in reverse order."""
+        self.goodbot.leave()
+        await self.goodbot.idle()
+        self.warm_up.cancel()
+        await self.model.close()
+        self.off_loop.close()
+
+
+def assemble(settings: Settings, memory: Memory) -> Running:
+    """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
+    from bot.conversation.answering import Answering, MemoryRecall
+    from bot.conversation.goodbot import Goodbot
+    from bot.conversation.off_loop import OffLoop
+    from memory.emoji import EmojiMap
+
+    off_loop = OffLoop()
+    model = make_model(settings, memory.embedder)
+    recall = MemoryRecall(memory, off_loop)
+
+    async def warm() -> None:
+        try:
+            await off_loop(memory.embedder.embed, ["ready?"])
+            await model.warm_up()
+        except Exception as error:  # noqa: BLE001 - a job boundary: the first message meets the same fault and says so
+            log.error("warming up failed: %s", error)
+
+    warm_up = asyncio.create_task(warm())
+    answering = Answering(
+        memory=memory,
+        off_loop=off_loop,
+        agent=make_agent(settings, memory, model, recall, off_loop),
+        recall=recall,
+        new_id=memory.new_id,
+        is_warm=warm_up.done,
+    )
+    emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
+    goodbot = Goodbot(memory=memory, off_loop=off_loop, answering=answering, emoji=emoji, new_id=memory.new_id)
+    return Running(goodbot=goodbot, off_loop=off_loop, model=model, warm_up=warm_up)
+
+
+async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Mapping[str, str] | None = None) -> None:
+    """Talk in this terminal until the person leaves."""
+    from bot.adapters.terminal.messenger import TerminalMessenger
+    from bot.adapters.terminal.streams import standard_streams
+
+    running = assemble(settings, memory)
+    goodbot = running.goodbot
+
+    async def stop() -> None:
+        goodbot.stop_all()
+
+    streams = standard_streams(os.environ if environ is None else environ)
+    messenger = TerminalMessenger(
+        streams=streams,
+        settings=settings.terminal,
+        clock=utc_now,
+        new_id=memory.new_id,
+        folder=Path.cwd(),
+        teacher=teacher,
+        greeting=f"Goodbot ({settings.model.name} model). Memory: {settings.storage.place}",
+        wait_until_answered=goodbot.idle,
+        stop=stop,
+        teaches=goodbot.teaches,
+    )
+
+    async def end() -> None:
+        goodbot.leave()
+        await messenger.close()
+
+    ending: set[asyncio.Task[None]] = set()
+    loop = asyncio.get_running_loop()
+    with ExitStack() as stack:
+        if sys.platform != "win32":
+            loop.add_signal_handler(signal.SIGTERM, lambda: ending.add(loop.create_task(end())))
+        if stack.enter_context(_first_chat(settings)):
+            await goodbot.recover(messenger)
+        try:
+            await messenger.run(goodbot.sink(messenger))
+            if not streams.interactive:
+                # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.
+                await goodbot.idle()
+        finally:
+            await running.close()
+
+
+@contextmanager
+def _first_chat(settings: Settings) -> Iterator[bool]:
+    """Whether no other chat is open on this database: only one may finish what a killed chat left behind.
+
+    The lock is the operating system's, so it ends with the process however that ends.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{settings.storage.place}.chat.lock")
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

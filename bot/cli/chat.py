@@ -1,0 +1,20 @@
+"""`goodbot chat`."""
+
+import asyncio
+
+import click
+
+from bot.app import chat as run_chat
+from bot.app import open_memory, start_log
+from bot.cli.session import settings_of
+
+
+@click.command()
+@click.option("--teacher", is_flag=True, help="Be a teacher: what you approve or correct counts for everybody here.")
+@click.pass_context
+def chat(ctx: click.Context, teacher: bool) -> None:
+    """Talk with the bot in this terminal. Needs no account and no key; reads piped input too."""
+    settings = settings_of(ctx)
+    start_log(settings)
+    with open_memory(settings) as memory:
+        asyncio.run(run_chat(settings, memory, teacher=teacher))

@@ -1,0 +1,232 @@
+"""`goodbot episodes ...`: what an administrator sees and does."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from bot.cli.run_tree import print_run
+from bot.cli.session import administrator, json_option, memory_of, print_json, say, workspace_option
+from bot.cli.table import print_episodes
+from memory.errors import InvalidInput
+from memory.export import export_memories
+from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
+from memory.ports import EpisodeFilter
+from memory.service import Memory
+
+_STATUSES = click.Choice([status.value for status in EpisodeStatus])
+_VERDICTS = click.Choice([verdict.value for verdict in Verdict])
+
+
+@click.group()
+def episodes() -> None:
+    """See, grade, correct and export what was remembered."""
+
+
+def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+    """Episodes of one or of all workspaces, newest first."""
+    names = [workspace] if workspace else memory.audit.workspaces()
+    found = [episode for name in names for episode in memory.audit.episodes(name, wanted)]
+    found.sort(key=lambda episode: (episode.created_at, episode.id), reverse=True)
+    return found[: wanted.limit]
+
+
+@episodes.command("list")
+@workspace_option
+@click.option("--channel", default="", help="Only this channel.")
+@click.option("--person", default="", help="Only what this person asked or taught.")
+@click.option("--status", type=_STATUSES, help="Only this status.")
+@click.option("--verdict", type=_VERDICTS, help="Only this verdict.")
+@click.option("--text", default="", help="Only with this text in question or answer.")
+@click.option("--nodes", is_flag=True, help="Show every node, not only the answers.")
+@click.option("--archived", is_flag=True, help="Show archived ones too.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True)
+@json_option
+@click.pass_context
+def list_(
+    ctx: click.Context,
+    *,
+    workspace: str,
+    channel: str,
+    person: str,
+    status: str | None,
+    verdict: str | None,
+    text: str,
+    nodes: bool,
+    archived: bool,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List episodes, newest first."""
+    wanted = EpisodeFilter(
+        channel=channel,
+        person=person,
+        status=EpisodeStatus(status) if status else None,
+        verdict=Verdict(verdict) if verdict else None,
+        text=text,
+        roots_only=not nodes,
+        include_archived=archived,
+        limit=limit,
+    )
+    with memory_of(ctx) as memory:
+        found = _listed(memory, workspace, wanted)
+    if as_json:
+        print_json(found)
+    else:
+        print_episodes(found)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@json_option
+@click.pass_context
+def show(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+    """Show the run an episode belongs to: the tree, each node's steps, verdict and votes, and the history."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        view = memory.audit.run(episode.workspace, episode.run_id)
+    if as_json:
+        print_json(view)
+    else:
+        print_run(view, focus=episode.id)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@json_option
+@click.pass_context
+def why(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+    """Explain an answer: the lessons it was shown, and where it was shown as a lesson itself."""
+    from bot.cli.run_tree import print_why
+
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        view = memory.audit.run(episode.workspace, episode.run_id)
+        shown_in = memory.audit.shown_in(episode.workspace, episode.id)
+    if as_json:
+        print_json({"recalls": view.recalls, "lessons": view.lessons, "votes": view.votes, "shown_in": shown_in})
+    else:
+        print_why(view, shown_in)
+
+
+def _report(episode: Episode, what: str, as_json: bool) -> None:
+    if as_json:
+        print_json(episode)
+    else:
+        say(f"{episode.id}: {what}; verdict {episode.verdict.value}, status {episode.status.value}")
+
+
+@episodes.command()
+@click.argument("episode_id")
+@click.argument("verdict", type=click.Choice(["success", "failure", "pending"]))
+@click.option("--reason", default="", help="Why; shown to the agent with the lesson.")
+@json_option
+@click.pass_context
+def grade(ctx: click.Context, episode_id: str, verdict: str, reason: str, as_json: bool) -> None:
+    """Decide what an episode is worth, above all votes; `pending` takes the decision back."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        graded = memory.teaching.grade(
+            episode.workspace, episode.id, Verdict(verdict), actor=administrator(), reason=reason
+        )
+    _report(graded, f"graded {verdict}", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@click.argument("text")
+@json_option
+@click.pass_context
+def correct(ctx: click.Context, episode_id: str, text: str, as_json: bool) -> None:
+    """Say what would have been right. It makes a lesson that counts for the whole channel at once."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        scope = Scope(
+            workspace=episode.workspace,
+            channel=episode.channel,
+            person=administrator(),
+            visibility=episode.visibility,
+            place=episode.place,
+        )
+        outcome = memory.teaching.correct(scope, episode.run_id, text, role=Role.ADMIN, at=memory.clock())
+    if outcome is None:
+        raise InvalidInput("this correction was taken in before")
+    _report(outcome.lesson, f"lesson made for {outcome.failed.id}", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@json_option
+@click.pass_context
+def archive(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+    """Take an episode out of use without losing it."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        archived = memory.teaching.archive(episode.workspace, episode.id, actor=administrator())
+    _report(archived, "archived", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@json_option
+@click.pass_context
+def restore(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+    """Bring an archived episode back."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        restored = memory.teaching.restore(episode.workspace, episode.id, actor=administrator())
+    _report(restored, "restored", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@click.argument("audience", type=click.Choice([audience.value for audience in Audience]))
+@json_option
+@click.pass_context
+def promote(ctx: click.Context, episode_id: str, audience: str, as_json: bool) -> None:
+    """Share a lesson with the channel or the workspace; `personal` takes that back."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        promoted = memory.teaching.promote(
+            episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN
+        )
+    _report(promoted, f"promoted to {audience}", as_json)
+
+
+@episodes.command()
+@workspace_option
+@click.option("--format", "format_", type=click.Choice(["json", "csv", "prompt"]), default="json", show_default=True)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
+@click.option("--archived", is_flag=True, help="Export archived ones too.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.pass_context
+def export(
+    ctx: click.Context, *, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool
+) -> None:
+    """Export every episode: json (whole), csv (for a spreadsheet) or prompt (the lessons as an agent reads them)."""
+    with memory_of(ctx) as memory:
+        wanted = EpisodeFilter(include_archived=archived, limit=None, newest_first=False)
+        narrow = _listed(memory, workspace, wanted)[::-1]
+        whole = [
+            node
+            for episode in narrow
+            if episode.is_root
+            for node in memory.audit.run(episode.workspace, episode.run_id).nodes
+        ]
+    text = export_memories(whole, "json" if as_json else format_)  # type: ignore[arg-type]  # one of the choices
+    if output is not None:
+        _save(output, text)
+        say(f"{len(whole)} episodes written to {output}")
+    elif as_json or format_ == "json":
+        print_json(whole)
+    elif sys.stdout.isatty():
+        say(text)
+    else:
+        click.echo(text)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as exc:
+        raise InvalidInput(f"cannot write {path}: {exc.strerror or exc}; name another file with --output") from exc

@@ -1,0 +1,101 @@
+"""`goodbot`: the group of all commands, and the boundary where errors become one readable line."""
+
+import io
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+
+import click
+
+from bot.errors import BotError, ConfigError
+from memory.errors import MemoryFault
+
+_COMMANDS = {
+    "chat": ("bot.cli.chat", "chat", "Talk with the bot in this terminal."),
+    "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
+    "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
+    "forget": ("bot.cli.upkeep", "forget", "Erase everything about one person."),
+    "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
+    "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
+    "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),
+    "stats": ("bot.cli.query", "stats", "Count what is remembered."),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists its commands without importing them, so that `--help` is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in alphabetical order."""
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, attribute, _ = _COMMANDS[cmd_name]
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)  # noqa: S101 - the table above is checked by a test
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with their one-line descriptions."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name][2]) for name in self.list_commands(ctx)])
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        click.echo(f"goodbot {version('goodbot')}")
+    except PackageNotFoundError:
+        click.echo("goodbot, run from its sources without being installed")
+    ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(dir_okay=False), help="Settings file; else config/goodbot.toml.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
+@click.pass_context
+def goodbot(ctx: click.Context, config: str | None) -> None:
+    """A chat bot that people teach with emoji."""
+    ctx.obj = config
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 1 it failed, 2 wrong usage or settings, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An emoji must not end a command on a terminal whose encoding has none.
+            stream.reconfigure(errors="replace")
+    try:
+        goodbot.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except ConfigError as error:
+        click.echo(f"goodbot: {error}", err=True)
+        sys.exit(2)
+    except (BotError, MemoryFault) as error:
+        click.echo(f"goodbot: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        click.echo(f"goodbot: {error}", err=True)
+        _drop_output()
+        sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Keep what could not be written (a full disk) from being tried again, and failing again, at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

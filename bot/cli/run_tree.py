@@ -1,0 +1,83 @@
+"""One run for people: its tree with each node's steps, its votes, what it was shown, and its history."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.cli.session import say
+from bot.conversation.explanation import explain
+from memory.model import Episode, Event, Retrieval, RetrievalItem, Step, StepKind
+from memory.retrieval.prompt import one_line, percent
+from memory.service import RunView
+
+
+def print_run(view: RunView, *, focus: str) -> None:
+    """The run as a tree, then its votes and history. The node that was asked for carries a mark."""
+    root = view.root
+    where = one_line(f"{root.workspace} {root.place or root.channel}", 120)
+    say(f"run {one_line(root.run_id, 40)} in {where}, asked by {one_line(root.person, 40)}")
+    for node in view.nodes:
+        _print_node(node, is_focus=node.id == focus)
+    say("votes")
+    for vote in view.votes:
+        about = f" on node {vote.node_id[-8:]}" if vote.node_id else ""
+        who = f"{one_line(vote.actor, 30)} ({vote.role})"
+        say(f"  {who} {vote.value:+d}{about}, {one_line(vote.source, 40)}, {_when(vote.at)}")
+    if not view.votes:
+        say("  none")
+    say("history")
+    for event in view.events:
+        say(f"  {_when(event.at)}  {event.episode_id[-8:]}  {event.kind.value:<12} {_told(event)}")
+
+
+def _print_node(node: Episode, *, is_focus: bool) -> None:
+    pad = "  " * (node.node_path.count(".") + 1)
+    mark = "*" if is_focus else "-"
+    say(f"{pad}{mark} {node.node_path}  “{one_line(node.goal, 100)}”  [{node.id[-8:]}]")
+    told = node.verdicts
+    verdicts = f"personal {told.personal}, channel {told.channel}, workspace {told.workspace}"
+    say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
+    numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
+    say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}")
+    for step in node.trajectory:
+        say(f"{pad}  · {_step(step)}")
+    answer = node.output.replace("\n", f"\n{pad}    ")
+    say(f"{pad}  = {answer}")
+    if node.correction:
+        say(f"{pad}  corrected to: {one_line(node.correction, 300)}")
+
+
+def _step(step: Step) -> str:
+    match step.kind:
+        case StepKind.ACT:
+            arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+            return one_line(f"act {step.tool}({arguments})" if step.tool else f"answer {step.text}", 200)
+        case StepKind.OBSERVE:
+            return one_line(f"{'error' if step.is_error else 'observe'} {step.text}", 200)
+        case StepKind.EXPAND:
+            return one_line(f"expand into {step.flow}: {' | '.join(step.subgoals)}", 200)
+        case StepKind.THINK:
+            return one_line(f"think {step.text}", 200)
+
+
+def _told(event: Event) -> str:
+    detail = ", ".join(f"{name}={value}" for name, value in event.detail.items() if value not in ("", None))
+    return one_line(f"by {event.actor or 'nobody'}  {detail}", 160)
+
+
+def _when(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def print_why(view: RunView, shown_in: Sequence[tuple[Retrieval, RetrievalItem]]) -> None:
+    """Why an answer is what it is, and how it fared as a lesson."""
+    say(explain(view, view.root.scope).replace("**", ""))
+    counts = [retrieval.counts for retrieval, _ in view.recalls]
+    for number, count in enumerate(counts, start=1):
+        stages = ", ".join(f"{name} {value}" for name, value in count.items())
+        say(f"recall {number}: {stages}")
+    if shown_in:
+        say("shown as a lesson")
+    for retrieval, item in shown_in:
+        signal = item.signal.value if item.signal else "unknown"
+        goal = one_line(retrieval.goal, 60)
+        say(f"  {_when(retrieval.at)}  “{goal}”  {item.lesson.value} {percent(item.relevance)}%, {signal}")

@@ -1,0 +1,61 @@
+"""What every command needs: the settings, the memory, and two ways to print."""
+
+import getpass
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from bot.app import open_memory, read_settings
+from bot.config import Settings
+from memory.export import plain
+from memory.service import Memory
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def json_option(command: F) -> F:
+    """`--json`: machine-readable output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
+
+
+def workspace_option(command: F) -> F:
+    """`--workspace`: one workspace instead of all."""
+    return click.option("--workspace", default="", help="Only this workspace, for example terminal:local.")(command)
+
+
+def settings_of(ctx: click.Context) -> Settings:
+    """The settings, read once per command."""
+    config = ctx.find_root().obj
+    return read_settings(Path(config) if config else None)
+
+
+@contextmanager
+def memory_of(ctx: click.Context) -> Iterator[Memory]:
+    """The memory the settings name."""
+    with open_memory(settings_of(ctx)) as memory:
+        yield memory
+
+
+def say(text: str = "") -> None:
+    """Print for people. Whatever somebody wrote, nothing in it that a terminal would obey is printed."""
+    click.echo("".join(c for c in text if c.isprintable() or c in "\n\t\u200d"))
+
+
+def print_json(value: object) -> None:
+    """A value as indented JSON: readable where the output can show it, escaped where a terminal would obey it."""
+    can_show = sys.stdout.encoding.lower().startswith("utf")
+    text = json.dumps(plain(value), ensure_ascii=not can_show, indent=2)
+    click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
+def administrator() -> str:
+    """Who acts at the command line, as the event log names them."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (OSError, KeyError, ImportError):  # a container without a user database
+        return "cli:unknown"

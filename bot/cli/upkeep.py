@@ -1,0 +1,77 @@
+"""`goodbot migrate`, `rebuild` and `forget`."""
+
+import sys
+
+import click
+
+from bot.cli.session import json_option, memory_of, print_json, say, settings_of
+from memory.retrieval.prompt import one_line
+from memory.service import Erased
+
+
+@click.command()
+@json_option
+@click.pass_context
+def migrate(ctx: click.Context, as_json: bool) -> None:
+    """Bring the database up to date (opening it does the same). Safe to repeat."""
+    with memory_of(ctx):
+        place = settings_of(ctx).storage.place
+    if as_json:
+        print_json({"database": place, "up_to_date": True})
+    else:
+        say(f"{place} is up to date.")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Only compare; exit with 1 if anything differs.")
+@json_option
+@click.pass_context
+def rebuild(ctx: click.Context, check: bool, as_json: bool) -> None:
+    """Recompute verdicts, strength, salience and the index from the event log."""
+    with memory_of(ctx) as memory:
+        found = memory.audit.check()
+        repaired = memory.audit.rebuild() if found and not check else 0
+    if as_json:
+        print_json({"differences": found, "repaired": repaired})
+    else:
+        for difference in found:
+            where = f"{one_line(difference.workspace, 80)} {difference.episode_id} {difference.what}"
+            say(f"{where}: stored {difference.stored}, the log says {difference.expected}")
+        if not found:
+            say("Everything stored is what the event log says.")
+        elif not check:
+            say(f"{repaired} values repaired.")
+    if check and found:
+        sys.exit(1)
+
+
+@click.command()
+@click.option("--workspace", default="", help="The person's workspace; the terminal's by default.")
+@click.option("--person", required=True, help="Whose data to erase.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_context
+def forget(ctx: click.Context, workspace: str, person: str, yes: bool, as_json: bool) -> None:
+    """Erase everything about one person, and what others' episodes repeat of their words. Cannot be undone."""
+    name = workspace or settings_of(ctx).terminal.workspace
+    who = one_line(f"{person} in {name}", 120)
+    with memory_of(ctx) as memory:
+        held = memory.privacy.holdings(name, person)
+        if held.is_empty:
+            _report(Erased(episodes=0, derived=0, messages=0, reactions=0), f"Nothing is stored about {who}.", as_json)
+            return
+        counts = (
+            f"{len(held.messages)} messages, {len(held.episodes)} episodes, {len(held.reactions)} votes, "
+            f"{len(held.derived)} episodes of others that repeat their words"
+        )
+        if not yes:
+            click.confirm(f"Erase {counts} of {who}?", abort=True, err=as_json)
+        erased = memory.privacy.forget(name, person)
+    _report(erased, f"Erased: {counts}.", as_json)
+
+
+def _report(erased: Erased, text: str, as_json: bool) -> None:
+    if as_json:
+        print_json(erased)
+    else:
+        say(text)

@@ -1,0 +1,182 @@
+"""From an accepted message to a delivered answer: run the agent, commit the run, post its parts, note each one."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.agent.tree import AgentTree, RunResult
+from bot.conversation import wording
+from bot.conversation.off_loop import OffLoop
+from bot.errors import MessengerError, ModelError
+from bot.model import BotMessage
+from bot.ports import Messenger
+from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
+from memory.ports import NewId
+from memory.service import FinishedRun, Memory, NodeRecall
+
+log = logging.getLogger(__name__)
+
+
+class MemoryRecall:
+    """Recall as the agent tree calls it. Keeps each goal's embedding until the run is committed."""
+
+    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+        self._memory = memory
+        self._off_loop = off_loop
+        self._vectors: dict[str, dict[str, Vector | None]] = {}
+
+    async def __call__(
+        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
+    ) -> Recollection:
+        """What the asker may be reminded of for this goal."""
+        recalled = await self._off_loop(self._memory.recalling.recall, scope, goal, run_id=run_id, context=context)
+        self._vectors.setdefault(run_id, {})[node_path] = recalled.vector
+        return recalled.recollection
+
+    def take_vectors(self, run_id: str) -> dict[str, Vector | None]:
+        """The embeddings of the run's goals by node path; they are handed out once."""
+        return self._vectors.pop(run_id, {})
+
+
+class ProgressLine:
+    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer."""
+
+    def __init__(self, messenger: Messenger, scope: Scope) -> None:
+        self._messenger = messenger
+        self._scope = scope
+        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
+        self._task = asyncio.create_task(self._run())
+
+    def show(self, text: str) -> None:
+        """Say what is going on now."""
+        self._texts.put_nowait(text)
+
+    async def end(self) -> None:
+        """Take the line away."""
+        self._texts.put_nowait("")
+        self._texts.put_nowait(None)
+        await self._task
+
+    async def _run(self) -> None:
+        scope = self._scope
+        while (text := await self._texts.get()) is not None:
+            try:
+                await self._messenger.progress(scope.workspace, scope.channel, scope.thread, text)
+            except MessengerError as error:
+                log.info("progress not shown: %s", error)
+
+
+class Answering:
+    """Answers one accepted message at a time; messages of different conversations may run side by side."""
+
+    def __init__(
+        self,
+        *,
+        memory: Memory,
+        off_loop: OffLoop,
+        agent: AgentTree,
+        recall: MemoryRecall,
+        new_id: NewId,
+        is_warm: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._memory = memory
+        self._off_loop = off_loop
+        self._is_warm = is_warm
+        self._agent = agent
+        self._recall = recall
+        self._new_id = new_id
+        self.is_leaving = False
+        """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
+
+    async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
+        """Run the agent on the message, commit what it did, and deliver the answer."""
+        scope, run_id = incoming.scope, self._new_id()
+
+        progress = ProgressLine(messenger, scope)
+        progress.show("thinking" if self._is_warm() else "loading what I need to understand you (only now)")
+        try:
+            result = await self._agent.run(
+                incoming.text, scope, run_id=run_id, on_progress=progress.show, cancel=cancel
+            )
+            if self.is_leaving and cancel.is_set():
+                return
+            finished = self._finished(messenger, incoming, run_id, result)
+        except ModelError as error:
+            short_id = run_id[-8:]
+            log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, scope.workspace, error)
+            finished = self._apologised(incoming, run_id, wording.apology(short_id))
+        finally:
+            self._recall.take_vectors(run_id)
+            await progress.end()
+        if await self._off_loop(self._memory.recording.finish, finished):
+            await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
+
+    def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
+        vectors = self._recall.take_vectors(run_id)
+        shown = {path: {exemplar.episode.id for exemplar in exemplars} for path, exemplars in result.shown}
+        recalls = [
+            NodeRecall(
+                node_path=path,
+                recollection=recollection,
+                vector=vectors.get(path),
+                shown_ids=tuple(shown.get(path, ())),
+            )
+            for path, recollection in result.recollections
+        ]
+        return FinishedRun(
+            workspace=incoming.scope.workspace,
+            run_id=run_id,
+            event_id=incoming.event_id,
+            nodes=result.nodes,
+            recalls=recalls,
+            parts=messenger.split(result.output),
+            channel=incoming.scope.channel,
+            thread=incoming.scope.thread,
+            embedding_model=self._memory.embedder.name,
+        )
+
+    def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:
+        return FinishedRun(
+            workspace=incoming.scope.workspace,
+            run_id=run_id,
+            event_id=incoming.event_id,
+            nodes=(),
+            recalls=(),
+            parts=(text,),
+            channel=incoming.scope.channel,
+            thread=incoming.scope.thread,
+        )
+
+    async def deliver(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Post the parts of a committed answer that were not posted yet, in order, and note each one.
+
+        A part the platform will not take now stays unsent and is tried again after the next start.
+        """
+        workspace, run_id = incoming.scope.workspace, incoming.run_id
+        parts = await self._off_loop(self._unsent, workspace, run_id)
+        used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
+        lessons = tuple(wording.lesson_line(lesson) for lesson in used)
+        for part in parts:
+            is_last = part is parts[-1]
+            message = BotMessage(
+                workspace=workspace,
+                channel=part.channel,
+                thread=part.thread,
+                text=part.text,
+                is_answer=True,
+                run_id=run_id,
+                part=part.part,
+                reply_to=incoming.message_id,
+                lessons=lessons if is_last else (),
+            )
+            try:
+                ref = await messenger.post(message)
+            except MessengerError as error:
+                log.error("part %d of answer %s was not posted: %s", part.part, run_id, error)
+                return
+            await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id)
+
+    def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
+        with self._memory.store.read() as tx:
+            return [part for part in tx.deliveries.outgoing(workspace, run_id) if part.sent_at is None]

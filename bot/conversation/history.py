@@ -1,0 +1,24 @@
+"""What a person said before in the same conversation, for the agent's search tool."""
+
+from datetime import datetime
+
+from bot.conversation.off_loop import OffLoop
+from memory.model import Incoming, Scope
+from memory.service import Memory
+
+
+class SaidBefore:
+    """Reads a person's own earlier messages in one channel. Nobody else's, and none of the bot's answers."""
+
+    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+        self._memory = memory
+        self._off_loop = off_loop
+
+    async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+        """The newest `limit` messages with their times, newest first."""
+        messages = await self._off_loop(self._read, scope, limit)
+        return [(message.at, message.text) for message in messages]
+
+    def _read(self, scope: Scope, limit: int) -> list[Incoming]:
+        with self._memory.store.read() as tx:
+            return tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
