@@ -23,7 +23,8 @@ ModelFactory = Callable[[], "Model[Any]"]
 class PydanticAIModel:
     """One configured model.
 
-    `timeout_s` is the longest one reply may take, retries included; `max_tokens` bounds what the model may write; `temperature` is how freely;
+    `timeout_s` is the longest one reply may take, retries included; `max_tokens` bounds what the model may write and
+    `temperature` how freely it does;
     `retries` is how often the client tries again after 408, 409, 429, 5xx or a lost connection, waiting as long as
     `Retry-After` says, else 0.5 to 8 s with jitter. Whatever stands in `secrets` is removed from error messages.
     """
