@@ -212,6 +212,8 @@ def test_erased_text_is_in_no_byte_of_the_files(path: Path) -> None:
         assert not _holds(path, secret)
         assert not _holds(path, person)
         assert near(reader, f"person/{person}") == []
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert _holds(path, "secret of w")
 
 
