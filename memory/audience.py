@@ -16,6 +16,11 @@ def _name(*parts: str) -> str:
     return "/".join(quote(part, safe="") for part in parts)
 
 
+def _channel(channel: str, visibility: Visibility) -> str:
+    """A channel's partition. One that is opened to everybody later does not publish what was said in it before."""
+    return _name("channel", channel, *([] if visibility is Visibility.PUBLIC else [visibility.value]))
+
+
 def partitions_of(episode: Episode) -> list[IndexEntry]:
     """Where the episode is filed for each audience that has validated it. Empty for archived or undecided ones."""
     if episode.archived_at is not None:
@@ -28,7 +33,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
 
     person = ("person", episode.author or episode.person)
-    channel = _name("channel", episode.channel)
+    channel = _channel(episode.channel, episode.visibility)
     match episode.visibility:
         case Visibility.PUBLIC:
             file(Audience.PERSONAL, _name(*person))
@@ -39,7 +44,8 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             file(Audience.PERSONAL, _name(*person, "in", episode.channel), _name(*person, "direct"))
             file(Audience.CHANNEL, channel)
         case Visibility.DIRECT:
-            file(Audience.PERSONAL, _name(*person, "direct"))
+            # Whoever wrote the lesson, the conversation has one person.
+            file(Audience.PERSONAL, _name("person", episode.person, "direct"))
             file(Audience.CHANNEL, channel)
     return sorted(entries, key=lambda entry: entry.partition)
 
@@ -52,7 +58,8 @@ def partitions_for(scope: Scope) -> list[str]:
         own.insert(0, _name(*person, "direct"))
     if scope.visibility is Visibility.PRIVATE:
         own.insert(0, _name(*person, "in", scope.channel))
-    return [*own, _name("channel", scope.channel), "workspace"]
+    channels = [_channel(scope.channel, scope.visibility), _channel(scope.channel, Visibility.PUBLIC)]
+    return [*own, *dict.fromkeys(channels), "workspace"]
 
 
 def may_see(scope: Scope, episode: Episode) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import Episode, EpisodeStatus, Reaction, Scope, Visibility
+from memory.errors import Conflict
+from memory.model import Episode, EpisodeStatus, Reaction, Scope, Termination, Visibility
 from memory.retrieval.config import RetrievalConfig
 from memory.service import FinishedRun, Memory, NodeRecall
 
@@ -35,14 +36,30 @@ class EpisodicMemory:
     def store(self, episode: Episode) -> Episode:
         """Keep an episode; returns it as stored, with its id.
 
-        A status other than pending is taken as this user's own judgement. An episode without a goal is not kept:
-        it could never be found again.
+        A status other than pending is taken as this user's own judgement. An episode without a goal is not kept: it
+        could never be found again. One that is stored already is only judged. Raises `Conflict` for the id of another
+        user's episode.
         """
         if not episode.goal.strip():
             return episode
+        stored = self._known(episode.id) or self._keep(episode)
+        if episode.status not in (EpisodeStatus.PENDING, stored.status):
+            self._judge(stored, -1 if episode.status is EpisodeStatus.FAILURE else 1)
+        return self._known(stored.id) or stored
+
+    def _known(self, episode_id: str) -> Episode | None:
+        with self.memory.store.read() as tx:
+            known = tx.episodes.get(self.scope.workspace, episode_id)
+        if known is not None and known.scope.sender_key != self.scope.sender_key:
+            raise Conflict(f"the id {episode_id} belongs to somebody else's episode; leave it empty to get a new one")
+        return known
+
+    def _keep(self, episode: Episode) -> Episode:
         new_id, now = self.memory.new_id, self.memory.clock()
+        is_expand = episode.status is EpisodeStatus.EXPAND
         stored = replace(
             episode,
+            status=EpisodeStatus.PENDING,
             id=episode.id or new_id(),
             run_id=episode.run_id or new_id(),
             workspace=self.scope.workspace,
@@ -52,30 +69,25 @@ class EpisodicMemory:
             visibility=self.scope.visibility,
             action=episode.action or "answer",
             action_target=episode.action_target or episode.goal,
+            termination=Termination.EXPAND if is_expand else episode.termination,
             created_at=now,
         )
         recalled = self.memory.recalling.recall(self.scope, stored.goal)
+        recall = NodeRecall(
+            node_path=stored.node_path, recollection=recalled.recollection, vector=recalled.vector, shown_ids=()
+        )
         self.memory.recording.finish(
             FinishedRun(
                 workspace=stored.workspace,
                 run_id=stored.run_id,
                 event_id="",
                 nodes=(stored,),
-                recalls=(
-                    NodeRecall(
-                        node_path=stored.node_path,
-                        recollection=recalled.recollection,
-                        vector=recalled.vector,
-                        shown_ids=(),
-                    ),
-                ),
+                recalls=(recall,),
                 parts=(),
                 embedding_model=self.memory.embedder.name,
             )
         )
-        if episode.status is not EpisodeStatus.PENDING:
-            self._judge(stored, -1 if episode.status is EpisodeStatus.FAILURE else 1)
-        return self.memory.audit.run(stored.workspace, stored.run_id).root
+        return stored
 
     def _judge(self, episode: Episode, value: int) -> None:
         self.memory.teaching.vote(

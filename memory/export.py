@@ -4,9 +4,10 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Literal
 
 from memory.errors import InvalidInput
@@ -55,19 +56,28 @@ def export_person(held: Holdings, person: str) -> dict[str, object]:
 
 def plain(value: object) -> object:
     """A dataclass as JSON values: times in ISO 8601, enums by value, tuples as lists."""
-    if hasattr(value, "__dataclass_fields__"):
-        return {key: plain(item) for key, item in asdict(value).items()}  # type: ignore[call-overload]
     match value:
-        case datetime():
-            return value.isoformat()
+        case None | bool() | int() | float():
+            return value
         case StrEnum():
             return value.value
+        case str():
+            return value
+        case datetime():
+            return value.isoformat()
         case dict():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return {name: plain(getattr(value, name)) for name in _names(type(value))}
         case _:
-            return value
+            return str(value)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _episode(memory: Episode | Exemplar) -> Episode:

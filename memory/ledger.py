@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from memory.episodic import EpisodicMemory
+from memory.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.model import Episode, LedgerEntry
 
 
@@ -20,8 +20,10 @@ class ReactionContext:
 class ReactionLedger:
     """Maps sent messages to the context that produced them, for a limited time. Without a memory it does nothing."""
 
-    def __init__(self, episodic: EpisodicMemory | None, *, ttl: timedelta = timedelta(days=30)) -> None:
-        self._episodic = episodic
+    def __init__(
+        self, episodic: EpisodicMemory | NoOpEpisodicMemory | None, *, ttl: timedelta = timedelta(days=30)
+    ) -> None:
+        self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
         self._ttl = ttl
 
     def record(self, message_id: str, context: ReactionContext, *, channel: str = "") -> None:

@@ -138,7 +138,10 @@ class EpisodeTable(Protocol):
         ...
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
-        """How many root episodes this person has in this channel with this goal, ignoring case and spaces."""
+        """How many runs this person started in this channel with this goal, ignoring case and spaces.
+
+        Lessons that a person wrote are no attempts.
+        """
         ...
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:

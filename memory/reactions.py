@@ -1,7 +1,7 @@
 """Turns an emoji on a sent message into a validated episode, for another agent (seed 004, `ReactionHandler`)."""
 
 from memory.emoji import DEFAULT_EMOJI, EmojiMap
-from memory.episodic import EpisodicMemory
+from memory.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.ledger import ReactionLedger
 from memory.model import Episode, Reaction, Role
 
@@ -13,10 +13,14 @@ class ReactionHandler:
     """
 
     def __init__(
-        self, ledger: ReactionLedger | None, episodic: EpisodicMemory | None, *, emoji: EmojiMap = DEFAULT_EMOJI
+        self,
+        ledger: ReactionLedger | None,
+        episodic: EpisodicMemory | NoOpEpisodicMemory | None,
+        *,
+        emoji: EmojiMap = DEFAULT_EMOJI,
     ) -> None:
         self._ledger = ledger
-        self._episodic = episodic
+        self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
         self._emoji = emoji
 
     def handle_reaction(

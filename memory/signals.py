@@ -41,7 +41,7 @@ class RetrievalFeedbackSignal:
     def detect(
         self, injected: Sequence[Episode], response: str, context: str = "", *, retrieval_id: str = ""
     ) -> list[RetrievalFeedback]:
-        """One finding per injected episode that exists, in order.
+        """One finding per injected episode that exists, each once, in order.
 
         A `retrieval_id` makes the call safe to repeat: a second one with the same id records nothing new. Episodes
         that are unknown (forgotten meanwhile) are skipped and never cost the others their findings.
@@ -51,7 +51,7 @@ class RetrievalFeedbackSignal:
         found: list[RetrievalFeedback] = []
         items: list[RetrievalItem] = []
         with self._memory.store.write() as tx:
-            for rank, memory in enumerate(injected, start=1):
+            for rank, memory in enumerate({each.id: each for each in injected}.values(), start=1):
                 episode = tx.episodes.get(workspace, memory.id)
                 if episode is None:
                     continue
@@ -77,7 +77,7 @@ class RetrievalFeedbackSignal:
                     )
                 )
             tx.retrievals.put(
-                Retrieval(workspace=workspace, id=retrieval, run_id="", node_path="", goal=context, at=now), items
+                Retrieval(workspace=workspace, id=retrieval, run_id="", node_path="", goal="", at=now), items
             )
         return found
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.system import TimeOrderedIds
-from memory.model import Episode, Incoming, Reaction, Role, Scope, Step, StepKind, Termination, Visibility
+from memory.model import Episode, Incoming, Outgoing, Reaction, Role, Scope, Step, StepKind, Termination, Visibility
 from memory.ports import Embedder, Store
 from memory.retrieval.config import RetrievalConfig
 from memory.service import FinishedRun, Memory, NodeRecall, Taught
@@ -158,19 +158,34 @@ class World:
     ) -> Taught:
         """A person reacts to the first part of an answer."""
         self.clock.tick()
-        return self.memory.teaching.react(
-            Reaction(
-                workspace=episode.workspace,
-                channel=channel or episode.channel,
-                message_id=message_id or f"m-{episode.run_id}",
-                actor=by,
-                source=f"emoji:{emoji}",
-                value=VALUES[emoji],
-                at=at or self.clock(),
-                role=role,
-                is_active=added,
-            ),
-            event_id=event_id or self.ids(),
+        reaction = self.reaction(
+            episode, emoji, by=by, role=role, added=added, at=at, message_id=message_id, channel=channel
+        )
+        return self.memory.teaching.react(reaction, event_id=event_id or self.ids())
+
+    def reaction(
+        self,
+        episode: Episode,
+        emoji: str = "👍",
+        *,
+        by: str = "ana",
+        role: Role = Role.MEMBER,
+        added: bool = True,
+        at: datetime | None = None,
+        message_id: str = "",
+        channel: str = "",
+    ) -> Reaction:
+        """What a messenger reports of it."""
+        return Reaction(
+            workspace=episode.workspace,
+            channel=channel or episode.channel,
+            message_id=message_id or f"m-{episode.run_id}",
+            actor=by,
+            source=f"emoji:{emoji}",
+            value=VALUES[emoji],
+            at=at or self.clock(),
+            role=role,
+            is_active=added,
         )
 
     def episode(self, episode: Episode) -> Episode:
@@ -184,6 +199,11 @@ class World:
         """Every node of the episode's run, the root first."""
         with self.memory.store.read() as tx:
             return tx.episodes.of_run(episode.workspace, episode.run_id)
+
+    def outgoing(self, episode: Episode) -> list[Outgoing]:
+        """What was posted of the episode's answer."""
+        with self.memory.store.read() as tx:
+            return tx.deliveries.outgoing(episode.workspace, episode.run_id)
 
     def recalled(self, goal: str, of: Scope | None = None) -> list[str]:
         """The ids of what this person would be reminded of, best first."""

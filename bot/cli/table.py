@@ -1,39 +1,61 @@
 """Tables for people. Everything that came from a person is shown as plain text: no markup, no control characters."""
 
-import sys
+import shutil
 from collections.abc import Sequence
 
-from bot.cli.session import say
+import click
+from wcwidth import wcswidth, wcwidth
+
 from memory.model import Episode
 from memory.retrieval.prompt import one_line
 
+_WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
+_STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}
+_PIPED_WIDTH = 200
+"""Columns when the output is no terminal: wide enough to search in."""
+
 
 def print_episodes(episodes: Sequence[Episode]) -> None:
-    """One line per episode."""
+    """One line per episode, cut to the width of the terminal."""
     if not episodes:
-        say("No episodes. Talk with `goodbot chat`, then look again.")
+        click.echo("No episodes. Talk with `goodbot chat`, then look again.")
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("ID", "WHEN", "WHO", "VERDICT", "STATUS", "QUESTION", "ANSWER"):
-        table.add_column(name, no_wrap=name not in ("QUESTION", "ANSWER"), overflow="fold")
-    for episode in episodes:
-        verdict = episode.verdict.value + (" (archived)" if episode.archived_at else "")
-        table.add_row(
-            Text(episode.id[-8:]),
-            Text(f"{episode.created_at:%Y-%m-%d %H:%M}"),
-            Text(one_line(episode.author or episode.person, 16)),
-            Text(verdict, style=_STYLES.get(episode.verdict.value, "")),
-            Text(episode.status.value),
-            Text(one_line(episode.goal, 60)),
-            Text(one_line(episode.output, 60)),
-        )
-    # Piped output must not be folded to the 80 columns of a terminal that is not there.
-    Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS).print(table)
+    width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    text_width = max(20, (width - sum(_WIDTHS.values()) - 2 * len(_WIDTHS) - 2) // 2)
+    head = [_fitted(name, size) for name, size in _WIDTHS.items()]
+    lines = [click.style("  ".join([*head, _fitted("QUESTION", text_width), "ANSWER"]), bold=True)]
+    lines.extend(_row(episode, text_width) for episode in episodes)
+    click.echo("\n".join(lines))
 
 
-_PIPED_COLUMNS = 200
-_STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "dim"}
+def _row(episode: Episode, text_width: int) -> str:
+    verdict = episode.verdict.value
+    shown = "archived" if episode.archived_at else verdict
+    cells = [
+        _fitted(episode.id[-8:], 8),
+        f"{episode.created_at:%Y-%m-%d %H:%M}",
+        _fitted(one_line(episode.author or episode.person, 12), 12),
+        click.style(_fitted(shown, 9), fg=_STYLES.get(verdict)),
+        _fitted(episode.status.value, 8),
+        _fitted(one_line(episode.goal, text_width), text_width),
+        _cut(one_line(episode.output, text_width), text_width),
+    ]
+    return "  ".join(cells)
+
+
+def _fitted(text: str, width: int) -> str:
+    """The text in exactly `width` columns; an emoji takes two."""
+    cut = _cut(text, width)
+    return cut + " " * (width - max(0, wcswidth(cut)))
+
+
+def _cut(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    used, kept = 0, ""
+    for character in text:
+        used += max(0, wcwidth(character))
+        if used > width:
+            break
+        kept += character
+    return kept

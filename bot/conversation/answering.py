@@ -89,8 +89,8 @@ class Answering:
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
-    async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
-        """Run the agent on the message, commit what it did, and deliver the answer."""
+    async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
+        """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does."""
         scope, run_id = incoming.scope, self._new_id()
 
         progress = ProgressLine(messenger, scope)
@@ -100,7 +100,7 @@ class Answering:
                 incoming.text, scope, run_id=run_id, on_progress=progress.show, cancel=cancel
             )
             if self.is_leaving and cancel.is_set():
-                return
+                return ""
             finished = self._finished(messenger, incoming, run_id, result)
         except ModelError as error:
             short_id = run_id[-8:]
@@ -109,8 +109,9 @@ class Answering:
         finally:
             self._recall.take_vectors(run_id)
             await progress.end()
-        if await self._off_loop(self._memory.recording.finish, finished):
-            await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
+        if not await self._off_loop(self._memory.recording.finish, finished):
+            return ""
+        return await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
 
     def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
         vectors = self._recall.take_vectors(run_id)
@@ -148,11 +149,13 @@ class Answering:
             thread=incoming.scope.thread,
         )
 
-    async def deliver(self, messenger: Messenger, incoming: Incoming) -> None:
+    async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
         """Post the parts of a committed answer that were not posted yet, in order, and note each one.
 
-        A part the platform will not take now stays unsent and is tried again after the next start.
+        A part the platform will not take now stays unsent and is tried again after the next start. Returns the run's id
+        if people had reacted to a part before it was noted, else an empty text.
         """
+        overtaken = ""
         workspace, run_id = incoming.scope.workspace, incoming.run_id
         parts = await self._off_loop(self._unsent, workspace, run_id)
         used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
@@ -174,8 +177,10 @@ class Answering:
                 ref = await messenger.post(message)
             except MessengerError as error:
                 log.error("part %d of answer %s was not posted: %s", part.part, run_id, error)
-                return
-            await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id)
+                return overtaken
+            if await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
+                overtaken = run_id
+        return overtaken
 
     def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
         with self._memory.store.read() as tx:

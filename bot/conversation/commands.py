@@ -1,8 +1,8 @@
 """The bot's own commands, the same words on every platform: each takes a person's command and says what to post."""
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from bot.conversation import wording
 from bot.conversation.explanation import explain
@@ -11,7 +11,7 @@ from bot.model import Attachment, PersonCommand
 from memory.audience import may_see, partitions_for, partitions_of
 from memory.errors import NotFound
 from memory.export import export_memories, export_person
-from memory.model import Episode, Lesson, Verdict
+from memory.model import Episode, Lesson, Scope, Verdict
 from memory.ports import EpisodeFilter
 from memory.service import Holdings, Memory
 
@@ -76,7 +76,8 @@ class Commands:
         same_channel = view.root.channel == command.scope.channel
         if not same_channel and not may_see(command.scope, view.root):
             return wording.NOT_YOURS
-        return explain(view, command.scope)
+        (root,) = self._as_seen_by(command.scope, [view.root])
+        return explain(replace(view, nodes=(root, *view.nodes[1:])), command.scope)
 
     async def _beliefs(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         lessons = await self._off_loop(self._visible_lessons, command)
@@ -92,7 +93,16 @@ class Commands:
             if filed:
                 verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
                 found.append((episode, Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID))
-        return found[:20]
+        shown = found[:20]
+        episodes = self._as_seen_by(command.scope, [episode for episode, _ in shown])
+        return [(episode, lesson) for episode, (_, lesson) in zip(episodes, shown, strict=True)]
+
+    def _as_seen_by(self, reader: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without the text of corrections that nobody has approved for this person yet."""
+        corrected = [episode.id for episode in episodes if episode.correction]
+        seen = self._memory.recalling.corrections_for(reader, corrected)
+        texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
+        return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
 
     async def _undo(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         undone = await self._off_loop(
@@ -104,7 +114,7 @@ class Commands:
         )
         if undone is None:
             return CommandReply(text=wording.NOTHING_TO_UNDO)
-        return CommandReply(text=wording.undone(undone, spell), changed_runs=(undone.episode.run_id,))
+        return CommandReply(text=wording.undone(undone, spell), changed_runs=undone.runs)
 
     async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope

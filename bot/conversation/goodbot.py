@@ -59,13 +59,15 @@ class Goodbot:
             try:
                 await self._take(messenger, event)
             except InvalidInput as error:
-                await self._say(messenger, event, str(error))
+                await self._tell(messenger, event, str(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
                 await self._apologise(messenger, event, error)
 
         return take
 
     async def _take(self, messenger: Messenger, event: PersonEvent) -> None:
+        if event.role is Role.BOT:
+            return
         match event:
             case PersonMessage():
                 await self._on_message(messenger, event)
@@ -80,10 +82,14 @@ class Goodbot:
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
+        await self._tell(messenger, event, wording.apology(short_id))
+
+    async def _tell(self, messenger: Messenger, event: PersonEvent, text: str) -> None:
+        """Say why something was not done, if the platform lets us."""
         try:
-            await self._say(messenger, event, wording.apology(short_id))
+            await self._say(messenger, event, text)
         except MessengerError as failure:
-            log.error("and the person could not be told [%s]: %s", short_id, failure)
+            log.error("and the person could not be told about event %s: %s", event.event_id, failure)
 
     async def _say(self, messenger: Messenger, event: PersonEvent, text: str) -> None:
         scope = event.scope
@@ -100,7 +106,7 @@ class Goodbot:
     # Messages -------------------------------------------------------------------------------------------------
 
     async def _on_message(self, messenger: Messenger, event: PersonMessage) -> None:
-        if event.role is Role.BOT or not event.text.strip():
+        if not event.text.strip():
             return
         incoming = Incoming(
             scope=event.scope, event_id=event.event_id, message_id=event.message_id, text=event.text, at=event.at
@@ -130,9 +136,11 @@ class Goodbot:
         cancel = self._cancels[key] = asyncio.Event()
         try:
             if incoming.progress is Progress.ACCEPTED:
-                await self._answering.answer(messenger, incoming, cancel)
+                overtaken = await self._answering.answer(messenger, incoming, cancel)
             else:
-                await self._answering.deliver(messenger, incoming)
+                overtaken = await self._answering.deliver(messenger, incoming)
+            if overtaken:
+                await self._refresh_mark(messenger, incoming.scope.workspace, overtaken)
         except Exception as error:  # noqa: BLE001 - the event boundary
             message = PersonMessage(
                 event_id=incoming.event_id,
@@ -188,7 +196,7 @@ class Goodbot:
 
     async def _on_reaction(self, messenger: Messenger, event: PersonReaction) -> None:
         value = self._emoji.value(event.emoji)
-        if value is None or event.role is Role.BOT:
+        if value is None:
             return
         reaction = Reaction(
             workspace=event.scope.workspace,
@@ -205,7 +213,7 @@ class Goodbot:
             self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
         )
         await self._show_mark(messenger, taught)
-        if taught.is_new_opinion and event.added and value < 0:
+        if taught.is_new_opinion and event.added and value < 0 and event.role is not Role.GUEST:
             await self._say(messenger, event, wording.ask_correction(messenger.spell))
 
     async def _show_mark(self, messenger: Messenger, taught: Taught) -> None:

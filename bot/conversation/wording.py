@@ -82,6 +82,8 @@ def corrected(outcome: Corrected, spell: Spell) -> str:
     if outcome.is_live_for_others:
         where = outcome.lesson.place or "this channel"
         return f"Saved as a lesson for everybody in {where}. `{spell('undo')}` takes it back."
+    if not outcome.lesson.verdicts.personal.is_validated:
+        return "Thank you. It counts when a teacher approves it, for I take no lessons from guests."
     return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from memory.audience import partitions_of
 from memory.errors import InvalidInput, NotFound
@@ -145,9 +145,13 @@ class Audit:
 
     def _rewrite(self, tx: Transaction, workspace: str, run_id: str) -> None:
         log = tx.log.of_run(workspace, run_id)
-        for reaction in registers(log):
+        told = registers(log)
+        for reaction in tx.teaching.reactions_of_run(workspace, run_id):
+            if reaction.key not in {each.key for each in told}:  # no event tells of it, so it belongs to no answer
+                tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
+        for reaction in told:
             tx.teaching.put_reaction(reaction)
-        tx.teaching.set_votes(workspace, run_id, fold_votes(registers(log)))
+        tx.teaching.set_votes(workspace, run_id, fold_votes(told))
         for episode in tx.episodes.of_run(workspace, run_id):
             expected = replay(episode, log, self._core.policy)
             tx.episodes.put(expected)

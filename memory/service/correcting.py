@@ -16,6 +16,7 @@ from memory.model import (
     Scope,
     Signal,
     Termination,
+    Visibility,
 )
 from memory.ports import Transaction
 from memory.service.core import Core, event, existing, file_in_index, record
@@ -88,7 +89,7 @@ class Correcting:
                 workspace=failed.workspace,
                 channel=failed.channel,
                 thread=failed.thread,
-                person=scope.person,
+                person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
                 author=scope.person,
                 visibility=failed.visibility,
                 place=failed.place,
@@ -126,23 +127,37 @@ class Correcting:
             archived = record(tx, episode, event(episode, EventKind.ARCHIVED, lesson.author, now, detail=detail))
             file_in_index(tx, archived)
 
-    def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> Episode:
-        """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied."""
+    def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
+        """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
+
+        Returns the lesson and the runs it had corrected.
+        """
         write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
         lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
         file_in_index(tx, lesson)
+        self._restore_superseded(tx, lesson, now)
+        corrected: list[str] = []
         for link in tx.episodes.links(lesson.workspace, [lesson.id]):
             failed = tx.episodes.get(lesson.workspace, link.to_id)
             if link.kind is not LinkKind.CORRECTS or failed is None or link.from_id != lesson.id:
                 continue
-            if failed.correction == lesson.output:
-                record(tx, failed, event(failed, EventKind.CORRECTED, reaction.actor, now, detail={"text": ""}))
-            self._restore_superseded(tx, lesson, now)
+            corrected.append(failed.run_id)
+            self._restore_text(tx, failed, reaction.actor, now)
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
                 write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
-        return lesson
+        return lesson, tuple(corrected)
+
+    def _restore_text(self, tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
+        """Put the newest correction that still stands on the failed episode, in its author's name; or none."""
+        links = tx.episodes.links(failed.workspace, [failed.id])
+        ids = [link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id == failed.id]
+        standing = [each for each in tx.episodes.get_many(failed.workspace, ids).values() if each.archived_at is None]
+        newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
+        text, author = (newest.output, newest.author) if newest else ("", actor)
+        if text != failed.correction:
+            record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
         for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):

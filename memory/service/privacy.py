@@ -1,5 +1,6 @@
 """A person's data: what there is, a copy of it, and its erasure."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from memory.fold import replay
@@ -52,22 +53,14 @@ class Privacy:
             return self._holdings(tx, workspace, person)
 
     def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
-        def every(wanted: EpisodeFilter) -> list[Episode]:
-            return tx.episodes.search(workspace, replace(wanted, include_archived=True, limit=None))
-
-        own = {episode.id: episode for episode in every(EpisodeFilter(person=person))}
-        own |= {episode.id: episode for episode in every(EpisodeFilter(author=person))}
-        derived: dict[str, Episode] = {}
-        for link in tx.episodes.links(workspace, own):
-            if link.kind is LinkKind.CORRECTS and link.from_id not in own:
-                derived |= tx.episodes.get_many(workspace, [link.from_id])
-        for episode_id in own:
-            for retrieval, item in tx.retrievals.of_episode(workspace, episode_id, limit=_ALL):
-                if item.signal is Signal.USED:
-                    derived |= {node.id: node for node in tx.episodes.of_run(workspace, retrieval.run_id)}
+        every = EpisodeFilter(include_archived=True, limit=None)
+        theirs = (replace(every, person=person), replace(every, author=person))
+        own = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
+        repeated = _repeating(tx, workspace, own)
+        whole = tx.episodes.get_many(workspace, [*own, *repeated])
         return Holdings(
-            episodes=tuple(own.values()),
-            derived=tuple(episode for episode in derived.values() if episode.id not in own),
+            episodes=tuple(whole[each] for each in own),
+            derived=tuple(whole[each] for each in repeated),
             messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
         )
@@ -126,3 +119,28 @@ class Privacy:
             erased = tx.episodes.delete(workspace, [node.id for node in nodes])
         self._core.store.erase_free_space()
         return erased
+
+
+def _repeating(tx: Transaction, workspace: str, own: Collection[str]) -> list[str]:
+    """Other episodes that hold a person's words.
+
+    Corrections of their answers, which have their question; answers that rest on theirs, those that rest on these, and
+    so on.
+    """
+    found: dict[str, None] = {}
+    said = list(own)
+    while said:
+        repeating = [node.id for each in said for node in _resting_on(tx, workspace, each)]
+        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in own]
+        found |= dict.fromkeys(said)
+    for link in tx.episodes.links(workspace, own):
+        if link.kind is LinkKind.CORRECTS and link.to_id in own and link.from_id not in own:
+            found[link.from_id] = None
+    return list(found)
+
+
+def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
+    """Every node of the answers that used an episode as a lesson."""
+    shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+    used = {retrieval.run_id for retrieval, item in shown if item.signal is Signal.USED}
+    return [node for run_id in sorted(used) for node in tx.episodes.of_run(workspace, run_id)]

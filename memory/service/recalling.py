@@ -1,6 +1,6 @@
 """Recall: the validated episodes most like a goal, for one person in one place."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memory.audience import partitions_for, partitions_of
@@ -118,6 +118,7 @@ class Recalling:
                 n_failure=scored.n_failure,
             )
             for scored in output.memories
+            if scored.verdict.is_validated
         )
         counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
         exemplars, counts = self._expanded(scope, exemplars, counts)
@@ -139,30 +140,42 @@ class Recalling:
         waits for review stays unseen: its text is taken off the mistake as well (design 3.1, rule 7).
         """
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
-        if not mistakes:
-            return exemplars, counts
-        with self._core.store.read() as tx:
-            links = [link for link in tx.episodes.links(scope.workspace, mistakes) if link.kind is LinkKind.CORRECTS]
-            corrections = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
-        named = set(partitions_for(scope))
+        seen = self.corrections_for(scope, mistakes)
         chosen = {exemplar.episode.id for exemplar in exemplars}
         expanded: list[Exemplar] = []
         for exemplar in exemplars:
-            linked = [corrections[link.from_id] for link in links if link.to_id == exemplar.episode.id]
-            visible = [lesson for lesson in linked if _is_repeat_for(lesson, named)]
+            lessons = seen.get(exemplar.episode.id, [])
             if exemplar.lesson is Lesson.AVOID:
-                text = visible[-1].output if visible else ""
+                text = lessons[-1].output if lessons else ""
                 exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
             expanded.append(exemplar)
-            for lesson in visible:
+            for lesson in lessons:
                 if lesson.id not in chosen:
                     chosen.add(lesson.id)
                     expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS))
         return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
 
+    def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
+        """The corrections of each of these episodes that are approved where this person looks, the newest last."""
+        seen: dict[str, list[Episode]] = {}
+        if not episode_ids:
+            return seen
+        with self._core.store.read() as tx:
+            links = [link for link in tx.episodes.links(scope.workspace, episode_ids) if link.kind is LinkKind.CORRECTS]
+            lessons = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
+        named = partitions_for(scope)
+        for link in sorted(links, key=lambda link: link.from_id):
+            lesson = lessons.get(link.from_id)
+            if link.to_id in episode_ids and lesson is not None and _is_repeat_for(lesson, named):
+                seen.setdefault(link.to_id, []).append(lesson)
+        return seen
 
-def _is_repeat_for(lesson: Episode, partitions: set[str]) -> bool:
-    return any(entry.partition in partitions and entry.verdict is Verdict.SUCCESS for entry in partitions_of(lesson))
+
+def _is_repeat_for(lesson: Episode, partitions: Sequence[str]) -> bool:
+    """Whether the lesson is approved in the most specific of these partitions that has it."""
+    filed = [entry for entry in partitions_of(lesson) if entry.partition in partitions]
+    nearest = min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
+    return nearest is not None and nearest.verdict is Verdict.SUCCESS
 
 
 def _audience(hit: Neighbour | None) -> Audience:

@@ -91,12 +91,12 @@ class Recording:
     def finish(self, run: FinishedRun) -> bool:
         """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
 
-        False, and nothing is written, if the message was answered or withdrawn meanwhile.
+        False, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming(run.workspace, run.event_id) if run.event_id else None
-            if incoming is not None and incoming.progress is not Progress.ACCEPTED:
+            if run.event_id and (incoming is None or incoming.progress is not Progress.ACCEPTED):
                 return False
             self._store_nodes(tx, run)
             for recall in run.recalls:
@@ -172,17 +172,18 @@ class Recording:
         )
         tx.retrievals.put(retrieval, items)
 
-    def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> None:
+    def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
         """Note that a part was posted: from now on a reaction on that message finds the answer.
 
-        Reactions that overtook this note are counted now. The last part makes the message delivered.
+        Reactions that overtook this note are counted now; returns whether there were any. The last part makes the
+        message delivered.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             parts = tx.deliveries.outgoing(workspace, run_id)
             outgoing = next((entry for entry in parts if entry.part == part), None)
             if outgoing is None or outgoing.sent_at is not None:
-                return
+                return False
             tx.deliveries.put_outgoing(replace(outgoing, sent_at=now, message_id=message_id))
             tx.teaching.put_ledger(
                 LedgerEntry(
@@ -195,16 +196,17 @@ class Recording:
                     expires_at=now + timedelta(days=self._core.ledger_days),
                 )
             )
-            self._link(tx, outgoing, message_id, now)
+            were_waiting = self._link(tx, outgoing, message_id, now)
             if all(entry.sent_at is not None or entry.part == part for entry in parts):
                 incoming = tx.deliveries.incoming_of_run(workspace, run_id)
                 if incoming is not None and incoming.progress is Progress.ANSWERED:
                     tx.deliveries.set_progress(workspace, incoming.event_id, Progress.DELIVERED)
+            return were_waiting
 
-    def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> None:
+    def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> bool:
         nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)
         if not nodes:
-            return
+            return False
         root = nodes[0]
         detail = {"channel": outgoing.channel, "message_id": message_id, "part": outgoing.part}
         source = f"sent/{outgoing.channel}/{message_id}"
@@ -217,6 +219,7 @@ class Recording:
             tx.log.append(event(root, kind, claimed.actor, now, detail=reaction_detail(claimed)))
         if waiting:
             settle(tx, outgoing.workspace, outgoing.run_id, waiting[-1].actor, now, self._core.policy)
+        return bool(waiting)
 
     def unfinished(self) -> list[Unsent]:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""

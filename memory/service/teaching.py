@@ -5,6 +5,7 @@ from datetime import datetime
 
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
+from memory.ports import Transaction
 from memory.service.core import Core, event, existing, file_in_index, record, settle
 from memory.service.correcting import OWN_CORRECTION, Corrected, Correcting
 from memory.service.voting import Taught, is_news, write_vote
@@ -19,7 +20,9 @@ class Undone:
     what: str
     """`correction` or the reaction's source, for example `emoji:👍`."""
     episode: Episode
-    """The episode it was about, as it is now."""
+    """The episode it was about, as it is now: of a correction, the lesson it had made."""
+    runs: tuple[str, ...]
+    """The answers that may have become a lesson or stopped being one."""
 
 
 class Teaching:
@@ -43,7 +46,7 @@ class Teaching:
                 return Taught(is_known=True)
             entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
             if entry is None:
-                if on_own_message and is_news(tx, reaction):
+                if on_own_message and is_news(tx, reaction) and not _was_claimed(tx, reaction):
                     tx.teaching.put_reaction(reaction)
                 return Taught(is_known=False)
             return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id), now)
@@ -147,12 +150,19 @@ class Teaching:
                 if not reaction.is_active or not reaction.run_id:
                     continue
                 if reaction.source == OWN_CORRECTION:
-                    lesson = self._correcting.undo(tx, reaction, at, now)
-                    return Undone(what=OWN_CORRECTION, episode=lesson)
+                    lesson, corrected = self._correcting.undo(tx, reaction, at, now)
+                    return Undone(what=OWN_CORRECTION, episode=lesson, runs=corrected)
                 taught = write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
                 if taught.root is not None:
-                    return Undone(what=reaction.source, episode=taught.root)
+                    judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root
+                    return Undone(what=reaction.source, episode=judged or taught.root, runs=(reaction.run_id,))
         return None
+
+
+def _was_claimed(tx: Transaction, reaction: Reaction) -> bool:
+    """Whether the register belongs to an answer already: then its ledger row has expired, and it stays as it is."""
+    known = tx.teaching.reaction(reaction.key)
+    return known is not None and known.run_id != ""
 
 
 def _addressed(reaction: Reaction) -> Reaction:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memory.adapters.inmemory.state import Access
 from memory.adapters.storable import goal_key, half, plain, storable
 from memory.errors import NotFound
-from memory.model import Episode, Link
+from memory.model import Episode, Link, Origin
 from memory.ports import EpisodeFilter, IndexEntry
 
 if TYPE_CHECKING:
@@ -65,8 +65,9 @@ class Episodes:
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
         def is_attempt(episode: Episode) -> bool:
-            here = episode.is_root and episode.person == person and episode.channel == channel
-            return here and goal_key(episode.goal) == wanted
+            is_run = episode.is_root and episode.origin is Origin.RUN
+            here = (episode.person, episode.channel) == (person, channel)
+            return is_run and here and goal_key(episode.goal) == wanted
 
         wanted = goal_key(goal)
         return len(self._where(workspace, is_attempt))

@@ -12,7 +12,7 @@ from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_st
 from memory.adapters.sql.tables import episode_vectors, episodes, events, links, retrieval_items
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
-from memory.model import Episode, Link, Usage, Verdicts
+from memory.model import Episode, Link, Origin, Usage, Verdicts
 from memory.ports import EpisodeFilter, IndexEntry
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _ATTEMPTS = select(func.count()).where(
     _t.channel == bindparam("channel"),
     _t.goal_digest == bindparam("digest"),
     _t.parent_id == "",
+    _t.origin == Origin.RUN,
 )
 _PUT_VECTOR = put_statement(episode_vectors)
 _ADD_LINK = add_statement(links)
