@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ CHECKOUT = Path(__file__).parents[1]
 GOODBOT = (sys.executable, "-m", "bot")
 WORKSPACE = "terminal:local"
 
-_HANGS_SECONDS = 120
+_HANGS_SECONDS = 60
 """A process that takes longer will never end; nothing is measured by it."""
 _SIDE_BY_SIDE = 2
 
@@ -53,6 +54,12 @@ class Home:
         self.database = folder / "goodbot.db"
         self.log = folder / "goodbot.log"
         self._settings = settings
+
+    def copy(self, folder: Path) -> "Home":
+        """The same memory in another folder, while no process uses it."""
+        copied = Home(folder, **self._settings)
+        shutil.copyfile(self.database, copied.database)
+        return copied
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
         """The whole environment of a process."""
@@ -84,10 +91,10 @@ class Home:
         )
         return Finished(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
-    def run_all(self, commands: Mapping[str, Sequence[str]]) -> dict[str, Finished]:
+    def run_all(self, commands: Mapping[str, Sequence[str]], program: Sequence[str] = GOODBOT) -> dict[str, Finished]:
         """Run independent commands side by side, by name."""
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-            done = pool.map(lambda command: self.run(*command), commands.values())
+            done = pool.map(lambda command: self.run(*command, program=program), commands.values())
             return dict(zip(commands, done, strict=True))
 
     def chat(self, *arguments: str, program: Sequence[str] = GOODBOT, **settings: str) -> "Chat":

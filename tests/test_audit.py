@@ -94,6 +94,17 @@ def test_an_altered_scalar_is_found_and_repaired(world: World, name: str) -> Non
     assert world.episode(lesson) == lesson
 
 
+def test_what_nobody_ever_touched_cannot_be_made_up(world: World) -> None:
+    untouched = world.ask("dinner?", "at three")
+    made_up = {**SCALARS, "promoted": Audience.WORKSPACE, "graded_at": START}
+    for name, value in made_up.items():
+        with world.memory.store.write() as tx:
+            tamper(untouched, **{name: value})(tx)
+        assert name in {each.what for each in world.memory.audit.check()}
+        world.memory.audit.rebuild()
+        assert world.episode(untouched) == untouched
+
+
 def a_vote_more(tx: Transaction, lesson: Episode) -> None:
     votes = tx.teaching.votes(lesson.workspace, lesson.run_id)
     tx.teaching.set_votes(lesson.workspace, lesson.run_id, [*votes, replace(votes[0], actor="mallory")])

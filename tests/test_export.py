@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInput
@@ -205,12 +205,16 @@ def test_no_stored_text_can_open_or_close_a_block(
         assert re.search(rf"<\s*/?\s*{name}\b", seen) is None
 
 
-@given(st.lists(hostile_exemplars, max_size=6), st.integers(0, 400))
-def test_the_budget_is_never_exceeded_and_nothing_is_shown_in_part(exemplars: list[Exemplar], budget: int) -> None:
+@given(st.lists(hostile_exemplars, min_size=1, max_size=3), st.integers(-3, 3))
+@example([exemplar(F, 0.5)], -1)
+@example([exemplar(S, 0.5), exemplar(F, 0.5)], -1)
+def test_the_budget_is_never_exceeded_and_nothing_is_shown_in_part(exemplars: list[Exemplar], spare: int) -> None:
+    budget = estimate_tokens(_rendered(exemplars)) + spare
     text, shown = render_lessons(exemplars, budget_tokens=budget)
     assert estimate_tokens(text) <= budget
     assert text == _rendered(list(shown))
     ids = [id(each) for each in exemplars]
+    assert spare < len(exemplars) or len(shown) == len(exemplars)
     places = [ids.index(id(each)) for each in shown]
     assert places == sorted(places)
 

@@ -39,6 +39,7 @@ class Lived:
     person: str
     taught: tuple[tuple[str, str], ...]
     corrected_by: str
+    corrected_as: Role
 
 
 lived = st.builds(
@@ -49,6 +50,7 @@ lived = st.builds(
     person=st.sampled_from(PEOPLE),
     taught=st.lists(st.tuples(st.sampled_from(TEACHING), st.sampled_from(PEOPLE)), max_size=4).map(tuple),
     corrected_by=st.sampled_from(["", "", *PEOPLE]),
+    corrected_as=st.sampled_from([Role.MEMBER, Role.TEACHER, Role.ADMIN]),
 )
 
 
@@ -58,7 +60,7 @@ def live(world: World, life: Lived, number: int) -> list[Episode]:
     answer = world.ask("the one question", f"answer {number}", of=place)
     made = [answer]
     if life.corrected_by:
-        made.append(world.correct(answer, f"correction {number}", by=life.corrected_by))
+        made.append(world.correct(answer, f"correction {number}", by=life.corrected_by, role=life.corrected_as))
     teaching = world.memory.teaching
     for what, who in life.taught:
         if what in ("channel", "workspace"):
@@ -150,6 +152,27 @@ def test_the_asker_keeps_their_own_verdict_where_the_channel_has_another() -> No
 def _lessons(world: World, person: str) -> list[Lesson]:
     found = world.memory.recalling.recall(scope(person), "lunch?").recollection.exemplars
     return [exemplar.lesson for exemplar in found]
+
+
+SEEN = {
+    # (where it was said, where the same person looks): may they be shown it outside recall?
+    (PUBLIC, "c1"): [(PUBLIC, "c1", True), (PUBLIC, "c2", True), (PRIVATE, "c2", True), (DIRECT, "d", True)],
+    (PRIVATE, "c1"): [(PRIVATE, "c1", True), (PRIVATE, "c2", False), (PUBLIC, "c2", False), (DIRECT, "d", True)],
+    (DIRECT, "d"): [(DIRECT, "d", True), (PUBLIC, "c1", False), (PRIVATE, "c1", False), (DIRECT, "d2", True)],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "looking"), [(said, looking) for said, places in SEEN.items() for looking in places], ids=str
+)
+def test_what_a_person_may_be_shown_outside_recall(
+    said: tuple[Visibility, str], looking: tuple[Visibility, str, bool]
+) -> None:
+    episode = Episode(goal="g", workspace="w", channel=said[1], person="ana", author="ana", visibility=said[0])
+    asker = scope("ana", workspace="w", channel=looking[1], visibility=looking[0])
+    assert may_see(asker, episode) is looking[2]
+    assert not may_see(replace(asker, person="bob"), episode)
+    assert not may_see(replace(asker, workspace="v"), episode)
 
 
 # What is not fit to be recalled -----------------------------------------------------------------------------------
@@ -259,9 +282,8 @@ VECTORS = {
 
 
 def table_world(config: RetrievalConfig) -> tuple[World, Table]:
-    world, table = World(), Table(VECTORS)
-    world.memory = Memory(InMemoryStore(), table, clock=world.clock, new_id=world.ids, retrieval=config)
-    return world, table
+    table = Table(VECTORS)
+    return World(config=config, embedder=table), table
 
 
 def test_cosines_are_what_they_should_be() -> None:

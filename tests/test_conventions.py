@@ -1,0 +1,150 @@
+"""What every file of the project keeps to, checked by reading the files."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [*sorted((ROOT / "bot").rglob("*.py")), *sorted((ROOT / "memory").rglob("*.py"))]
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TEXTS = [*SOURCES, *TESTS, *sorted((ROOT / "config").glob("*")), ROOT / "pyproject.toml", ROOT / "Procfile"]
+
+BOUNDARIES = {
+    ("bot/app.py", "warm"),
+    ("bot/conversation/goodbot.py", "take"),
+    ("bot/conversation/goodbot.py", "_answer"),
+}
+"""The functions that may swallow any exception: an event or a job ends there, and the bot goes on."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(SOURCES) > 50
+    assert len(TESTS) > 20
+
+
+@pytest.mark.parametrize(("paths", "limit"), [(SOURCES, 400), (TESTS, 550)], ids=["sources", "tests"])
+def test_no_file_is_long(paths: list[Path], limit: int) -> None:
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert {name: length for name, length in lengths.items() if length > limit} == {}
+
+
+def test_every_function_fits_a_screen() -> None:
+    long = [
+        f"{name_of(path)}: {function.name}"
+        for path in [*SOURCES, *TESTS]
+        if "versions" not in path.parts
+        for function in functions(path)
+        if (function.end_lineno or 0) - function.lineno >= 60
+    ]
+    assert long == []
+
+
+def test_every_file_is_named_for_what_it_is() -> None:
+    vague = {"utils", "util", "helpers", "helper", "manager", "managers", "misc", "common", "base"}
+    assert [name_of(path) for path in [*SOURCES, *TESTS] if path.stem in vague] == []
+
+
+@pytest.mark.parametrize("package", ["memory", "bot"])
+def test_the_tree_of_errors_is_drawn_as_it_is(package: str) -> None:
+    """Every class, under its parent, with a star if it is worth trying again."""
+    module = import_module(f"{package}.errors")
+    classes = {each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__}
+    real = {(each.__name__, each.__mro__[1].__name__, vars(module)[each.__name__].retryable) for each in classes}
+    drawn: set[tuple[str, str, bool]] = set()
+    parents: list[tuple[int, str]] = [(-1, "Exception")]
+    for line in (module.__doc__ or "").splitlines():
+        found = re.match(r"^(?P<indent>[ │├└─]{4,})(?P<name>[A-Z]\w+)(?P<star> \*)?(?: {2,}|$)", line)
+        if found:
+            depth = len(found["indent"])
+            while parents[-1][0] >= depth:
+                parents.pop()
+            drawn.add((found["name"], parents[-1][1], found["star"] is not None))
+            parents.append((depth, found["name"]))
+    assert drawn == real
+
+
+def test_every_exception_class_is_in_its_packages_errors() -> None:
+    """Except signals within one module, which never leave it or its package."""
+    allowed = {"bot/agent/run.py: Halted"}
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef) and path.name != "errors.py" and not node.name.startswith("_"):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                if bases & {"Exception", "BaseException", "BotError", "MemoryFault", "ValueError", "RuntimeError"}:
+                    found.add(f"{name_of(path)}: {node.name}")
+    assert found <= allowed
+
+
+def test_any_exception_is_swallowed_only_at_the_named_boundaries() -> None:
+    swallowing = set()
+    for path in SOURCES:
+        for function in functions(path):
+            for handler in _own_handlers(function):
+                caught = ast.unparse(handler.type) if handler.type else "BaseException"
+                if re.search(r"\b(Base)?Exception\b", caught) and not _raises(handler):
+                    swallowing.add((name_of(path), function.name))
+    assert swallowing == BOUNDARIES
+
+
+def _own_handlers(function: ast.AST) -> Iterator[ast.ExceptHandler]:
+    """The handlers of a function, without those of functions inside it."""
+    for child in ast.iter_child_nodes(function):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.ExceptHandler):
+            yield child
+        yield from _own_handlers(child)
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+
+
+def test_every_silenced_check_says_why() -> None:
+    silent = [
+        f"{name_of(path)}:{number}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(r"#\s*(noqa|type:\s*ignore)", line)
+        and not re.search(r"noqa: [A-Z]+\d+ - \S|type: ignore\[[\w, -]+\]  # \S", line)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("what", "pattern"),
+    [
+        ("a path of one machine", r"(?<![\w./])/(work|root|home|Users)/\w"),
+        ("unfinished work", r"\b(TODO|FIXME|XXX|HACK)\b"),
+        ("a conflict left over", r"^(<<<<<<<|>>>>>>>) "),
+        ("a debugger", r"\bbreakpoint\(\)|\bpdb\b"),
+    ],
+)
+def test_nothing_is_left_lying_about(what: str, pattern: str) -> None:
+    left = [
+        f"{name_of(path)}:{number}: {what}"
+        for path in TEXTS
+        if path != Path(__file__) and path.is_file()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(pattern, line)
+    ]
+    assert left == []
