@@ -301,12 +301,15 @@ def test_cosines_are_what_they_should_be() -> None:
     assert [round(each.relevance, 3) for each in found] == [1.0, 0.986, 0.65, 0.65]
 
 
-def test_without_an_embedder_there_is_no_recall_and_no_crash() -> None:
+def test_without_an_embedder_goals_are_compared_by_their_words() -> None:
     world, table = table_world(RetrievalConfig(env_threshold=0.0, top_k=None, final_k=9))
     world.react(world.ask("same"), "👍")
     table.fails = True
     recalled = world.memory.recalling.recall(scope(), "query")
     assert (recalled.recollection.exemplars, recalled.vector) == ((), None)
+    by_words = world.memory.recalling.recall(scope(), "the same again?").recollection
+    assert [each.episode.goal for each in by_words.exemplars] == ["same"]
+    assert world.recalled("the same again?", scope("bob")) == []
     blind = world.ask("near")
     world.react(blind, "👍")
     assert world.episode(blind).verdict is S

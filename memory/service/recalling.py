@@ -17,9 +17,10 @@ from memory.model import (
     Vector,
     Verdict,
 )
-from memory.ports import Neighbour
+from memory.ports import EpisodeFilter, Neighbour, Neighbourhood
 from memory.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.retrieval.config import RetrievalConfig
+from memory.retrieval.lexical import likeness
 from memory.retrieval.pipeline import Candidate
 from memory.service.core import Core
 
@@ -46,16 +47,19 @@ class IndexSource:
     ) -> Sequence[Candidate[Episode]]:
         """The nearest validated episodes. The current run has none: it is stored when it is over."""
         scope, vector = situation.scope, situation.current_state_embedding
-        if scope is None or vector is None:
+        if scope is None:
             return []
-        near = self._core.store.nearest(
-            scope.workspace,
-            partitions_for(scope),
-            self._core.embedder.name,
-            vector,
-            k=self._candidates,
-            min_cosine=config.min_intent,
-        )
+        if vector is None:
+            near = self._by_words(scope, situation.goal, config.min_intent)
+        else:
+            near = self._core.store.nearest(
+                scope.workspace,
+                partitions_for(scope),
+                self._core.embedder.name,
+                vector,
+                k=self._candidates,
+                min_cosine=config.min_intent,
+            )
         self.searched = near.searched
         self.found = {hit.episode_id: hit for hit in near.hits}
         with self._core.store.read() as tx:
@@ -75,6 +79,30 @@ class IndexSource:
             for episode in episodes.values()
             if episode.archived_at is None and episode.run_id != current_run_id
         ]
+
+    def _by_words(self, scope: Scope, goal: str, gate: float) -> Neighbourhood:
+        """The same search without an embedder: every lesson the asker may find, compared by its words.
+
+        Slow on a large memory, and only for as long as nothing can be embedded.
+        """
+        order = {name: rank for rank, name in enumerate(partitions_for(scope))}
+        with self._core.store.read() as tx:
+            everything = tx.episodes.search(scope.workspace, EpisodeFilter(limit=None))
+        searched = 0
+        hits: list[Neighbour] = []
+        for episode in everything:
+            filed = [entry for entry in partitions_of(episode) if entry.partition in order]
+            if not filed:
+                continue
+            searched += 1
+            entry = min(filed, key=lambda each: order[each.partition])
+            score = likeness(goal, episode.goal)
+            if score >= gate and score > 0:
+                hits.append(
+                    Neighbour(episode_id=episode.id, cosine=score, audience=entry.audience, verdict=entry.verdict)
+                )
+        hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
+        return Neighbourhood(searched=searched, hits=tuple(hits[: self._candidates]))
 
 
 class Recalling:
@@ -97,7 +125,7 @@ class Recalling:
         """The exemplars for a goal, best first, with the count after every stage.
 
         Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
-        the embedder fails, nothing is recalled: a slow start must not keep anybody from an answer.
+        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer.
         """
         retrieval_id = self._core.new_id()
         vector = self._embed(goal)
