@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
-from memory.model import Role, Scope, Usage
+from memory.model import Audience, Role, Scope, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,25 @@ class MessageRef:
     message_id: str
 
 
+class Address(StrEnum):
+    """How a message is meant for the bot."""
+
+    DIRECT = "direct"
+    """In a conversation with the bot alone."""
+    MENTION = "mention"
+    """It names the bot, or answers one of its messages."""
+    FOLLOW_UP = "follow_up"
+    """Somewhere in a thread: meant for the bot only if it answered in that thread before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFile:
+    """An attached text file, fetched and cut to size by the messenger."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMessage:
     """A person asks something."""
@@ -24,6 +44,43 @@ class PersonMessage:
     scope: Scope
     message_id: str
     text: str
+    at: datetime
+    role: Role = Role.MEMBER
+    address: Address = Address.DIRECT
+    files: tuple[TextFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonEdit:
+    """A person changed a message of theirs. It counts while it is not being answered yet."""
+
+    event_id: str
+    scope: Scope
+    message_id: str
+    text: str
+    at: datetime
+    role: Role = Role.MEMBER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonDeletion:
+    """A person's message is gone."""
+
+    event_id: str
+    scope: Scope
+    message_id: str
+    at: datetime
+    role: Role = Role.MEMBER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRetry:
+    """A person wants the question behind an answer tried again."""
+
+    event_id: str
+    scope: Scope
+    message_id: str
+    """The answer's."""
     at: datetime
     role: Role = Role.MEMBER
 
@@ -46,6 +103,33 @@ class PersonReaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersonVote:
+    """A person pressed a button under an answer: +1, -1, or 0 to take it back."""
+
+    event_id: str
+    scope: Scope
+    message_id: str
+    value: int
+    at: datetime
+    role: Role = Role.MEMBER
+    on_own_message: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReactionsCleared:
+    """A moderator took everybody's reactions off a message: one emoji, or all of them."""
+
+    event_id: str
+    scope: Scope
+    """The moderator, or whoever the platform names."""
+    message_id: str
+    at: datetime
+    emoji: str = ""
+    """Empty for all."""
+    role: Role = Role.MEMBER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCorrection:
     """A person says what would have been right."""
 
@@ -56,6 +140,22 @@ class PersonCorrection:
     role: Role = Role.MEMBER
     message_id: str = ""
     """The answer that was wrong; empty for the last answer this person can see in the channel."""
+    reason: str = ""
+    """What was wrong, from the list a platform offers (`wrong facts`, `misunderstood me`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonTeaching:
+    """A person teaches the answer to a question ("Teach the bot...")."""
+
+    event_id: str
+    scope: Scope
+    question: str
+    answer: str
+    at: datetime
+    audience: Audience = Audience.PERSONAL
+    """How far it should reach; the role decides how far it does."""
+    role: Role = Role.MEMBER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +172,18 @@ class PersonCommand:
     """The answer the command is about; empty for the last one in the channel."""
 
 
-PersonEvent = PersonMessage | PersonReaction | PersonCorrection | PersonCommand
+PersonEvent = (
+    PersonMessage
+    | PersonEdit
+    | PersonDeletion
+    | PersonRetry
+    | PersonReaction
+    | PersonVote
+    | ReactionsCleared
+    | PersonCorrection
+    | PersonTeaching
+    | PersonCommand
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,16 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from bot.model import Attachment, BotMessage, MessageRef, ModelReply, ModelRequest, PersonEvent
+from bot.model import (
+    Attachment,
+    BotMessage,
+    MessageRef,
+    ModelReply,
+    ModelRequest,
+    PersonEvent,
+    PersonReaction,
+    PersonVote,
+)
 
 EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
@@ -56,6 +65,13 @@ class Messenger(Protocol):
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Show or take away the bot's own emoji on a message of its own. Doing it twice is fine."""
+        ...
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """Ask the person who rejected an answer what would have been right, in the least intrusive way there is.
+
+        Called once for each person and answer. A platform that asks at the button itself does nothing here.
+        """
         ...
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:

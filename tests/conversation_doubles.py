@@ -17,6 +17,7 @@ from bot.model import (
     PersonCorrection,
     PersonMessage,
     PersonReaction,
+    PersonVote,
 )
 from bot.ports import EventSink, LanguageModel
 from memory.emoji import DEFAULT_EMOJI
@@ -68,6 +69,11 @@ class RecordingMessenger:
         if "mark" in self.fails:
             raise MessengerUnavailable("the platform is down")
         self.marks.append((ref.message_id, emoji, present))
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        scope = event.scope
+        message = BotMessage(workspace=scope.workspace, channel=scope.channel, text=question, private_to=scope.person)
+        await self.post(message)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         if "progress" in self.fails:

@@ -264,6 +264,8 @@ def _foreign(value: object) -> set[str]:
     """Names of types inside a value that are neither plain nor the project's own."""
     if is_dataclass(value) and type(value).__module__.split(".")[0] in ("bot", "memory"):
         return {kind for f in fields(value) for kind in _foreign(getattr(value, f.name))}
+    if isinstance(value, tuple):
+        return {kind for item in value for kind in _foreign(item)}
     plain = type(value) in (str, int, float, bool, type(None), datetime)
     return set() if plain or (isinstance(value, Enum) and isinstance(value, str)) else {type(value).__qualname__}
 

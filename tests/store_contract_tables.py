@@ -210,6 +210,35 @@ class TablesContract:
         assert found is not None
         assert (found.event_id, found.progress, found.run_id) == ("ev0", Progress.ACCEPTED, "r0")
 
+    def test_a_message_is_found_by_its_place_and_reworded(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.deliveries.accept(incoming("ev1", message_id="m1"))
+            tx.deliveries.accept(incoming("ev1", "v", message_id="m1"))
+            tx.deliveries.reword("w", "ev1", "said better")
+            with pytest.raises(NotFound):
+                tx.deliveries.reword("w", "none", "said better")
+        with store.read() as tx:
+            found = tx.deliveries.incoming_of_message("w", "C1", "m1")
+            foreign = tx.deliveries.incoming_of_message("v", "C1", "m1")
+            for nowhere in (("w", "C2", "m1"), ("w", "C1", "m2"), ("w", "C1", ""), ("u", "C1", "m1")):
+                assert tx.deliveries.incoming_of_message(*nowhere) is None
+        assert found is not None
+        assert foreign is not None
+        assert (found.text, foreign.text) == ("said better", incoming("ev1", "v").text)
+
+    def test_a_thread_counts_as_answered_once_a_part_was_sent(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="", thread="t1")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(unsent)
+        with store.read() as tx:
+            assert not tx.deliveries.has_sent("w", unsent.channel, "t1")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(replace(outgoing(1), thread="t1"))
+        with store.read() as tx:
+            assert tx.deliveries.has_sent("w", unsent.channel, "t1")
+            for nowhere in (("v", unsent.channel, "t1"), ("w", "C9", "t1"), ("w", unsent.channel, "t2")):
+                assert not tx.deliveries.has_sent(*nowhere)
+
     def test_what_a_person_said_is_newest_first(self, store: Store) -> None:
         with store.write() as tx:
             for number, channel in enumerate(("C1", "C2", "C1")):

@@ -87,6 +87,15 @@ def corrected(outcome: Corrected, spell: Spell) -> str:
     return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
 
 
+def taught(lesson: Episode, spell: Spell) -> str:
+    """Thanks for a lesson, and for whom it counts now."""
+    if lesson.verdicts.workspace.is_validated:
+        return f"Saved as a lesson for the whole workspace. `{spell('undo')}` takes it back."
+    if lesson.verdicts.channel.is_validated:
+        return f"Saved as a lesson for everybody in {lesson.place or 'this channel'}. `{spell('undo')}` takes it back."
+    return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+
+
 def undone(what: Undone, spell: Spell) -> str:
     """What was taken back."""
     goal = one_line(what.episode.goal, 60)

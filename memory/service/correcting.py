@@ -39,6 +39,16 @@ class Corrected:
     """True for a teacher's; anybody else's waits for review."""
 
 
+def usable(text: str, when_empty: str) -> str:
+    """What a person wrote for others to read, without the space around it. Raises `InvalidInput`."""
+    words = text.strip()
+    if not words:
+        raise InvalidInput(when_empty)
+    if len(words) > CORRECTION_CHARACTERS:
+        raise InvalidInput(f"this has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it.")
+    return words
+
+
 class Correcting:
     """The use case of a correction and of taking one back."""
 
@@ -46,7 +56,7 @@ class Correcting:
         self._core = core
 
     def correct(
-        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = ""
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
     ) -> Corrected | None:
         """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
 
@@ -54,13 +64,7 @@ class Correcting:
         counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
         event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer.
         """
-        words = text.strip()
-        if not words:
-            raise InvalidInput("a correction needs a text: what would have been right?")
-        if len(words) > CORRECTION_CHARACTERS:
-            raise InvalidInput(
-                f"this correction has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it."
-            )
+        words = usable(text, "a correction needs a text: what would have been right?")
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
@@ -69,12 +73,12 @@ class Correcting:
             failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
             lesson = self._lesson(failed, scope, words, now)
             self._replace_older(tx, failed, lesson, now)
-            write_vote(self._core, tx, _implied_vote(failed, lesson, role, at), now)
+            write_vote(self._core, tx, _implied_vote(failed, lesson, role, at), now, reason=reason)
             failed = existing(tx, scope.workspace, failed.id)
             detail = {"text": words, "lesson": lesson.id}
             failed = record(tx, failed, event(failed, EventKind.CORRECTED, scope.person, now, detail=detail))
             self._store_lesson(tx, failed, lesson, now)
-            write_vote(self._core, tx, _own_vote(lesson, role, at), now, reason="a person said what is right")
+            write_vote(self._core, tx, own_vote(lesson, role, at), now, reason="a person said what is right")
             lesson = existing(tx, scope.workspace, lesson.id)
             return Corrected(failed=failed, lesson=lesson, is_live_for_others=lesson.verdicts.channel.is_validated)
 
@@ -182,7 +186,8 @@ def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) ->
     )
 
 
-def _own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
+def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
+    """What the author of a lesson says of it by writing it."""
     return Reaction(
         workspace=lesson.workspace,
         channel=lesson.channel,
@@ -193,4 +198,30 @@ def _own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
         at=at,
         role=role,
         run_id=lesson.run_id,
+    )
+
+
+def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:
+    """A lesson a person wrote without an answer behind it."""
+    elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
+    return facts(
+        Episode(
+            id=core.new_id(),
+            run_id=core.new_id(),
+            goal=goal,
+            origin=Origin.TAUGHT,
+            workspace=scope.workspace,
+            channel=scope.channel,
+            thread=scope.thread,
+            person=scope.person,
+            author=scope.person,
+            visibility=scope.visibility,
+            place=scope.place,
+            context_before=tuple(sorted(elements)),
+            action="answer",
+            action_target=goal,
+            output=words,
+            termination=Termination.SUCCESS,
+            created_at=now,
+        )
     )

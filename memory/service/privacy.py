@@ -37,6 +37,8 @@ class Erased:
     reactions: int
 
 
+_REPEATS = (Signal.USED, Signal.CONTRADICTED)
+
 _ALL = 1_000_000
 """More than anybody has."""
 
@@ -140,7 +142,7 @@ def _repeating(tx: Transaction, workspace: str, own: Collection[str]) -> list[st
 
 
 def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
-    """Every node of the answers that used an episode as a lesson."""
+    """Every node of the answers that hold an episode's words: they used it, or repeated the mistake it warns of."""
     shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
-    used = {retrieval.run_id for retrieval, item in shown if item.signal is Signal.USED}
+    used = {retrieval.run_id for retrieval, item in shown if item.signal in _REPEATS}
     return [node for run_id in sorted(used) for node in tx.episodes.of_run(workspace, run_id)]

@@ -19,6 +19,7 @@ from memory.model import (
     RetrievalItem,
     Signal,
     Vector,
+    Verdict,
 )
 from memory.ports import Transaction
 from memory.service.core import Core, event, record, settle
@@ -87,6 +88,58 @@ class Recording:
             incoming = tx.deliveries.incoming(workspace, event_id)
             if incoming is not None and incoming.progress is Progress.ACCEPTED:
                 tx.deliveries.set_progress(workspace, event_id, Progress.WITHDRAWN)
+
+    def current(self, incoming: Incoming) -> Incoming | None:
+        """The message as it is now: reworded, answered meanwhile. None if it was withdrawn, delivered or forgotten."""
+        with self._core.store.read() as tx:
+            now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
+        if now is None or now.progress in (Progress.WITHDRAWN, Progress.DELIVERED):
+            return None
+        return now
+
+    def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
+        """Take in an edit of a question that is not answered yet. False if it is too late, or no question."""
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
+            if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():
+                return False
+            tx.deliveries.reword(workspace, incoming.event_id, text)
+            return True
+
+    def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
+        """A question was deleted: it is not answered any more, and what it left undecided is archived.
+
+        Lessons that people approved or rejected stay: their votes are about the answer. False if it was no question.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
+            if incoming is None:
+                return False
+            if incoming.progress is Progress.ACCEPTED:
+                tx.deliveries.set_progress(workspace, incoming.event_id, Progress.WITHDRAWN)
+            nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
+            for node in nodes:
+                if node.verdict is Verdict.PENDING and node.archived_at is None:
+                    record(tx, node, event(node, EventKind.ARCHIVED, actor, now))
+            return True
+
+    def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
+        """Whether the bot ever answered in this thread, so that replies there are meant for it."""
+        with self._core.store.read() as tx:
+            return tx.deliveries.has_sent(workspace, channel, thread)
+
+    def goal_of(self, workspace: str, channel: str, message_id: str) -> str | None:
+        """The question behind a sent answer, or None."""
+        with self._core.store.read() as tx:
+            entry = tx.teaching.ledger(workspace, channel, message_id, self._core.clock())
+            nodes = tx.episodes.of_run(workspace, entry.run_id) if entry else []
+        return nodes[0].goal if nodes else None
+
+    def first_time(self, workspace: str, occasion: str) -> bool:
+        """Whether this occasion has not come before: a claim that survives restarts."""
+        with self._core.store.write() as tx:
+            return tx.log.claim(workspace, occasion, self._core.clock())
 
     def finish(self, run: FinishedRun) -> bool:
         """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
-from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
+from memory.errors import EmbeddingFailed, InvalidInput
+from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Vector, Verdict, Visibility
 from memory.ports import Transaction
 from memory.service.core import Core, event, existing, file_in_index, record, settle
-from memory.service.correcting import OWN_CORRECTION, Corrected, Correcting
+from memory.service.correcting import OWN_CORRECTION, Corrected, Correcting, own_vote, taught_lesson, usable
 from memory.service.voting import Taught, is_news, write_vote
 
 _GRADE = "grade"
@@ -98,10 +98,69 @@ class Teaching:
             return existing(tx, workspace, episode_id)
 
     def correct(
-        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = ""
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
     ) -> Corrected | None:
         """Take in what would have been right (`Correcting.correct`)."""
-        return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id)
+        return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id, reason=reason)
+
+    def teach(
+        self,
+        scope: Scope,
+        question: str,
+        answer: str,
+        *,
+        role: Role,
+        audience: Audience,
+        at: datetime,
+        event_id: str = "",
+    ) -> Episode | None:
+        """Take in an answer nobody had asked for yet. It counts as far as a correction of the same person would.
+
+        A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
+        `InvalidInput` for an unusable text.
+        """
+        goal = usable(question, "a lesson needs a question: when should this be the answer?")
+        words = usable(answer, "a lesson needs an answer")
+        vector = self._embedded(goal)
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            if event_id and not tx.log.claim(scope.workspace, event_id, now):
+                return None
+            lesson = taught_lesson(self._core, scope, goal, words, now)
+            tx.episodes.put(lesson)
+            tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
+            if vector is not None:
+                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
+            if audience is Audience.WORKSPACE and role.may_promote and lesson.visibility is Visibility.PUBLIC:
+                detail = {"audience": audience.value}
+                record(tx, lesson, event(lesson, EventKind.PROMOTED, scope.person, now, detail=detail))
+            write_vote(self._core, tx, own_vote(lesson, role, at), now, reason="a person said what is right")
+            return existing(tx, scope.workspace, lesson.id)
+
+    def _embedded(self, goal: str) -> Vector | None:
+        try:
+            return self._core.embedder.embed([goal])[0]
+        except EmbeddingFailed:
+            return None
+
+    def clear(
+        self, workspace: str, channel: str, message_id: str, *, source: str, actor: str, at: datetime, event_id: str
+    ) -> Taught:
+        """Withdraw everybody's signals that came by one message: of one `source`, or every emoji if it is empty."""
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            entry = tx.teaching.ledger(workspace, channel, message_id, now)
+            if entry is None or not tx.log.claim(workspace, event_id, now):
+                return Taught(is_known=entry is not None)
+            root = tx.episodes.of_run(workspace, entry.run_id)[:1]
+            taught = Taught(is_known=True, root=root[0] if root else None)
+            for reaction in tx.teaching.reactions_of_run(workspace, entry.run_id):
+                is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
+                if is_meant and reaction.is_active and reaction.message_id == message_id:
+                    gone = replace(reaction, is_active=False, at=max(at, reaction.at))
+                    after = write_vote(self._core, tx, gone, now)
+                    taught = replace(after, was=taught.was if taught.changed else after.was)
+            return taught
 
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.

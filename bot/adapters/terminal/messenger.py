@@ -28,7 +28,7 @@ from bot.adapters.terminal.speaker import Speaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.errors import ChannelNotFound, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonEvent, PersonMessage
+from bot.model import Attachment, BotMessage, MessageRef, PersonEvent, PersonMessage, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.ports import Clock, NewId
 
@@ -127,6 +127,10 @@ class TerminalMessenger:
             await self._screen.remark(f"🧠 {label} became a lesson" if present else f"{label} is no longer a lesson")
         else:
             await self._screen.remark(f"{emoji} on {label}" if present else f"{emoji} taken off {label}")
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """One line; `/correct` answers it."""
+        await self._screen.notice(question)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """A line above the prompt; an empty text also lets piped input go on."""

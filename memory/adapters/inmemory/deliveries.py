@@ -31,6 +31,24 @@ class Deliveries:
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._access.state.incoming.get((workspace, event_id))
 
+    def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
+        place = (channel, message_id)
+        found = (m for m in self._incoming(workspace) if message_id and (m.scope.channel, m.message_id) == place)
+        return next(found, None)
+
+    def reword(self, workspace: str, event_id: str, text: str) -> None:
+        incoming = self._access.changing.incoming
+        message = incoming.get((workspace, event_id))
+        if message is None:
+            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+        incoming[workspace, event_id] = replace(message, text=storable(text))
+
+    def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
+        return any(
+            (part.workspace, part.channel, part.thread) == (workspace, channel, thread) and part.sent_at is not None
+            for part in self._access.state.outgoing.values()
+        )
+
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         found = [m for m in self._incoming(workspace) if run_id and m.run_id == run_id]
         return min(found, key=lambda m: (m.at, m.event_id), default=None)

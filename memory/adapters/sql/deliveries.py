@@ -15,6 +15,22 @@ _i = incoming.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
 _ACCEPT = add_statement(incoming)
 _INCOMING = select(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_OF_MESSAGE = select(incoming).where(
+    _i.workspace == bindparam("w"),
+    _i.channel == bindparam("channel"),
+    _i.message_id == bindparam("message"),
+    _i.message_id != "",
+)
+_SENT = (
+    select(outgoing.c.part)
+    .where(
+        outgoing.c.workspace == bindparam("w"),
+        outgoing.c.channel == bindparam("channel"),
+        outgoing.c.thread == bindparam("thread"),
+        outgoing.c.sent_at.is_not(None),
+    )
+    .limit(1)
+)
 _OF_RUN = (
     select(incoming)
     .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
@@ -49,6 +65,17 @@ class Deliveries:
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         row = self._session.row(_INCOMING, {"w": workspace, "event": event_id})
         return None if row is None else _incoming(row)
+
+    def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
+        row = self._session.row(_OF_MESSAGE, {"w": workspace, "channel": channel, "message": message_id})
+        return None if row is None else _incoming(row)
+
+    def reword(self, workspace: str, event_id: str, text: str) -> None:
+        if not self._session.run(_MOVE.values(text=storable(text)), {"w": workspace, "event": event_id}):
+            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+
+    def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
+        return self._session.row(_SENT, {"w": workspace, "channel": channel, "thread": thread}) is not None
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         row = self._session.row(_OF_RUN, {"w": workspace, "run": run_id})

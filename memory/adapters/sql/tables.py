@@ -318,6 +318,7 @@ outgoing = Table(
     Column("sent_at", Moment, nullable=True),
     _text("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
+    Index(None, "workspace", "channel", "thread"),
 )
 
 retrievals = Table(

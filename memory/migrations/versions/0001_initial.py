@@ -326,6 +326,7 @@ def _create_outgoing() -> None:
         Column("text", Text, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "run_id", "part", name="pk_outgoing"),
     )
+    op.create_index("ix_outgoing_workspace_channel_thread", "outgoing", ["workspace", "channel", "thread"])
 
 
 def _create_retrievals() -> None:

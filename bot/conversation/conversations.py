@@ -1,0 +1,73 @@
+"""Conversations side by side, each in order: the queues of accepted messages and the workers that answer them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from bot.ports import Messenger
+from memory.model import Incoming
+
+Conversation = tuple[str, str, str]
+"""Workspace, channel, thread (`Scope.conversation`)."""
+
+Answer = Callable[[Messenger, Incoming, asyncio.Event], Awaitable[None]]
+"""Answers one message; the event asks it to stop. Must not raise."""
+
+
+class Conversations:
+    """One worker for each conversation that has something waiting; it goes away when nothing is left."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming]]] = {}
+        self._workers: dict[Conversation, asyncio.Task[None]] = {}
+        self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
+        self._is_leaving = False
+
+    def enqueue(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Let a message be answered after those before it in its conversation."""
+        key = incoming.scope.conversation
+        self._queues.setdefault(key, asyncio.Queue()).put_nowait((messenger, incoming))
+        if key not in self._workers:
+            self._workers[key] = asyncio.create_task(self._work(key))
+
+    async def _work(self, key: Conversation) -> None:
+        queue = self._queues[key]
+        try:
+            while not queue.empty() and not self._is_leaving:
+                messenger, incoming = queue.get_nowait()
+                cancel = asyncio.Event()
+                self._running[key] = (incoming, cancel)
+                await self._answer(messenger, incoming, cancel)
+        finally:
+            self._running.pop(key, None)
+            self._workers.pop(key, None)
+            if queue.empty():
+                self._queues.pop(key, None)
+
+    def running(self, key: Conversation) -> Incoming | None:
+        """The message that is being answered now."""
+        current = self._running.get(key)
+        return current[0] if current else None
+
+    def stop(self, key: Conversation) -> bool:
+        """Ask the running answer to end with what it has. False if nothing is running."""
+        current = self._running.get(key)
+        if current is None or current[1].is_set():
+            return False
+        current[1].set()
+        return True
+
+    def stop_all(self) -> bool:
+        """Ask every running answer to end. False if nothing was running."""
+        stopped = [self.stop(key) for key in list(self._running)]
+        return any(stopped)
+
+    def leave(self) -> None:
+        """Begin nothing more and ask what runs to end."""
+        self._is_leaving = True
+        self.stop_all()
+
+    async def idle(self) -> None:
+        """Wait until no conversation is being worked on."""
+        while self._workers:
+            await asyncio.wait(self._workers.values())

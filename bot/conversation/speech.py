@@ -1,0 +1,30 @@
+"""Saying something to one person that is no answer: a thank-you, a question, a refusal."""
+
+import logging
+
+from bot.errors import MessengerError
+from bot.model import BotMessage, PersonEvent
+from bot.ports import Messenger
+
+log = logging.getLogger(__name__)
+
+
+async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
+    """Say it where the person acted, to that person alone where the platform can. Raises `MessengerError` kinds."""
+    await messenger.post(notice(event, text))
+
+
+async def tell(messenger: Messenger, event: PersonEvent, text: str) -> None:
+    """Say why something was not done, if the platform lets us."""
+    try:
+        await say(messenger, event, text)
+    except MessengerError as failure:
+        log.error("the person could not be told about event %s: %s", event.event_id, failure)
+
+
+def notice(event: PersonEvent, text: str) -> BotMessage:
+    """A message to the person who caused an event."""
+    scope = event.scope
+    return BotMessage(
+        workspace=scope.workspace, channel=scope.channel, thread=scope.thread, text=text, private_to=scope.person
+    )

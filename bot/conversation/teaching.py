@@ -1,0 +1,176 @@
+"""Reactions, buttons and corrections: find the answer, store what was said of it, show what came of it."""
+
+import logging
+
+from bot.conversation import wording
+from bot.conversation.commands import find_run
+from bot.conversation.off_loop import OffLoop
+from bot.conversation.speech import say
+from bot.errors import MessengerError
+from bot.model import (
+    MessageRef,
+    PersonCommand,
+    PersonCorrection,
+    PersonReaction,
+    PersonTeaching,
+    PersonVote,
+    ReactionsCleared,
+)
+from bot.ports import Messenger
+from memory.emoji import EmojiMap
+from memory.errors import NotFound
+from memory.model import Reaction, Role
+from memory.service import Memory, Taught
+
+log = logging.getLogger(__name__)
+
+LESSON_MARK = "🧠"
+
+_BUTTON = "button"
+
+
+class TeachingDesk:
+    """What people do to teach, whatever the platform."""
+
+    def __init__(self, memory: Memory, off_loop: OffLoop, emoji: EmojiMap) -> None:
+        self._memory = memory
+        self._off_loop = off_loop
+        self._emoji = emoji
+
+    def teaches(self, emoji: str) -> bool:
+        """Whether an emoji on an answer means anything."""
+        return self._emoji.value(emoji) is not None
+
+    async def on_reaction(self, messenger: Messenger, event: PersonReaction) -> None:
+        """An emoji came or went. Most mean nothing, and cost no look at the store."""
+        value = self._emoji.value(event.emoji)
+        if value is not None:
+            await self._vote(messenger, event, f"emoji:{event.emoji}", value, is_active=event.added)
+
+    async def on_vote(self, messenger: Messenger, event: PersonVote) -> None:
+        """A button was pressed: the last press counts, 0 takes it back."""
+        await self._vote(messenger, event, _BUTTON, event.value, is_active=event.value != 0)
+
+    async def _vote(
+        self, messenger: Messenger, event: PersonReaction | PersonVote, source: str, value: int, *, is_active: bool
+    ) -> None:
+        reaction = Reaction(
+            workspace=event.scope.workspace,
+            channel=event.scope.channel,
+            message_id=event.message_id,
+            actor=event.scope.person,
+            source=source,
+            value=value,
+            at=event.at,
+            role=event.role,
+            is_active=is_active,
+        )
+        taught = await self._off_loop(
+            self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
+        )
+        await self._show_mark(messenger, taught)
+        is_against = taught.is_new_opinion and is_active and value < 0
+        if is_against and event.role is not Role.GUEST:
+            await self._ask_once(messenger, event, taught)
+
+    async def _ask_once(self, messenger: Messenger, event: PersonReaction | PersonVote, taught: Taught) -> None:
+        """Ask what would have been right: once for each person and answer, and never as a condition."""
+        if taught.root is None:
+            return
+        question = f"asked/{taught.root.run_id}/{event.scope.person}"
+        if await self._off_loop(self._memory.recording.first_time, event.scope.workspace, question):
+            ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
+            await messenger.ask_correction(event, ref, wording.ask_correction(messenger.spell))
+
+    async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:
+        """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
+        changed = await self._off_loop(
+            self._memory.teaching.clear,
+            event.scope.workspace,
+            event.scope.channel,
+            event.message_id,
+            source=f"emoji:{event.emoji}" if event.emoji else "",
+            actor=event.scope.person,
+            at=event.at,
+            event_id=event.event_id,
+        )
+        await self._show_mark(messenger, changed)
+
+    async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
+        """Somebody says what would have been right."""
+        about = PersonCommand(
+            event_id=event.event_id,
+            scope=event.scope,
+            name="correct",
+            argument="",
+            at=event.at,
+            message_id=event.message_id,
+        )
+        run_id = await self._off_loop(find_run, self._memory, about)
+        if run_id is None:
+            await say(messenger, event, wording.NO_SUCH_ANSWER if event.message_id else wording.NO_ANSWER_YET)
+            return
+        try:
+            outcome = await self._off_loop(
+                self._memory.teaching.correct,
+                event.scope,
+                run_id,
+                event.text,
+                role=event.role,
+                at=event.at,
+                event_id=event.event_id,
+                reason=event.reason,
+            )
+        except NotFound:
+            await say(messenger, event, wording.NO_SUCH_ANSWER)
+            return
+        if outcome is not None:
+            is_lesson = outcome.failed.verdict.is_validated
+            await self._mark(messenger, outcome.failed.workspace, outcome.failed.run_id, is_lesson)
+            await say(messenger, event, wording.corrected(outcome, messenger.spell))
+
+    async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
+        """Somebody teaches an answer nobody had asked for yet."""
+        lesson = await self._off_loop(
+            self._memory.teaching.teach,
+            event.scope,
+            event.question,
+            event.answer,
+            role=event.role,
+            audience=event.audience,
+            at=event.at,
+            event_id=event.event_id,
+        )
+        if lesson is not None:
+            await say(messenger, event, wording.taught(lesson, messenger.spell))
+
+    # Marks ----------------------------------------------------------------------------------------------------
+
+    async def _show_mark(self, messenger: Messenger, taught: Taught) -> None:
+        """🧠 comes when the answer became a lesson and goes when it stopped being one."""
+        if taught.root is not None and taught.is_lesson != taught.was_lesson:
+            await self._mark(messenger, taught.root.workspace, taught.root.run_id, taught.is_lesson)
+
+    async def refresh_mark(self, messenger: Messenger, workspace: str, run_id: str) -> None:
+        """Show on the answer whether it is a lesson now."""
+        try:
+            view = await self._off_loop(self._memory.audit.run, workspace, run_id)
+        except NotFound:
+            return
+        await self._mark(messenger, workspace, run_id, view.root.verdict.is_validated)
+
+    async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
+        sent = await self._off_loop(self._posted_parts, workspace, run_id)
+        if not sent:
+            return
+        try:
+            await messenger.mark(sent[-1], LESSON_MARK, present)
+        except MessengerError as error:
+            log.info("the mark on %s was not shown: %s", run_id, error)
+
+    def _posted_parts(self, workspace: str, run_id: str) -> list[MessageRef]:
+        with self._memory.store.read() as tx:
+            return [
+                MessageRef(workspace=workspace, channel=entry.channel, message_id=entry.message_id)
+                for entry in tx.teaching.ledger_of_run(workspace, run_id)
+            ]

@@ -1,0 +1,27 @@
+"""The doors to the outside: a store, an embedder, a clock and a source of ids.
+
+Each has an in-process double that ships (`memory.adapters`), and one contract suite that every implementation passes.
+No vendor type and no vendor exception crosses a port.
+"""
+
+from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, Neighbour, Neighbourhood
+from memory.ports.runtime import Clock, Embedder, NewId
+from memory.ports.store import Store, Transaction
+from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+
+__all__ = [
+    "Clock",
+    "DeliveryTable",
+    "Embedder",
+    "EpisodeFilter",
+    "EpisodeTable",
+    "EventLog",
+    "IndexEntry",
+    "Neighbour",
+    "Neighbourhood",
+    "NewId",
+    "RetrievalTable",
+    "Store",
+    "TeachingTable",
+    "Transaction",
+]

@@ -1,0 +1,127 @@
+"""Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.model import Audience, Episode, EpisodeStatus, Link, Vector, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeFilter:
+    """Which episodes a list shows. Empty fields do not filter."""
+
+    run_id: str = ""
+    channel: str = ""
+    person: str = ""
+    author: str = ""
+    status: EpisodeStatus | None = None
+    verdict: Verdict | None = None
+    text: str = ""
+    """Part of the goal or the output, ignoring case."""
+    roots_only: bool = False
+    include_archived: bool = False
+    limit: int | None = 50
+    newest_first: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexEntry:
+    """One episode's place in one partition of the recall index."""
+
+    partition: str
+    """Who may find it there (`memory.audience.partitions_of`)."""
+    audience: Audience
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """One hit of a vector search."""
+
+    episode_id: str
+    cosine: float
+    audience: Audience
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """The hits, best first (ties: the later id first), and how many rows were searched."""
+
+    searched: int
+    hits: tuple[Neighbour, ...]
+
+
+class EpisodeTable(Protocol):
+    """Episodes with their vectors, links and log. Every call names the workspace."""
+
+    def put(self, episode: Episode) -> None:
+        """Insert, or replace the episode with this workspace and id."""
+        ...
+
+    def get(self, workspace: str, episode_id: str) -> Episode | None:
+        """The episode, or None."""
+        ...
+
+    def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
+        """Those that exist, by id, in one statement."""
+        ...
+
+    def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
+        """Episodes of any workspace whose id starts or ends with `prefix`; for administrators who type ids by hand."""
+        ...
+
+    def of_run(self, workspace: str, run_id: str) -> list[Episode]:
+        """The run's nodes in order of step number: the root first."""
+        ...
+
+    def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """Filtered episodes by creation (ties by id).
+
+        Lists are narrow: trajectories, contexts and thoughts are left empty.
+        """
+        ...
+
+    def count(self, workspace: str, wanted: EpisodeFilter) -> int:
+        """How many `search` would find without its limit."""
+        ...
+
+    def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
+        """How many runs this person started in this channel with this goal, ignoring case and spaces.
+
+        Lessons that a person wrote are no attempts.
+        """
+        ...
+
+    def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
+        """Erase episodes with vectors, index entries, links, log and retrieval items. Returns how many existed."""
+        ...
+
+    def put_vector(self, workspace: str, episode_id: str, model: str, vector: Vector) -> None:
+        """Store or replace the episode's goal embedding."""
+        ...
+
+    def vectors(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, tuple[str, Vector]]:
+        """(model, vector) by episode id, for those that have one."""
+        ...
+
+    def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
+        """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
+        ...
+
+    def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
+        """Where the episode is findable, by partition name."""
+        ...
+
+    def add_link(self, link: Link) -> None:
+        """Add an edge; the same (from, to, kind) twice is one."""
+        ...
+
+    def remove_link(self, link: Link) -> None:
+        """Remove an edge if it is there."""
+        ...
+
+    def links(self, workspace: str, episode_ids: Iterable[str]) -> list[Link]:
+        """Every edge that touches one of these episodes."""
+        ...

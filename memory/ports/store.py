@@ -1,0 +1,75 @@
+"""The store itself: atomic transactions over the tables, and the vector search."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from memory.model import Vector
+from memory.ports.episodes import EpisodeTable, Neighbourhood
+from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+
+
+class Transaction(Protocol):
+    """Everything inside commits together or not at all."""
+
+    @property
+    def episodes(self) -> EpisodeTable:
+        """Episodes, vectors, links."""
+        ...
+
+    @property
+    def log(self) -> EventLog:
+        """Events."""
+        ...
+
+    @property
+    def teaching(self) -> TeachingTable:
+        """Reactions, votes, ledger."""
+        ...
+
+    @property
+    def deliveries(self) -> DeliveryTable:
+        """Messages in and out."""
+        ...
+
+    @property
+    def retrievals(self) -> RetrievalTable:
+        """Recalls."""
+        ...
+
+
+class Store(Protocol):
+    """Persistence. Safe to share between threads; several processes may use one database."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """One atomic, durable, serialised transaction. An exception inside rolls everything back and passes on.
+
+        Raises `StoreUnavailable` (or one of its kinds) when the database cannot be written.
+        """
+        ...
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """One consistent snapshot. Writing through it is a bug and fails."""
+        ...
+
+    def nearest(
+        self, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, min_cosine: float
+    ) -> Neighbourhood:
+        """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
+
+        An episode found in several partitions counts once, as its entry in the partition named first.
+        Only vectors of `model` take part. Sees every transaction committed before the call, by any process.
+        """
+        ...
+
+    def workspaces(self) -> list[str]:
+        """Every workspace that has an episode or a message, in alphabetical order."""
+        ...
+
+    def erase_free_space(self) -> None:
+        """Overwrite what deletions left behind, so that no byte of it remains in the database's files."""
+        ...
+
+    def close(self) -> None:
+        """Release everything. Closing twice is fine."""
+        ...

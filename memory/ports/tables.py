@@ -1,0 +1,186 @@
+"""The other tables of a store: the event log, teaching, deliveries, retrievals."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from memory.model import (
+    Event,
+    EventKind,
+    Incoming,
+    LedgerEntry,
+    Outgoing,
+    Progress,
+    Reaction,
+    Retrieval,
+    RetrievalItem,
+    Vote,
+)
+
+
+class EventLog(Protocol):
+    """The append-only log and the register of platform events already handled."""
+
+    def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
+        """Mark a platform event as handled in this transaction. False if it already was: do nothing then."""
+        ...
+
+    def append(self, event: Event) -> bool:
+        """Append; returns False, and appends nothing, if an event of this source id, episode and kind exists."""
+        ...
+
+    def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
+        """The episode's events in order."""
+        ...
+
+    def of_run(self, workspace: str, run_id: str) -> list[Event]:
+        """The events of all of the run's episodes in order."""
+        ...
+
+    def erase_actor(self, workspace: str, actor: str) -> list[str]:
+        """Erase everything one person did from the log. Returns the episodes it was about, for refolding."""
+        ...
+
+    def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
+        """What one person did, newest first."""
+        ...
+
+
+class TeachingTable(Protocol):
+    """Reactions (registers), votes (their fold), and the ledger of sent messages."""
+
+    def put_reaction(self, reaction: Reaction) -> None:
+        """Write a register; the caller has decided that this value is the latest one. Assigns `seq`."""
+        ...
+
+    def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
+        """The register's value, or None."""
+        ...
+
+    def reactions_of_run(self, workspace: str, run_id: str) -> list[Reaction]:
+        """Every register, active or not, that points at this run, in arrival order."""
+        ...
+
+    def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
+        """Every register of one person, newest first."""
+        ...
+
+    def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
+        """Registers on a message that had no ledger row when they arrived."""
+        ...
+
+    def delete_reactions(self, workspace: str, actor: str) -> int:
+        """Erase one person's registers."""
+        ...
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        """Erase the ledger rows, registers and votes of these runs."""
+        ...
+
+    def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
+        """Replace the run's votes."""
+        ...
+
+    def votes(self, workspace: str, run_id: str) -> list[Vote]:
+        """The run's votes by node, then actor."""
+        ...
+
+    def put_ledger(self, entry: LedgerEntry) -> None:
+        """Insert; a second entry for the same message replaces it."""
+        ...
+
+    def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
+        """The entry, unless there is none or it has expired."""
+        ...
+
+    def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
+        """Every sent part of the answer, expired or not, by part."""
+        ...
+
+    def recent_ledger(self, workspace: str, channel: str, limit: int) -> list[LedgerEntry]:
+        """The last answers' parts sent to a channel, newest first."""
+        ...
+
+    def sweep_ledger(self, now: datetime) -> int:
+        """Delete expired entries of every workspace; returns how many."""
+        ...
+
+
+class DeliveryTable(Protocol):
+    """Messages on their way: in from people, out to them."""
+
+    def accept(self, message: Incoming) -> bool:
+        """Store an incoming message. False if its event id or its message id is known: it is already being handled."""
+        ...
+
+    def incoming(self, workspace: str, event_id: str) -> Incoming | None:
+        """The accepted message, or None."""
+        ...
+
+    def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
+        """The accepted message with this platform id, or None."""
+        ...
+
+    def reword(self, workspace: str, event_id: str, text: str) -> None:
+        """Replace the text of an accepted message."""
+        ...
+
+    def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
+        """Whether an answer was ever put into this thread."""
+        ...
+
+    def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
+        """The message a run answers, or None."""
+        ...
+
+    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
+        """Move an accepted message on; an empty `run_id` keeps the stored one."""
+        ...
+
+    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
+        """Messages accepted or answered but not delivered, oldest first: what a restart must finish."""
+        ...
+
+    def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        """What one person said in one channel, newest first; every channel if `channel` is empty."""
+        ...
+
+    def put_outgoing(self, part: Outgoing) -> None:
+        """Insert or replace one part of an answer."""
+        ...
+
+    def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
+        """The answer's parts in order."""
+        ...
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        """Erase the outgoing parts of these runs; the messages they answered stay."""
+        ...
+
+    def delete_by(self, workspace: str, person: str) -> int:
+        """Erase what one person said and the answers to it. Returns how many messages."""
+        ...
+
+
+class RetrievalTable(Protocol):
+    """What was injected where, and how it fared."""
+
+    def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
+        """Record a recall with its items."""
+        ...
+
+    def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
+        """The run's recalls in order, items by rank."""
+        ...
+
+    def set_signal(self, item: RetrievalItem) -> None:
+        """Store the item's signal and ratio."""
+        ...
+
+    def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
+        """Where an episode was injected, newest first."""
+        ...
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        """Erase the recalls of these runs."""
+        ...
