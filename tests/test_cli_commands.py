@@ -14,6 +14,7 @@ import pytest
 
 from memory.model import Episode
 from memory.ports import EpisodeFilter
+from memory.retrieval.config import RetrievalConfig
 from tests.process import GOODBOT, WORKSPACE, Finished, Home
 
 pytestmark = pytest.mark.process
@@ -220,8 +221,11 @@ def test_commands_that_teach_change_what_is_recalled(mine: Memories) -> None:
     home = mine.home
 
     def recalled() -> set[str]:
-        found = home.run("query", UNKNOWN, "--person", "you", "--json").json()["exemplars"]
-        return {exemplar["episode"]["id"] for exemplar in found}
+        with home.memory() as memory:
+            with memory.store.read() as tx:
+                (asked,) = tx.deliveries.said_by(WORKSPACE, "terminal", "you", 1)
+            found = memory.recalling.recall(asked.scope, UNKNOWN, config=RetrievalConfig(env_threshold=0.0))
+        return {exemplar.episode.id for exemplar in found.recollection.exemplars}
 
     assert recalled() == {mine.lesson, mine.wrong}
     assert _act(home, "episodes", "archive", mine.lesson[:20])["archived_at"]
@@ -307,8 +311,11 @@ def test_json_is_whole_in_a_terminal_that_knows_no_emoji(memories: Memories) -> 
 
 
 def test_a_reader_that_leaves_early_hears_no_complaint(memories: Memories) -> None:
-    for words in (("episodes", "list"), ("episodes", "export"), ("episodes", "show", memories.liked)):
-        piped = ("sh", "-c", 'PYTHONUNBUFFERED=1 "$@" | head -n 1', "sh", *GOODBOT)
-        done = memories.home.run(*words, program=piped)
-        assert (done.code, done.err) == (0, "")
-        assert len(done.out.splitlines()) == 1
+    commands = {
+        "table": ("episodes", "list"),
+        "json": ("episodes", "export"),
+        "tree": ("episodes", "show", memories.liked),
+    }
+    done = memories.home.run_all(commands, program=("sh", "-c", '"$@" | head -n 1', "sh", *GOODBOT))
+    assert {name: (each.code, each.err) for name, each in done.items()} == dict.fromkeys(commands, (0, ""))
+    assert all(len(each.out.splitlines()) == 1 for each in done.values())

@@ -14,7 +14,7 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 TEXTS = [*SOURCES, *TESTS, *sorted((ROOT / "config").glob("*")), ROOT / "pyproject.toml", ROOT / "Procfile"]
 
 BOUNDARIES = {
-    ("bot/app.py", "warm"),
+    ("bot/app/build.py", "warm"),
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),
 }

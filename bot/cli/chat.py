@@ -4,8 +4,8 @@ import asyncio
 
 import click
 
-from bot.app import chat as run_chat
-from bot.app import open_memory, start_log
+from bot.app.build import open_memory, start_log
+from bot.app.chat import chat as run_chat
 from bot.cli.session import settings_of
 
 

@@ -29,7 +29,7 @@ def _settings(settings: Settings) -> Finding:
 
 
 def _database(settings: Settings) -> Finding:
-    from bot.app import open_memory
+    from bot.app.build import open_memory
 
     try:
         with open_memory(settings) as memory:
@@ -41,7 +41,7 @@ def _database(settings: Settings) -> Finding:
 
 
 def _log_agrees(settings: Settings) -> Finding:
-    from bot.app import open_memory
+    from bot.app.build import open_memory
 
     try:
         with open_memory(settings) as memory:
@@ -55,7 +55,7 @@ def _log_agrees(settings: Settings) -> Finding:
 
 
 def _embedder(settings: Settings) -> Finding:
-    from bot.app import make_embedder
+    from bot.app.build import make_embedder
 
     try:
         embedder = make_embedder(settings)
@@ -72,7 +72,7 @@ def _embedder(settings: Settings) -> Finding:
 
 def _unfiled(settings: Settings) -> Finding:
     """Validated episodes whose vectors are missing or of another embedder cannot be recalled."""
-    from bot.app import make_embedder, open_memory
+    from bot.app.build import make_embedder, open_memory
 
     lost = 0
     try:
@@ -99,7 +99,7 @@ def _unfiled(settings: Settings) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    from bot.app import make_embedder, make_model
+    from bot.app.build import make_embedder, make_model
 
     try:
         make_model(settings, make_embedder(settings))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bot.app import open_memory, read_settings
+from bot.app.build import open_memory, read_settings
 from bot.config import Settings
 from memory.export import plain
 from memory.service import Memory

@@ -197,6 +197,19 @@ class Goodbot:
             self._conversations.enqueue(messenger, incoming)
         return len(left)
 
+    async def redeliver(self, messenger: Messenger) -> int:
+        """Offer once more what the platform would not take. Returns how many answers have parts left to post."""
+        left = [
+            unsent.incoming
+            for unsent in await self._off_loop(self._memory.recording.unfinished)
+            if unsent.incoming.scope.platform == messenger.platform
+            and unsent.incoming.progress is Progress.ANSWERED
+            and self._conversations.running(unsent.incoming.scope.conversation) is None
+        ]
+        for incoming in left:
+            self._conversations.enqueue(messenger, incoming)
+        return len(left)
+
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""
         await self._conversations.idle()

@@ -6,11 +6,10 @@ Heavy libraries are imported when their object first works, never for a command 
 import asyncio
 import logging
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -44,7 +43,7 @@ def read_settings(config_path: Path | None = None) -> Settings:
     )
 
 
-def start_log(settings: Settings) -> None:
+def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
     """Write the log to its file; the screen belongs to people. Where that is impossible, say so once on stderr."""
     root = logging.getLogger()
     root.setLevel(logging.WARNING)
@@ -60,6 +59,11 @@ def start_log(settings: Settings) -> None:
         handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root.addHandler(handler)
+    if to_stderr:
+        # A service has no screen to keep clean, and its host collects what it writes there.
+        console = logging.StreamHandler()
+        console.setFormatter(handler.formatter)
+        root.addHandler(console)
 
 
 def make_embedder(settings: Settings) -> Embedder:
@@ -233,68 +237,3 @@ def assemble(settings: Settings, memory: Memory) -> Running:
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     goodbot = Goodbot(memory=memory, off_loop=off_loop, answering=answering, emoji=emoji, new_id=memory.new_id)
     return Running(goodbot=goodbot, off_loop=off_loop, model=model, warm_up=warm_up)
-
-
-async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Mapping[str, str] | None = None) -> None:
-    """Talk in this terminal until the person leaves."""
-    from bot.adapters.terminal.messenger import TerminalMessenger
-    from bot.adapters.terminal.streams import standard_streams
-
-    running = assemble(settings, memory)
-    goodbot = running.goodbot
-
-    async def stop() -> None:
-        goodbot.stop_all()
-
-    streams = standard_streams(os.environ if environ is None else environ)
-    messenger = TerminalMessenger(
-        streams=streams,
-        settings=settings.terminal,
-        clock=utc_now,
-        new_id=memory.new_id,
-        folder=Path.cwd(),
-        teacher=teacher,
-        greeting=f"Goodbot ({settings.model.name} model). Memory: {settings.storage.place}",
-        wait_until_answered=goodbot.idle,
-        stop=stop,
-        teaches=goodbot.teaches,
-    )
-
-    async def end() -> None:
-        goodbot.leave()
-        await messenger.close()
-
-    ending: set[asyncio.Task[None]] = set()
-    loop = asyncio.get_running_loop()
-    with ExitStack() as stack:
-        if sys.platform != "win32":
-            loop.add_signal_handler(signal.SIGTERM, lambda: ending.add(loop.create_task(end())))
-        if stack.enter_context(_first_chat(settings)):
-            await goodbot.recover(messenger)
-        try:
-            await messenger.run(goodbot.sink(messenger))
-            if not streams.interactive:
-                # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.
-                await goodbot.idle()
-        finally:
-            await running.close()
-
-
-@contextmanager
-def _first_chat(settings: Settings) -> Iterator[bool]:
-    """Whether no other chat is open on this database: only one may finish what a killed chat left behind.
-
-    The lock is the operating system's, so it ends with the process however that ends.
-    """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(f"{settings.storage.place}.chat.lock")
-    try:
-        lock.acquire(timeout=0)
-    except (Timeout, OSError):
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()

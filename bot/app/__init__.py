@@ -1,0 +1,1 @@
+"""The composition root: settings become objects here, and nowhere else is a concrete adapter named."""

@@ -1,0 +1,26 @@
+"""One process among several on a database: only one may finish what a killed one left behind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bot.config import Settings
+
+
+@contextmanager
+def only_one(settings: Settings, part: str) -> Iterator[bool]:
+    """Whether no other process runs this part (`chat`, `slack`, ...) on this database.
+
+    The lock is the operating system's, so it ends with the process however that ends.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{settings.storage.place}.{part}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
