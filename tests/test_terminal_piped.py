@@ -66,10 +66,10 @@ async def test_a_transcript_is_plain_text_in_order() -> None:
         "[1] **Paris**[31m\n"
         "    used lesson: REPEAT: Paris\n"
         "you: 👍\n"
-        "-- 👍 on [1]\n"
         "-- 🧠 [1] became a lesson\n"
         "-- [1] is no longer a lesson\n"
         "(to ben) Thanks.\n"
+        "-- 👍 on [1]\n"
     )
 
 

@@ -213,8 +213,9 @@ class TerminalMessenger:
             # A repeated one is delivered too: a repeat is the bot's to recognise, on every platform.
             state = "on" if self._board.react(message_id, self._speaker.person, emoji) else "is already on"
             hint = "" if self._teaches(emoji) else "; it teaches nothing, 👍 and 👎 do"
-            await self._screen.remark(f"{emoji} {state} {self._board.label(message_id)}{hint}")
+            # Said once it is stored: what the screen confirms must survive whatever comes next.
             await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
+            await self._screen.remark(f"{emoji} {state} {self._board.label(message_id)}{hint}")
 
     async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
         message_id = self._board.find(typed.number)
@@ -225,8 +226,8 @@ class TerminalMessenger:
         if isinstance(emoji, Refusal):
             await self._screen.remark(emoji.text)
             return
-        await self._screen.remark(f"{emoji} taken off {self._board.label(message_id)}")
         await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
+        await self._screen.remark(f"{emoji} taken off {self._board.label(message_id)}")
 
     async def _deliver(self, event: PersonEvent, sink: EventSink) -> None:
         await sink(event)
