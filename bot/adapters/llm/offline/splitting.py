@@ -68,12 +68,17 @@ def split(goal: str, stands_alone: StandsAlone) -> Split | None:
     """Take the goal apart at its loosest connective, or None when it is one thing.
 
     A piece that is no request of its own ("rock and roll") stays with the piece before it, the first one with the one
-    after it. `stands_alone` is asked about pieces whose words do not settle it.
+    after it. `stands_alone` is asked about pieces whose words do not settle it; of alternatives, one need stand alone.
     """
     if len(goal) > _LONGEST:
         return None
     for flow, connective in _CONNECTIVES:
-        parts = _joined(goal, _pieces(goal, connective), flow, stands_alone)
+        pieces = _pieces(goal, connective)
+        judge = stands_alone
+        if flow == "fallback" and any(_stands(goal[start:end], stands_alone) for start, end in pieces):
+            # "or else" says by itself that these are alternatives; the first may be one that nobody can answer.
+            judge = _says_something
+        parts = _joined(goal, pieces, flow, judge)
         if 2 <= len(parts) <= MOST_PARTS:
             return Split(flow=flow, parts=tuple(parts))
     return None
@@ -110,6 +115,10 @@ def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, stands_alon
     if complete_to < 0:
         return []
     return [_clean(part) for part in [*parts, goal[begin:]]]
+
+
+def _says_something(text: str) -> bool:
+    return len(text.split()) >= 2
 
 
 def _stands(text: str, stands_alone: StandsAlone) -> bool:
