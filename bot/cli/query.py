@@ -5,7 +5,7 @@ import click
 from bot.cli.session import json_option, memory_of, print_json, say, settings_of, workspace_option
 from memory.errors import InvalidInput
 from memory.model import Scope, Visibility
-from memory.retrieval.prompt import one_line, percent
+from memory.retrieval.prompt import percent, shown_line
 
 
 @click.command()
@@ -43,7 +43,7 @@ def query(
         episode = exemplar.episode
         say(
             f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{episode.id[-8:]}]  "
-            f"“{one_line(episode.goal, 60)}” → {one_line(episode.correction or episode.output, 80)}"
+            f"“{shown_line(episode.goal, 60)}” → {shown_line(episode.correction or episode.output, 80)}"
         )
     if not recollection.exemplars:
         say("Nothing is near enough to be recalled.")
@@ -65,6 +65,6 @@ def stats(ctx: click.Context, workspace: str, as_json: bool) -> None:
     if not counts:
         say("Nothing is remembered yet.")
     for name, numbers in counts.items():
-        say(one_line(name, 120))
+        say(shown_line(name, 120))
         for what, number in numbers.items():
             say(f"  {what:<20} {number}")

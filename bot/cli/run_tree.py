@@ -6,22 +6,22 @@ from datetime import datetime
 from bot.cli.session import say
 from bot.conversation.explanation import explain
 from memory.model import Episode, Event, Retrieval, RetrievalItem, Step, StepKind
-from memory.retrieval.prompt import one_line, percent
+from memory.retrieval.prompt import percent, shown_line
 from memory.service import RunView
 
 
 def print_run(view: RunView, *, focus: str) -> None:
     """The run as a tree, then its votes and history. The node that was asked for carries a mark."""
     root = view.root
-    where = one_line(f"{root.workspace} {root.place or root.channel}", 120)
-    say(f"run {one_line(root.run_id, 40)} in {where}, asked by {one_line(root.person, 40)}")
+    where = shown_line(f"{root.workspace} {root.place or root.channel}", 120)
+    say(f"run {shown_line(root.run_id, 40)} in {where}, asked by {shown_line(root.person, 40)}")
     for node in view.nodes:
         _print_node(node, is_focus=node.id == focus)
     say("votes")
     for vote in view.votes:
         about = f" on node {vote.node_id[-8:]}" if vote.node_id else ""
-        who = f"{one_line(vote.actor, 30)} ({vote.role})"
-        say(f"  {who} {vote.value:+d}{about}, {one_line(vote.source, 40)}, {_when(vote.at)}")
+        who = f"{shown_line(vote.actor, 30)} ({vote.role})"
+        say(f"  {who} {vote.value:+d}{about}, {shown_line(vote.source, 40)}, {_when(vote.at)}")
     if not view.votes:
         say("  none")
     say("history")
@@ -32,7 +32,7 @@ def print_run(view: RunView, *, focus: str) -> None:
 def _print_node(node: Episode, *, is_focus: bool) -> None:
     pad = "  " * (node.node_path.count(".") + 1)
     mark = "*" if is_focus else "-"
-    say(f"{pad}{mark} {node.node_path}  “{one_line(node.goal, 100)}”  [{node.id[-8:]}]")
+    say(f"{pad}{mark} {node.node_path}  “{shown_line(node.goal, 100)}”  [{node.id[-8:]}]")
     told = node.verdicts
     verdicts = f"personal {told.personal}, channel {told.channel}, workspace {told.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
@@ -43,25 +43,25 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     answer = node.output.replace("\n", f"\n{pad}    ")
     say(f"{pad}  = {answer}")
     if node.correction:
-        say(f"{pad}  corrected to: {one_line(node.correction, 300)}")
+        say(f"{pad}  corrected to: {shown_line(node.correction, 300)}")
 
 
 def _step(step: Step) -> str:
     match step.kind:
         case StepKind.ACT:
             arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-            return one_line(f"act {step.tool}({arguments})" if step.tool else f"answer {step.text}", 200)
+            return shown_line(f"act {step.tool}({arguments})" if step.tool else f"answer {step.text}", 200)
         case StepKind.OBSERVE:
-            return one_line(f"{'error' if step.is_error else 'observe'} {step.text}", 200)
+            return shown_line(f"{'error' if step.is_error else 'observe'} {step.text}", 200)
         case StepKind.EXPAND:
-            return one_line(f"expand into {step.flow}: {' | '.join(step.subgoals)}", 200)
+            return shown_line(f"expand into {step.flow}: {' | '.join(step.subgoals)}", 200)
         case StepKind.THINK:
-            return one_line(f"think {step.text}", 200)
+            return shown_line(f"think {step.text}", 200)
 
 
 def _told(event: Event) -> str:
     detail = ", ".join(f"{name}={value}" for name, value in event.detail.items() if value not in ("", None))
-    return one_line(f"by {event.actor or 'nobody'}  {detail}", 160)
+    return shown_line(f"by {event.actor or 'nobody'}  {detail}", 160)
 
 
 def _when(moment: datetime) -> str:
@@ -79,5 +79,5 @@ def print_why(view: RunView, shown_in: Sequence[tuple[Retrieval, RetrievalItem]]
         say("shown as a lesson")
     for retrieval, item in shown_in:
         signal = item.signal.value if item.signal else "unknown"
-        goal = one_line(retrieval.goal, 60)
+        goal = shown_line(retrieval.goal, 60)
         say(f"  {_when(retrieval.at)}  “{goal}”  {item.lesson.value} {percent(item.relevance)}%, {signal}")

@@ -7,7 +7,7 @@ import click
 from wcwidth import wcswidth, wcwidth
 
 from memory.model import Episode
-from memory.retrieval.prompt import one_line
+from memory.retrieval.prompt import shown_line
 
 _WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
 _STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}
@@ -34,11 +34,11 @@ def _row(episode: Episode, text_width: int) -> str:
     cells = [
         _fitted(episode.id[-8:], 8),
         f"{episode.created_at:%Y-%m-%d %H:%M}",
-        _fitted(one_line(episode.author or episode.person, 12), 12),
+        _fitted(shown_line(episode.author or episode.person, 12), 12),
         click.style(_fitted(shown, 9), fg=_STYLES.get(verdict)),
         _fitted(episode.status.value, 8),
-        _fitted(one_line(episode.goal, text_width), text_width),
-        _cut(one_line(episode.output, text_width), text_width),
+        _fitted(shown_line(episode.goal, text_width), text_width),
+        _cut(shown_line(episode.output, text_width), text_width),
     ]
     return "  ".join(cells)
 

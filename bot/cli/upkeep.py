@@ -5,7 +5,7 @@ import sys
 import click
 
 from bot.cli.session import json_option, memory_of, print_json, say, settings_of
-from memory.retrieval.prompt import one_line
+from memory.retrieval.prompt import shown_line
 from memory.service import Erased
 
 
@@ -35,7 +35,7 @@ def rebuild(ctx: click.Context, check: bool, as_json: bool) -> None:
         print_json({"differences": found, "repaired": repaired})
     else:
         for difference in found:
-            where = f"{one_line(difference.workspace, 80)} {difference.episode_id} {difference.what}"
+            where = f"{shown_line(difference.workspace, 80)} {difference.episode_id} {difference.what}"
             say(f"{where}: stored {difference.stored}, the log says {difference.expected}")
         if not found:
             say("Everything stored is what the event log says.")
@@ -54,7 +54,7 @@ def rebuild(ctx: click.Context, check: bool, as_json: bool) -> None:
 def forget(ctx: click.Context, workspace: str, person: str, yes: bool, as_json: bool) -> None:
     """Erase everything about one person, and what others' episodes repeat of their words. Cannot be undone."""
     name = workspace or settings_of(ctx).terminal.workspace
-    who = one_line(f"{person} in {name}", 120)
+    who = shown_line(f"{person} in {name}", 120)
     with memory_of(ctx) as memory:
         held = memory.privacy.holdings(name, person)
         if held.is_empty:

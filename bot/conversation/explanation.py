@@ -3,18 +3,18 @@
 from bot.conversation.wording import verdict_word
 from memory.audience import may_see
 from memory.model import Episode, LinkKind, Scope, StepKind
-from memory.retrieval.prompt import one_line, percent
+from memory.retrieval.prompt import percent, shown_line
 from memory.service import RunView
 
 
 def explain(view: RunView, reader: Scope) -> str:
     """The answer's story as Markdown. A lesson the reader may not see is counted, not shown."""
     root = view.root
-    lines = [f"**Why** “{one_line(root.goal, 100)}”", "", *_lessons(view, reader), "", "**Steps**"]
+    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_lessons(view, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
     if root.correction:
-        lines.append(f"**Corrected to**: {one_line(root.correction, 200)}")
+        lines.append(f"**Corrected to**: {shown_line(root.correction, 200)}")
     if any(link.kind is LinkKind.CORRECTS and link.from_id == root.id for link in view.links):
         lines.append("This is a lesson somebody wrote, not an answer of mine.")
     return "\n".join(lines)
@@ -34,7 +34,7 @@ def _lessons(view: RunView, reader: Scope) -> list[str]:
             continue
         signal = item.signal.value if item.signal else "unknown"
         lines.append(
-            f"- {item.lesson.value} “{one_line(lesson.goal, 60)}” by {one_line(lesson.author, 30)}: "
+            f"- {item.lesson.value} “{shown_line(lesson.goal, 60)}” by {shown_line(lesson.author, 30)}: "
             f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
             f"same question {percent(max(0.0, item.intent_score))}%), {signal}"
         )
@@ -51,7 +51,7 @@ def _node(node: Episode) -> str:
         if step.kind is StepKind.EXPAND or (step.kind is StepKind.ACT and step.tool)
     ]
     what = ", ".join(done) or node.action
-    return f"{'  ' * depth}- “{one_line(node.goal, 80)}”: {what} → {node.termination.value}"
+    return f"{'  ' * depth}- “{shown_line(node.goal, 80)}”: {what} → {node.termination.value}"
 
 
 def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
@@ -61,5 +61,5 @@ def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
 def _votes(view: RunView) -> str:
     if not view.votes:
         return ""
-    cast = ", ".join(f"{one_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'}" for vote in view.votes)
+    cast = ", ".join(f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'}" for vote in view.votes)
     return f" ({cast})"

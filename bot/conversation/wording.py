@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from memory.model import Episode, Lesson, Termination, Verdict
-from memory.retrieval.prompt import one_line, percent
+from memory.retrieval.prompt import percent, shown_line
 from memory.service import Corrected, Erased, Holdings, Undone, UsedLesson
 
 Spell = Callable[[str], str]
@@ -73,8 +73,8 @@ def apology(short_id: str) -> str:
 def lesson_line(used: UsedLesson) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
     episode = used.episode
-    about = one_line(episode.goal, 60)
-    return f"“{about}” ({percent(used.relevance)}% match, taught by {one_line(episode.author, 30)})"
+    about = shown_line(episode.goal, 60)
+    return f"“{about}” ({percent(used.relevance)}% match, taught by {shown_line(episode.author, 30)})"
 
 
 def corrected(outcome: Corrected, spell: Spell) -> str:
@@ -98,7 +98,7 @@ def taught(lesson: Episode, spell: Spell) -> str:
 
 def undone(what: Undone, spell: Spell) -> str:
     """What was taken back."""
-    goal = one_line(what.episode.goal, 60)
+    goal = shown_line(what.episode.goal, 60)
     if what.what == "correction":
         return f"Forgotten: your correction for “{goal}”. `{spell('undo')}` again takes back the one before."
     reaction = what.what.partition(":")[2] or "grade"
@@ -112,10 +112,10 @@ def beliefs(lessons: Sequence[tuple[Episode, Lesson]], place: str) -> str:
         return f"I have learned nothing yet that counts for you in {where}. React 👍 or 👎 to an answer to teach me."
     lines = [f"What I have learned that counts for you in {where}:", ""]
     for number, (episode, lesson) in enumerate(lessons, start=1):
-        said = "" if episode.termination is Termination.FAILURE else f" - {one_line(episode.output, 100)}"
+        said = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
         sign = "👍" if lesson is Lesson.REPEAT else "👎"
-        instead = f" → {one_line(episode.correction, 80)}" if episode.correction else ""
-        lines.append(f"{number}. {sign} “{one_line(episode.goal, 80)}”{said}{instead} (`{episode.id[-8:]}`)")
+        instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
+        lines.append(f"{number}. {sign} “{shown_line(episode.goal, 80)}”{said}{instead} (`{episode.id[-8:]}`)")
     return "\n".join(lines)
 
 

@@ -31,8 +31,12 @@ _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
 
 def neutralise(text: str) -> str:
     """Keep untrusted text from opening or closing a block of the prompt; drop invisible control characters."""
-    visible = "".join(map(_shown, text))
-    return _TAG.sub("&lt;", _JOINER.sub("", visible))
+    return _TAG.sub("&lt;", _JOINER.sub("", visible(text)))
+
+
+def visible(text: str) -> str:
+    """Text without control characters and other things nobody sees: fit for a person's screen."""
+    return "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:
@@ -43,8 +47,17 @@ def _shown(character: str) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Fold white space and cut at `limit` characters, marking the cut."""
-    folded = " ".join(neutralise(text).split())
+    """Neutralised text with its white space folded, cut at `limit` characters with the cut marked."""
+    return _cut(neutralise(text), limit)
+
+
+def shown_line(text: str, limit: int) -> str:
+    """The same for people, to whom a tag of the prompt is a word like any other."""
+    return _cut(visible(text), limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"
 
 
