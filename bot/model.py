@@ -200,6 +200,8 @@ class BotMessage:
     """An answer people may react to, as opposed to a notice."""
     run_id: str = ""
     part: int = 1
+    is_last: bool = True
+    """Nothing of the same answer follows: what belongs under an answer goes here."""
     reply_to: str = ""
     """The id of the message it answers, where the platform shows that."""
     lessons: tuple[str, ...] = ()

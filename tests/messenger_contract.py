@@ -18,7 +18,7 @@ from bot.errors import ChannelNotFound
 from bot.model import BotMessage, MessageRef, PersonEvent, PersonMessage, PersonReaction
 from bot.ports import EventSink, Messenger
 
-E = TypeVar("E", bound=PersonMessage | PersonReaction)
+E = TypeVar("E", bound=PersonEvent)
 
 
 class Driver(Protocol):

@@ -116,6 +116,10 @@ def test_the_file_is_chosen_in_order(place: Path) -> None:
         ("GOODBOT_TEACHING_EMOJI_FAILURE", "👎, nope", "teaching", "emoji_failure", ("👎", "nope")),
         ("GOODBOT_TEACHING_EMOJI_FAILURE", '["a,b", "c"]', "teaching", "emoji_failure", ("a,b", "c")),
         ("GOODBOT_TERMINAL_PERSON", "42", "terminal", "person", "42"),
+        ("SLACK_API_URL", "http://localhost:1/api", "slack", "api_url", "http://localhost:1/api/"),
+        ("GOODBOT_SLACK_TEACHERS", "U1, S2", "slack", "teachers", ("U1", "S2")),
+        ("DISCORD_API_URL", "http://localhost:1/api/v10/", "discord", "api_url", "http://localhost:1/api/v10"),
+        ("GOODBOT_DISCORD_TEACHERS", "1, 2", "discord", "teachers", ("1", "2")),
     ],
 )
 def test_variables_are_read_as_the_setting_s_type(
@@ -142,8 +146,8 @@ def test_the_long_name_wins_over_the_short_one(place: Path) -> None:
 
 
 def test_other_programs_variables_and_those_of_other_parts_are_left_alone(place: Path) -> None:
-    names = ("PATH", "PORT", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_API_URL")
-    more = ("DISCORD_TOKEN", "DISCORD_API_URL", "GOODBOT_API_KEY")
+    names = ("PATH", "PORT", "SLACK_CLIENT_ID", "SLACK_WEBHOOK_URL")
+    more = ("DISCORD_CLIENT_ID", "DISCORD_WEBHOOK_URL", "GOODBOT_API_KEY")
     assert load(place, dict.fromkeys(names + more, "x")) == load(place)
 
 
@@ -192,6 +196,12 @@ def test_settings_are_frozen(place: Path) -> None:
         ('[terminal]\nperson = ""', r"terminal\.person .* a text of 1 to 40 characters"),
         ('[terminal]\nperson = "a/b"', r"terminal\.person .* without a slash"),
         ('[terminal]\nworkspace = "slack:T1"', r'terminal\.workspace .* must be "terminal:NAME"'),
+        ('[slack]\nteachers = ["ana"]', r"slack\.teachers .* ids of people .* which ana is not"),
+        ('[slack]\napi_url = "slack.com"', r"slack\.api_url .* must start with http"),
+        ('[slack]\ncommand = "goodbot"', r"slack\.command .* begins with a slash"),
+        ('[discord]\nteachers = ["ana"]', r"discord\.teachers .* digits only; ana is none"),
+        ('[discord]\napi_url = "discord.com"', r"discord\.api_url .* must start with http"),
+        ('[discord]\ncommand = "/goodbot"', r"discord\.command .* without a slash"),
         ('[log]\nlevel = "loud"', r'log\.level .* "debug" or "info"'),
     ],
 )

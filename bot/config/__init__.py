@@ -3,12 +3,14 @@
 from bot.config.load import load_settings
 from bot.config.settings import (
     AgentSettings,
+    DiscordSettings,
     EmbedderSettings,
     KnowledgeSettings,
     LogSettings,
     ModelSettings,
     RecallSettings,
     Settings,
+    SlackSettings,
     StorageSettings,
     TeachingSettings,
     TerminalSettings,
@@ -17,12 +19,14 @@ from bot.config.sources import default_config_text, find_config_file
 
 __all__ = [
     "AgentSettings",
+    "DiscordSettings",
     "EmbedderSettings",
     "KnowledgeSettings",
     "LogSettings",
     "ModelSettings",
     "RecallSettings",
     "Settings",
+    "SlackSettings",
     "StorageSettings",
     "TeachingSettings",
     "TerminalSettings",

@@ -1,6 +1,7 @@
 """Every setting with its type, range and default. What each one means is written once, in `config/goodbot.toml`."""
 
 import math
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -189,6 +190,87 @@ class TerminalSettings(_Section):
         return name
 
 
+class SlackSettings(_Section):
+    """`[slack]`. Whether the tokens fit the mode is asked when Slack is used: they may be there for another program."""
+
+    bot_token: SecretStr = SecretStr("")
+    app_token: SecretStr = SecretStr("")
+    signing_secret: SecretStr = SecretStr("")
+    api_url: str = "https://slack.com/api/"
+    mode: Literal["socket", "http"] = "socket"
+    http_host: str = Field(default="127.0.0.1", min_length=1)
+    http_port: int = Field(default=3000, ge=1, le=65_535)
+    admins: Texts = ()
+    teachers: Texts = ()
+    allowed_users: Texts = ()
+    allowed_channels: Texts = ()
+    command: str = "/goodbot"
+    answers: Literal["stream", "post"] = "stream"
+    max_wait_s: float = Field(default=30.0, ge=0, le=600)
+    ping_interval_s: float = Field(default=10.0, ge=0.1, le=60)
+
+    @field_validator("api_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://, for example https://slack.com/api/")
+        return url if url.endswith("/") else f"{url}/"
+
+    @field_validator("command")
+    @classmethod
+    def _is_a_slash_command(cls, command: str) -> str:
+        if not command.startswith("/") or " " in command or len(command) < 2:
+            raise ValueError('must be one word that begins with a slash, for example "/goodbot"')
+        return command
+
+    @field_validator("admins", "teachers")
+    @classmethod
+    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [name for name in names if not name.startswith(("U", "W", "S"))]
+        if wrong:
+            raise ValueError(f"must be ids of people (U... or W...) or user groups (S...), which {wrong[0]} is not")
+        return names
+
+
+class DiscordSettings(_Section):
+    """`[discord]`. Whether the token is good is asked when Discord is used."""
+
+    token: SecretStr = SecretStr("")
+    api_url: str = ""
+    admins: Texts = ()
+    teachers: Texts = ()
+    managers_teach: Literal["yes", "no"] = "no"
+    allowed_people: Texts = ()
+    allowed_channels: Texts = ()
+    reads: Literal["mentions", "everything"] = "mentions"
+    command: str = "goodbot"
+    heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
+    identify_pause_s: float = Field(default=5.0, ge=0, le=60)
+    max_wait_s: float = Field(default=60.0, ge=30, le=3600)
+
+    @field_validator("api_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://, for example https://discord.com/api/v10")
+        return url.rstrip("/")
+
+    @field_validator("admins", "teachers", "allowed_people", "allowed_channels")
+    @classmethod
+    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [name for name in names if not name.isdecimal()]
+        if wrong:
+            raise ValueError(f"must be Discord's ids, which have digits only; {wrong[0]} is none")
+        return names
+
+    @field_validator("command")
+    @classmethod
+    def _is_a_command(cls, command: str) -> str:
+        if not re.fullmatch(r"[-_a-z0-9]{1,32}", command):
+            raise ValueError('must be one word of at most 32 small letters, without a slash, for example "goodbot"')
+        return command
+
+
 class LogSettings(_Section):
     """`[log]`."""
 
@@ -207,6 +289,8 @@ class Settings(_Section):
     teaching: TeachingSettings = TeachingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     terminal: TerminalSettings = TerminalSettings()
+    slack: SlackSettings = SlackSettings()
+    discord: DiscordSettings = DiscordSettings()
     log: LogSettings = LogSettings()
 
     @classmethod

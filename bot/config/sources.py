@@ -18,6 +18,12 @@ SHORT_NAMES: Mapping[str, Name] = {
     "GOODBOT_MODEL": ("model", "name"),
     "OPENAI_API_KEY": ("model", "openai_api_key"),
     "OPENAI_BASE_URL": ("model", "openai_base_url"),
+    "SLACK_BOT_TOKEN": ("slack", "bot_token"),
+    "SLACK_APP_TOKEN": ("slack", "app_token"),
+    "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
+    "SLACK_API_URL": ("slack", "api_url"),
+    "DISCORD_TOKEN": ("discord", "token"),
+    "DISCORD_API_URL": ("discord", "api_url"),
 }
 """Names that other tools and hosts use too. The long name of the same setting wins: it is meant for Goodbot alone."""
 

@@ -170,6 +170,7 @@ class Answering:
                 is_answer=True,
                 run_id=run_id,
                 part=part.part,
+                is_last=is_last,
                 reply_to=incoming.message_id,
                 lessons=lessons if is_last else (),
             )

@@ -1,0 +1,148 @@
+"""Cutting a long answer into messages: at the best place there is, and never through what belongs together."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+
+_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,10}(?!`)|~{3,10}(?!~))(?P<info>[^\n`]{0,40})$", re.MULTILINE)
+"""A line that opens or closes code. Longer ones are prose: to open them again would fill a part by itself."""
+_WHOLE = re.compile(
+    r"!?\[[^\[\]\n]*\]\((?:[^()\s]|\([^()\s]*\))*\)"  # a link or image
+    r"|<[^<>\s]+>"  # an address in angle brackets
+    r"|https?://[^\s<>]+"
+    r"|(?<!`)`[^`\n]+`(?!`)"  # code within a line
+    r"|:[\w+'-]+(?:::skin-tone-[2-6])?:"  # an emoji by name
+)
+_NEWLINE = "\n"
+_BREAKS = ("\n\n", "\n", ". ", " ")
+_SMALLEST_SHARE = 0.5
+"""A part is at least this full, unless a code block or link after it would have to be cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    """A code block: where it begins, its first line's end, and where it ended (None while it is open)."""
+
+    start: int
+    body: int
+    opening: str
+    closing: str
+    end: int | None = None
+
+
+def size(text: str) -> int:
+    """Length in UTF-16 units, the most that a platform can count: an emoji is two of them."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def split(text: str, limit: int) -> list[str]:
+    """The parts, each within the limit (at least 100). A code block that is cut is closed and opened again."""
+    parts: list[str] = []
+    rest = text
+    while size(rest) > limit:
+        head, rest = _cut(rest, limit)
+        parts.append(head)
+    said = [part for part in (*parts, rest) if part.strip()]
+    return said or [""]
+
+
+def _cut(text: str, limit: int) -> tuple[str, str]:
+    last = _fitting(text, limit)
+    fences = _fences(text, last)
+    if not fences or fences[-1].end is not None:
+        return _cut_prose(text, last, fences)
+    if fences[-1].start >= last * _SMALLEST_SHARE:
+        return text[: fences[-1].start].rstrip(), text[fences[-1].start :]
+    return _cut_code(text, limit, fences[-1])
+
+
+def _cut_prose(text: str, last: int, fences: list[_Fence]) -> tuple[str, str]:
+    least = int(last * _SMALLEST_SHARE)
+    for mark in _BREAKS:
+        at = text.rfind(mark, least, last)
+        while at >= 0:
+            end = at + len(mark)
+            in_code = any(fence.start < end < (fence.end or end) for fence in fences)
+            if not in_code and _whole(text, end) == end and text[:end].strip():
+                return text[:end].rstrip(), text[end:].lstrip("\n")
+            at = text.rfind(mark, least, at)
+    at = _whole(text, last)
+    return text[:at], text[at:]
+
+
+def _cut_code(text: str, limit: int, fence: _Fence) -> tuple[str, str]:
+    """Between two lines of the code block, or within a line that is too long by itself."""
+    last = _fitting(text, limit - size(fence.closing) - 1)
+    at = text.rfind("\n", fence.body, last) + 1
+    if at <= fence.body:
+        at = max(_boundary(text, last), fence.body + 1)
+    return f"{text[:at].removesuffix(_NEWLINE)}\n{fence.closing}", f"{fence.opening}\n{text[at:]}"
+
+
+def _fitting(text: str, limit: int) -> int:
+    """How many characters fit."""
+    used = 0
+    for position, character in enumerate(text):
+        used += 2 if character > "\uffff" else 1
+        if used > limit:
+            return position
+    return len(text)
+
+
+def _fences(text: str, end: int) -> list[_Fence]:
+    """The code blocks that begin before a place, in order; only the last one may be open there."""
+    fences: list[_Fence] = []
+    for found in _FENCE.finditer(text, 0, end):
+        fence = fences[-1] if fences else None
+        if fence is None or fence.end is not None:
+            fences.append(_Fence(found.start(), found.end() + 1, found[0], found["fence"]))
+        elif not found["info"].strip() and found["fence"].startswith(fence.closing):
+            fences[-1] = replace(fence, end=found.end())
+    return fences
+
+
+def _whole(text: str, at: int) -> int:
+    """The last place up to `at` where nothing is torn apart, be it only a character that all of it is too long for."""
+    line = text.rfind("\n", 0, at) + 1
+    for found in _WHOLE.finditer(text, line):
+        if found.start() >= at:
+            break
+        if found.end() > at and found.start() > 0:
+            return found.start()
+    return _boundary(text, at)
+
+
+def _boundary(text: str, at: int) -> int:
+    """The last place up to `at` that is not within an emoji or an accented letter; at least 1."""
+    whole = at
+    while whole > 1 and not _is_boundary(text, whole):
+        whole -= 1
+    return whole if whole > 1 or at <= 1 else at
+
+
+def _is_boundary(text: str, at: int) -> bool:
+    """Whether an emoji, or a letter with its accents, does not go on here."""
+    if at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before == "\u200d" or _extends(after):
+        return False
+    if _is_flag_letter(before) and _is_flag_letter(after):
+        run = at
+        while run > 0 and _is_flag_letter(text[run - 1]):
+            run -= 1
+        return (at - run) % 2 == 0
+    return True
+
+
+def _extends(character: str) -> bool:
+    return (
+        character in "\u200d\ufe0e\ufe0f\u20e3"
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or "\U000e0020" <= character <= "\U000e007f"
+        or unicodedata.category(character).startswith("M")
+    )
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

@@ -1,0 +1,122 @@
+"""Cutting long answers into messages: nothing lost, nothing torn."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.adapters.splitting import size, split
+
+LINK = "[the handbook](https://example.org/a_(b)/c?d=e)"
+FAMILY = "👩‍👩‍👧‍👦"
+
+EMOJI = ("👍🏽", FAMILY, "🇫🇷🇩🇪", ":tada:", "1\ufe0f\u20e3")
+words = st.sampled_from(
+    (
+        "word",
+        "longer-word",
+        LINK,
+        "https://example.org/x?y=z",
+        "`some code`",
+        "e\u0301",
+        "<https://example.org>",
+        ".",
+        *EMOJI,
+    )
+)
+sentences = st.lists(words, min_size=1, max_size=30).map(" ".join)
+code = st.lists(st.text("abc =()", max_size=40), max_size=25).map("\n".join)
+fenced = st.builds("{0}{1}\n{2}\n{0}".format, st.sampled_from(["```", "~~~~"]), st.sampled_from(["", "python"]), code)
+documents = st.lists(st.one_of(sentences, fenced), min_size=1, max_size=12).map("\n\n".join)
+limits = st.integers(min_value=100, max_value=400)
+
+
+def bare(text: str) -> str:
+    """What is said, without the space between and without the lines that open and close code."""
+    return "".join(re.sub(r"^(```|~~~~)(python)?$", "", text, flags=re.MULTILINE).split())
+
+
+@given(text=documents, limit=limits)
+def test_every_part_fits_and_says_something(text: str, limit: int) -> None:
+    parts = split(text, limit)
+    assert [size(part) for part in parts if size(part) > limit] == []
+    assert all(part.strip() for part in parts)
+
+
+@given(text=documents, limit=limits)
+def test_nothing_is_lost_added_or_moved(text: str, limit: int) -> None:
+    assert "".join(map(bare, split(text, limit))) == bare(text)
+
+
+@given(text=documents, limit=limits)
+def test_every_code_block_is_whole_in_its_part(text: str, limit: int) -> None:
+    for part in split(text, limit):
+        fence = None
+        for line in part.split("\n"):
+            if fence is None and (found := re.match(r"(```|~~~~)(python)?$", line)):
+                fence = found[1]
+            elif line == fence:
+                fence = None
+        assert fence is None
+
+
+@given(text=sentences, limit=limits)
+def test_links_code_and_emoji_are_in_one_part_each(text: str, limit: int) -> None:
+    parts = split(text, limit)
+    for whole in (LINK, "https://example.org/x?y=z", "`some code`", FAMILY, "👍🏽", "🇫🇷", "e\u0301", ":tada:"):
+        assert sum(part.count(whole) for part in parts) == text.count(whole)
+
+
+@given(text=st.text(max_size=1500), limit=limits)
+@example(text="`" * 400, limit=100)
+@example(text="```" + "x" * 500 + "\n" + "y" * 500, limit=100)
+@example(text="\u0301" * 500, limit=100)
+@example(text="🇫🇷" * 300, limit=101)
+@example(text="\n" * 500, limit=100)
+@example(text="https://" + "x" * 500, limit=100)
+def test_any_text_ends_in_parts_that_fit(text: str, limit: int) -> None:
+    parts = split(text, limit)
+    assert [size(part) for part in parts if size(part) > limit] == []
+    if text.strip() and "```" not in text and "~~~" not in text:
+        assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+@given(pieces=st.lists(st.sampled_from(["🇫🇷", "👍🏽", FAMILY, "e\u0301", "x"]), min_size=60, max_size=200))
+def test_no_part_begins_in_the_middle_of_a_character(pieces: list[str]) -> None:
+    for part in split("".join(pieces), 100)[1:]:
+        assert part[0] not in "\u200d\ufe0f\u20e3"
+        assert not "\U0001f3fb" <= part[0] <= "\U0001f3ff"
+        assert not unicodedata.category(part[0]).startswith("M")
+
+
+def test_flags_are_not_halved() -> None:
+    parts = split("x" + "🇫🇷" * 60, 100)
+    assert all(part.removeprefix("x") == "🇫🇷" * (len(part.removeprefix("x")) // 2) for part in parts)
+
+
+@pytest.mark.parametrize("text", ["", "Paris.", "x" * 100])
+def test_what_fits_is_one_part(text: str) -> None:
+    assert split(text, 100) == [text]
+
+
+def test_it_is_cut_between_paragraphs_then_lines_then_sentences_then_words() -> None:
+    para = "x" * 55
+    assert split(f"{para}\n\n{'y' * 20}. z\nz {'y' * 50}", 100) == [para, f"{'y' * 20}. z\nz {'y' * 50}"]
+    assert split(f"{para}\n{'y' * 20}. z {'y' * 50}", 100) == [para, f"{'y' * 20}. z {'y' * 50}"]
+    assert split(f"{para}. y z {'y' * 50}", 100) == [f"{para}.", f"y z {'y' * 50}"]
+    assert split(f"{para} {'y' * 50}", 100) == [para, "y" * 50]
+
+
+def test_code_that_is_cut_is_opened_again_in_its_language() -> None:
+    lines = [f"line_{number} = {number}" for number in range(20)]
+    first, *others = split("Look:\n\n```python\n" + "\n".join(lines) + "\n```\n\nDone.", 120)
+    assert first.startswith("Look:\n\n```python\nline_0 = 0\n")
+    assert all(part.startswith("```python\n") for part in others)
+    assert others[-1].endswith("\n```\n\nDone.")
+
+
+def test_a_code_block_in_the_second_half_begins_a_new_part() -> None:
+    block = "```\n" + "z" * 60 + "\n```"
+    assert split("x" * 70 + "\n\n" + block, 100) == ["x" * 70, block]
