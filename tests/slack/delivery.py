@@ -130,6 +130,11 @@ class Deliveries:
         firsts = {id(delivery.payload): delivery for delivery in reversed(self.sent) if delivery.kind == "events_api"}
         return sorted((d for key, d in firsts.items() if key not in settled), key=lambda d: d.sent)
 
+    def outstanding(self) -> list[Delivery]:
+        """Every event that was sent and not acknowledged since, repetitions included."""
+        settled = {id(delivery.payload): delivery.sent for delivery in self.sent if delivery.acked}
+        return [d for d in self.sent if d.kind == "events_api" and d.sent > settled.get(id(d.payload), 0)]
+
     def of(self, event_type: str) -> list[Delivery]:
         """What was sent of one type, in the order it was sent."""
         return [delivery for delivery in self.sent if delivery.event_type == event_type]

@@ -1,0 +1,217 @@
+"""Slack's building blocks: what stands under an answer, the question after a 👎, the modals, App Home."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.adapters.slack.mrkdwn import escaped, harmless, to_mrkdwn
+from bot.model import BotMessage
+from memory.model import Audience
+
+Block = dict[str, Any]
+
+VOTE = "goodbot_vote"
+VOTE_UP, VOTE_DOWN = "up", "down"
+TELL, RETRY, NOT_NOW = "goodbot_tell", "goodbot_retry", "goodbot_not_now"
+CORRECTION_VIEW, TEACHING_VIEW = "goodbot_correction", "goodbot_teaching"
+TEACH_SHORTCUT, WHY_SHORTCUT = "goodbot_teach", "goodbot_why"
+HOME_COMMAND = "goodbot_home_"
+"""Begins the action ids of App Home's buttons; the command follows."""
+
+REASON, BETTER, AGAIN = "reason", "better", "again"
+QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
+
+REASONS = (
+    "misunderstood me",
+    "wrong facts",
+    "wrong tool or approach",
+    "incomplete",
+    "style or format",
+    "other",
+)
+PART_LIMIT = 10_000
+"""Longest part of an answer, in UTF-16 units. A `markdown` block takes 12,000 characters and a whole message fails near
+13,200 (bolt-js#2509); defusing mentions may lengthen a text by a fifth, lessons and buttons take the rest."""
+
+_INPUT_LIMIT = 3000
+_SECTION_LIMIT = 3000
+_LESSON_LIMIT = 400
+_FALLBACK_LIMIT = 3000
+"""A notification needs no more; Slack advises at most 4,000 characters of `text`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer that a button or modal is about, carried in it, so that it works after any restart."""
+
+    channel: str
+    ts: str
+    thread: str = ""
+
+    def packed(self) -> str:
+        """As the value of a button or the private metadata of a modal."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def unpacked(cls, text: str) -> "Answer":
+        """From what `packed` made."""
+        return cls(**json.loads(text))
+
+
+# Messages ---------------------------------------------------------------------------------------------------------
+
+
+def message_blocks(message: BotMessage) -> list[Block]:
+    """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs."""
+    return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message)]
+
+
+def under_answer(message: BotMessage) -> list[Block]:
+    """What comes after the text."""
+    blocks: list[Block] = []
+    if message.lessons:
+        used = [f"↳ used lesson: {escaped(harmless(lesson)[:_LESSON_LIMIT])}" for lesson in message.lessons[:10]]
+        blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": line} for line in used]})
+    if message.is_answer and message.is_last:
+        blocks.append({"type": "context_actions", "elements": [_thumbs()]})
+    return blocks
+
+
+def fallback_text(message: BotMessage, limit: int = _FALLBACK_LIMIT) -> str:
+    """The text for notifications, and for everything that shows no blocks."""
+    return to_mrkdwn(message.text)[:limit] or "…"
+
+
+def _thumbs() -> Block:
+    return {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": {"text": _words("Right"), "value": VOTE_UP, "accessibility_label": "This answer is right"},
+        "negative_button": {"text": _words("Wrong"), "value": VOTE_DOWN, "accessibility_label": "This answer is wrong"},
+    }
+
+
+def question_blocks(question: str, answer: Answer) -> list[Block]:
+    """What a person who reacted 👎 sees, alone."""
+    buttons = [_button("Tell you", TELL, answer), _button("Try again", RETRY, answer)]
+    return [
+        {"type": "section", "text": {"type": "mrkdwn", "text": to_mrkdwn(question)[:_SECTION_LIMIT]}},
+        {"type": "actions", "elements": [*buttons, _button("Not now", NOT_NOW, answer)]},
+    ]
+
+
+# Modals -----------------------------------------------------------------------------------------------------------
+
+
+def correction_view(answer: Answer) -> Block:
+    """What would have been right? Nothing in it is required."""
+    reasons = {"type": "radio_buttons", "action_id": REASON, "options": [_option(r.capitalize(), r) for r in REASONS]}
+    again = {"type": "checkboxes", "action_id": AGAIN, "options": [_option("Try again now", "yes")]}
+    return _modal(
+        "What was wrong?",
+        CORRECTION_VIEW,
+        answer.packed(),
+        [
+            _input("What was wrong?", REASON, reasons, optional=True),
+            _input("What would have been right?", BETTER, _text_input(BETTER, ""), optional=True),
+            _input("And now?", AGAIN, again, optional=True),
+        ],
+    )
+
+
+def teaching_view(place: Answer, question: str, answer: str) -> Block:
+    """A lesson on anything: the question, the answer, whom it is for."""
+    audiences = [
+        _option("Just me", Audience.PERSONAL),
+        _option("This channel", Audience.CHANNEL),
+        _option("The whole workspace", Audience.WORKSPACE),
+    ]
+    choice = {"type": "radio_buttons", "action_id": AUDIENCE, "options": audiences, "initial_option": audiences[0]}
+    return _modal(
+        "Teach the bot",
+        TEACHING_VIEW,
+        place.packed(),
+        [
+            _input("When somebody asks", QUESTION, _text_input(QUESTION, question)),
+            _input("the right answer is", ANSWER, _text_input(ANSWER, answer)),
+            _input("Whom is it for? Others get it when a teacher approves it.", AUDIENCE, choice),
+        ],
+    )
+
+
+def entered(view: Mapping[str, Any], name: str) -> str:
+    """What a person entered under a name in a submitted modal; empty for nothing."""
+    state = view["state"]["values"].get(name, {}).get(name, {})
+    chosen = state.get("selected_option") or next(iter(state.get("selected_options") or ()), None)
+    return str((chosen or {}).get("value", "") if chosen else state.get("value") or "").strip()
+
+
+# App Home ---------------------------------------------------------------------------------------------------------
+
+
+def home_view(bot_name: str, lessons: str, privacy: str) -> Block:
+    """A person's own page: what they taught, their data, the promise."""
+    commands = (("Undo the last", "undo"), ("Export my data", "export"), ("Forget me", "forget"), ("Help", "help"))
+    buttons = [{"type": "button", "text": _words(label), "action_id": HOME_COMMAND + name} for label, name in commands]
+    return {
+        "type": "home",
+        "blocks": [
+            {"type": "header", "text": _words(f"{bot_name} learns from you")},
+            *_sections("My answers come from a machine and may be wrong. React 👍 or 👎 to teach me."),
+            {"type": "actions", "elements": buttons},
+            {"type": "divider"},
+            *_sections(lessons),
+            {"type": "divider"},
+            *_sections(privacy),
+        ],
+    }
+
+
+def _sections(text: str) -> list[Block]:
+    """Text of any length as sections, cut between lines."""
+    sections, current = list[str](), ""
+    for line in to_mrkdwn(text).split("\n"):
+        if current and len(current) + len(line) + 1 > _SECTION_LIMIT:
+            sections.append(current)
+            current = ""
+        current = f"{current}\n{line}"[:_SECTION_LIMIT] if current else line[:_SECTION_LIMIT]
+    return [
+        {"type": "section", "text": {"type": "mrkdwn", "text": part}} for part in (*sections, current) if part.strip()
+    ][:30]
+
+
+# Parts ------------------------------------------------------------------------------------------------------------
+
+
+def _modal(title: str, callback_id: str, metadata: str, inputs: Sequence[Block]) -> Block:
+    return {
+        "type": "modal",
+        "callback_id": callback_id,
+        "private_metadata": metadata,
+        "title": _words(title),
+        "submit": _words("Send"),
+        "close": _words("Cancel"),
+        "blocks": list(inputs),
+    }
+
+
+def _input(label: str, name: str, element: Block, *, optional: bool = False) -> Block:
+    return {"type": "input", "block_id": name, "optional": optional, "label": _words(label), "element": element}
+
+
+def _text_input(name: str, initial: str) -> Block:
+    element: Block = {"type": "plain_text_input", "action_id": name, "multiline": True, "max_length": _INPUT_LIMIT}
+    return element | ({"initial_value": initial[:_INPUT_LIMIT]} if initial else {})
+
+
+def _option(label: str, value: str) -> Block:
+    return {"text": _words(label), "value": str(value)}
+
+
+def _button(label: str, action_id: str, answer: Answer) -> Block:
+    return {"type": "button", "text": _words(label), "action_id": action_id, "value": answer.packed()}
+
+
+def _words(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

@@ -1,0 +1,217 @@
+"""The two ways Slack's payloads come in: over a WebSocket that the bot opens (Socket Mode), or as signed requests."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from bot.adapters.slack.listeners import library_log
+from bot.adapters.slack.web import Sleep, Web
+from bot.config import SlackSettings
+from bot.errors import ConfigError, MessengerError, NotPermitted
+
+log = logging.getLogger(__name__)
+
+EVENTS_PATH = "/slack/events"
+_TOKENS_BEGIN = {"bot_token": "xoxb-", "app_token": "xapp-"}
+_LARGEST_BODY = 1024 * 1024
+_GRACE_S = 3.0
+_PINGS_BEFORE_NEW = 6
+"""slack-sdk replaces a silent connection after four missed pings; after six it is stuck and is replaced whole."""
+
+
+class Connection(Protocol):
+    """Takes payloads in while it is open."""
+
+    async def open(self) -> None:
+        """Begin. Raises `NotPermitted`, `ConfigError`, `MessengerUnavailable`."""
+        ...
+
+    async def close(self) -> None:
+        """Take nothing more in."""
+        ...
+
+
+class _Link:
+    """One of slack-sdk's clients, and what is being handled of what came over it."""
+
+    def __init__(self, app: AsyncApp, app_token: str, *, url: str, ping_interval_s: float) -> None:
+        self._handler = AsyncSocketModeHandler(app, app_token, logger=library_log(), ping_interval=ping_interval_s)
+        # Untyped in places: slack-sdk annotates neither `connect` nor `close`.
+        self._client: Any = self._handler.client
+        self._client.wss_uri = url
+        self._client.socket_mode_request_listeners = [self._handle]
+        self._is_leaving = False
+        self._handling: set[asyncio.Future[None]] = set()
+
+    async def connect(self) -> None:
+        """Until there is a connection: slack-sdk tries its address again and again."""
+        await self._client.connect()
+
+    async def is_connected(self) -> bool:
+        """Whether Slack can be heard."""
+        return bool(await self._client.is_connected())
+
+    async def leave(self) -> None:
+        """Finish and acknowledge what is being handled, then disconnect."""
+        self._is_leaving = True
+        if self._handling:
+            await asyncio.wait(self._handling, timeout=_GRACE_S)
+        client = self._client
+        await client.close()
+        tasks = (client.message_processor, client.message_receiver, client.current_session_monitor)
+        await asyncio.gather(*filter(None, tasks), return_exceptions=True)
+
+    async def _handle(self, client: object, request: SocketModeRequest) -> None:
+        """Handle and acknowledge one payload. What comes too late is left for Slack to send again."""
+        if self._is_leaving:
+            return
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._handling.add(done)
+        try:
+            await self._handler.handle(self._client, request)
+        finally:
+            self._handling.discard(done)
+            done.set_result(None)
+
+
+class SocketConnection:
+    """Socket Mode: no public address needed. Stays connected by itself."""
+
+    def __init__(self, app: AsyncApp, api: Web, *, app_token: str, ping_interval_s: float) -> None:
+        self._app = app
+        self._web = api
+        self._app_token = app_token
+        self._ping_interval_s = ping_interval_s
+        self._link: _Link | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connect, and watch over the connection from now on."""
+        await self._connect()
+        self._watch = asyncio.create_task(self._keep_connected())
+
+    async def close(self) -> None:
+        """Disconnect for good."""
+        if self._watch is not None:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watch
+        await self._disconnect()
+
+    async def _connect(self) -> None:
+        # Asked for here first: slack-sdk would go on for ever with a token that Slack refuses.
+        answer = await self._web.call(self._web.client.apps_connections_open, "Socket Mode", app_token=self._app_token)
+        self._link = _Link(self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s)
+        try:
+            # An address is good only once, so a new one must be asked for if this one does not work.
+            async with asyncio.timeout(self._ping_interval_s * _PINGS_BEFORE_NEW):
+                await self._link.connect()
+        except TimeoutError:
+            log.warning("no connection to Slack yet; trying again with a new address")
+
+    async def _disconnect(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            await link.leave()
+
+    async def _keep_connected(self) -> None:
+        """slack-sdk reconnects by itself; where it is stuck, begin anew."""
+        missed = 0
+        while True:
+            await asyncio.sleep(self._ping_interval_s)
+            is_connected = self._link is not None and await self._link.is_connected()
+            missed = 0 if is_connected else missed + 1
+            if missed < _PINGS_BEFORE_NEW:
+                continue
+            log.warning("the connection to Slack does not come back by itself; opening a new one")
+            missed = 0
+            await self._disconnect()
+            try:
+                await self._connect()
+            except MessengerError as error:
+                log.warning("still not connected to Slack: %s", error)
+
+
+class HttpConnection:
+    """Signed requests to an address that Slack is told of, for setups that grow beyond one process."""
+
+    def __init__(self, app: AsyncApp, *, host: str, port: int) -> None:
+        self._app = app
+        self._host = host
+        self._port = port
+        site = web.Application(client_max_size=_LARGEST_BODY)
+        site.router.add_post(EVENTS_PATH, self._take)
+        self._runner = web.AppRunner(site, access_log=None, shutdown_timeout=_GRACE_S)
+
+    async def open(self) -> None:
+        """Listen. Raises `ConfigError` when the port is taken."""
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, self._host, self._port).start()
+        except OSError as exc:
+            raise ConfigError(
+                f"cannot listen for Slack on {self._host}:{self._port}: {exc.strerror}; set slack.http_port"
+            ) from exc
+        log.info("listening for Slack on %s:%d%s", self._host, self._port, EVENTS_PATH)
+
+    async def close(self) -> None:
+        """Finish the requests under way."""
+        await self._runner.cleanup()
+
+    async def _take(self, request: web.Request) -> web.Response:
+        answer = await self._app.async_dispatch(await to_bolt_request(request))
+        return await to_aiohttp_response(answer)
+
+
+def check_tokens(settings: SlackSettings) -> None:
+    """Raise `ConfigError` if Slack cannot be used with these settings; it says what is missing."""
+    required = {"bot_token": settings.bot_token}
+    required |= (
+        {"app_token": settings.app_token} if settings.mode == "socket" else {"signing_secret": settings.signing_secret}
+    )
+    for name, secret in required.items():
+        value, begin = secret.get_secret_value(), _TOKENS_BEGIN.get(name, "")
+        if not value or not value.startswith(begin):
+            wanted = f"that begins with {begin}" if value else "and there is none"
+            raise ConfigError(
+                f"Slack in mode {settings.mode} needs slack.{name} (SLACK_{name.upper()}) {wanted}; "
+                "copy it from the pages of your app on api.slack.com/apps"
+            )
+
+
+def make_connection(app: AsyncApp, api: Web, settings: SlackSettings) -> Connection:
+    """The connection the settings ask for."""
+    if settings.mode == "http":
+        return HttpConnection(app, host=settings.http_host, port=settings.http_port)
+    return SocketConnection(
+        app,
+        api,
+        app_token=settings.app_token.get_secret_value(),
+        ping_interval_s=settings.ping_interval_s,
+    )
+
+
+async def until_reachable(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> None:
+    """Try again, ever more slowly, for as long as Slack is out of reach. Raises every other error."""
+    wait_s = 1.0
+    while True:
+        try:
+            await attempt()
+        except NotPermitted:
+            raise
+        except MessengerError as error:
+            if not error.retryable:
+                raise
+            log.warning("not connected to Slack, trying again in %g s: %s", wait_s, error)
+            await sleep(wait_s)
+            wait_s = min(60.0, wait_s * 2)
+        else:
+            return

@@ -1,0 +1,186 @@
+"""Slack's event payloads, read: what a person did, in the bot's words. Pure; what is of no interest is None.
+
+Field by field: docs.slack.dev/reference/events. A message that mentions the bot arrives twice, as `message` and as
+`app_mention`, with different event ids and the same time stamp: so a message is known by its channel and time stamp.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.adapters.slack.plain import mentions, plain, without_mention
+from bot.adapters.slack.web import Json
+from bot.model import Address
+
+_STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
+_SPOKEN = ("", "file_share", "thread_broadcast")
+"""Subtypes under which people say something; every other one is a notice of Slack's, or another app's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Who did something where, as far as the payload says."""
+
+    channel: str
+    user: str
+    thread: str = ""
+    """The time stamp of the thread's first message."""
+    kind: str = ""
+    """Slack's channel type (im, mpim, group, channel); empty when the payload does not say."""
+    team: str = ""
+    """The workspace of the person, where the payload says it: another one in a shared channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A new message of a person that is, or may be, meant for the bot."""
+
+    spot: Spot
+    ts: str
+    text: str
+    address: Address
+    is_in_thread: bool
+    files: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A person changed the text of a message."""
+
+    spot: Spot
+    ts: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """A person's message is gone, or a tombstone stands in its place."""
+
+    spot: Spot
+    ts: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reacted:
+    """A person put an emoji on a message, or took it off."""
+
+    spot: Spot
+    ts: str
+    emoji: str
+    added: bool
+    author: str
+    """Who wrote the message; empty when Slack does not say."""
+    at: datetime
+
+
+def at(ts: str) -> datetime:
+    """The moment of a time stamp of Slack's, which is seconds since the epoch."""
+    return datetime.fromtimestamp(float(ts), UTC)
+
+
+def stamp_in(text: str) -> str:
+    """The last of Slack's time stamps in an id, or nothing."""
+    found = _STAMP.findall(text)
+    return found[-1] if found else ""
+
+
+def message_id_of(channel: str, ts: str) -> str:
+    """The id of the event that a message is, however often and under whatever name it arrives."""
+    return f"{channel}/{ts}"
+
+
+def read_message(event: Json, bot_user: str) -> Said | Edited | Deleted | None:
+    """A `message` or `app_mention` event."""
+    subtype = event.get("subtype") or ""
+    if subtype == "message_changed":
+        return _read_change(event, bot_user)
+    if subtype == "message_deleted":
+        return _read_deletion(event, event.get("previous_message") or {}, str(event.get("deleted_ts", "")), bot_user)
+    if subtype not in _SPOKEN or not _is_person(event, bot_user):
+        return None
+    text = str(event.get("text") or "")
+    address = _address(event, text, bot_user)
+    if address is None:
+        return None
+    ts = str(event["ts"])
+    return Said(
+        spot=_spot(event, event, ts),
+        ts=ts,
+        text=plain(without_mention(text, bot_user)),
+        address=address,
+        is_in_thread=bool(event.get("thread_ts")),
+        files=tuple(event.get("files") or ()),
+    )
+
+
+def read_reaction(event: Json) -> Reacted | None:
+    """A `reaction_added` or `reaction_removed` event on a message."""
+    item = event.get("item") or {}
+    if item.get("type") != "message" or not event.get("user"):
+        return None
+    spot = Spot(channel=str(item["channel"]), user=str(event["user"]), kind=str(item.get("channel_type") or ""))
+    return Reacted(
+        spot=spot,
+        ts=str(item["ts"]),
+        emoji=str(event.get("reaction", "")),
+        added=event.get("type") == "reaction_added",
+        author=str(event.get("item_user") or ""),
+        at=at(str(event["event_ts"])),
+    )
+
+
+def ends_installation(event: Json, bot_user: str) -> str:
+    """Why the app can do nothing here any more, or nothing: `tokens_revoked` may name other people's tokens only."""
+    if event.get("type") == "app_uninstalled":
+        return "the app was removed from the workspace"
+    tokens: Any = event.get("tokens") or {}
+    if event.get("type") == "tokens_revoked" and bot_user in (tokens.get("bot") or ()):
+        return "the bot's token was revoked"
+    return ""
+
+
+def _address(event: Json, text: str, bot_user: str) -> Address | None:
+    if _is_direct(event):
+        return Address.DIRECT
+    if event.get("type") == "app_mention" or mentions(text, bot_user):
+        return Address.MENTION
+    return Address.FOLLOW_UP if event.get("thread_ts", event["ts"]) != event["ts"] else None
+
+
+def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
+    message, before = event.get("message") or {}, event.get("previous_message") or {}
+    if message.get("subtype") == "tombstone":
+        return _read_deletion(event, before, str(message.get("ts", "")), bot_user)
+    # Slack also says "changed" when it unfolds a link or counts a reply; then the text is the same.
+    if not _is_person(message, bot_user) or message.get("text") == before.get("text"):
+        return None
+    ts = str(message["ts"])
+    text = plain(without_mention(str(message.get("text") or ""), bot_user))
+    return Edited(spot=_spot(event, message, ts), ts=ts, text=text, at=at(str(event["event_ts"])))
+
+
+def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> Deleted | None:
+    if not ts or not _is_person(before, bot_user):
+        return None
+    return Deleted(spot=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
+
+
+def _spot(event: Json, message: Json, ts: str) -> Spot:
+    return Spot(
+        channel=str(event["channel"]),
+        user=str(message["user"]),
+        thread=str(message.get("thread_ts") or ts),
+        kind=str(event.get("channel_type") or ""),
+        team=str(message.get("user_team") or message.get("team") or ""),
+    )
+
+
+def _is_direct(event: Json) -> bool:
+    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
+
+
+def _is_person(message: Json, bot_user: str) -> bool:
+    return not message.get("bot_id") and message.get("user") not in (None, "", "USLACKBOT", bot_user)

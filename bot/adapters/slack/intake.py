@@ -1,0 +1,185 @@
+"""Slack's events, taken in: each becomes an event of a person and is delivered before it is acknowledged."""
+
+import logging
+from datetime import timedelta
+
+from bot.adapters.order import InOrder
+from bot.adapters.recent import Recent
+from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.events import (
+    Deleted,
+    Edited,
+    Reacted,
+    Said,
+    Spot,
+    at,
+    message_id_of,
+    read_message,
+    read_reaction,
+)
+from bot.adapters.slack.web import Json
+from bot.adapters.words import Typed, command_in
+from bot.errors import MessengerError
+from bot.model import Address, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
+from memory.emoji import normalise
+
+log = logging.getLogger(__name__)
+
+_STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "🛑"})
+_KEEP = timedelta(hours=1)
+"""Slack repeats an event for some minutes at most."""
+
+
+class Intake:
+    """Messages, edits, deletions, reactions, the stop button.
+
+    Raising means: not safely stored, so Slack keeps the event and sends it again.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._in_order = InOrder()
+        self._heard: Recent[tuple[str, str, Address], bool] = Recent(desk.clock, size=5000, keep=_KEEP)
+        self._overtaken: Recent[tuple[str, str], Edited | Deleted] = Recent(desk.clock, size=5000, keep=_KEEP)
+        """Changes by message: one that arrives before its message holds for it."""
+
+    async def message(self, body: Json) -> None:
+        """A `message` or `app_mention` event."""
+        read = read_message(body["event"], self._desk.identity.user)
+        if read is None or not self._desk.admits(read.spot):
+            return
+        async with self._in_order(("message", read.spot.channel)):
+            match read:
+                case Said():
+                    await self._said(read)
+                case Edited():
+                    await self._edited(read, str(body["event_id"]))
+                case Deleted():
+                    await self._deleted(read, str(body["event_id"]))
+
+    async def reaction(self, body: Json) -> None:
+        """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
+        read = read_reaction(body["event"])
+        if read is None or not self._desk.admits(read.spot):
+            return
+        if normalise(read.emoji) in _STOP_SIGNS:
+            if read.added:
+                await self._stop_sign(read, str(body["event_id"]))
+            return
+        is_own = read.author in ("", self._desk.identity.user)
+        if is_own and self._desk.teaches(read.emoji):
+            async with self._in_order(("reaction", read.spot.channel, read.spot.user)):
+                await self._reacted(read, str(body["event_id"]))
+
+    async def session_stopped(self, body: Json) -> None:
+        """Somebody pressed Slack's own stop button."""
+        event = body["event"]
+        spot = Spot(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
+        if not self._desk.admits(spot):
+            return
+        if self._desk.status.is_busy(spot.channel, spot.thread):
+            await self._desk.stop(spot, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
+            return
+        # Nothing runs there any more, perhaps since a restart: the button would stay for ever.
+        try:
+            await self._desk.status.end(spot.channel, spot.thread)
+        except MessengerError as error:
+            log.info("the status of a thread nobody works in stays: %s", error)
+
+    # Inside -------------------------------------------------------------------------------------------------------
+
+    async def _said(self, said: Said) -> None:
+        key = (said.spot.channel, said.ts, said.address)
+        change = self._overtaken.get((said.spot.channel, said.ts))
+        if self._heard.get(key) or isinstance(change, Deleted):
+            return
+        text = change.text if change is not None else said.text
+        typed = command_in(text)
+        if typed is not None and said.address is Address.FOLLOW_UP:
+            # Among people, only "stop" is meant for the bot, and only while it works there.
+            if typed.name == "stop" and not self._desk.status.is_busy(said.spot.channel, said.spot.thread):
+                return
+            typed = typed if typed.name == "stop" else None
+        if typed is not None:
+            await self._command(said, typed)
+        else:
+            await self._question(said, text)
+        # The same message under its other name (`app_mention`) is not delivered again.
+        self._heard.put(key, True)
+
+    async def _question(self, said: Said, text: str) -> None:
+        desk, spot = self._desk, said.spot
+        desk.threads.asked(spot.channel, spot.thread, spot.user)
+        await desk.sink(
+            PersonMessage(
+                event_id=message_id_of(spot.channel, said.ts),
+                scope=await desk.scope(spot),
+                message_id=said.ts,
+                text=text,
+                at=at(said.ts),
+                role=desk.roles.at_hand(spot),
+                address=said.address,
+                files=await desk.files.read(said.files),
+            )
+        )
+
+    async def _command(self, said: Said, typed: Typed) -> None:
+        """In a channel, what only its giver sees must not go into a thread that has no replies: nobody would see it."""
+        spot = said.spot
+        if said.address is not Address.DIRECT and not said.is_in_thread:
+            spot = Spot(channel=spot.channel, user=spot.user, kind=spot.kind, team=spot.team)
+        await self._desk.command(typed, spot, event_id=message_id_of(spot.channel, said.ts), at=at(said.ts))
+
+    async def _edited(self, edited: Edited, event_id: str) -> None:
+        self._overtaken.put((edited.spot.channel, edited.ts), edited)
+        desk = self._desk
+        await desk.sink(
+            PersonEdit(
+                event_id=event_id,
+                scope=await desk.scope(edited.spot),
+                message_id=edited.ts,
+                text=edited.text,
+                at=edited.at,
+                role=desk.roles.at_hand(edited.spot),
+            )
+        )
+
+    async def _deleted(self, deleted: Deleted, event_id: str) -> None:
+        self._overtaken.put((deleted.spot.channel, deleted.ts), deleted)
+        desk = self._desk
+        await desk.sink(
+            PersonDeletion(
+                event_id=event_id,
+                scope=await desk.scope(deleted.spot),
+                message_id=deleted.ts,
+                at=deleted.at,
+                role=desk.roles.at_hand(deleted.spot),
+            )
+        )
+
+    async def _reacted(self, reacted: Reacted, event_id: str) -> None:
+        desk, spot = self._desk, reacted.spot
+        role = await desk.roles.of(spot)
+        await desk.sink(
+            PersonReaction(
+                event_id=event_id,
+                scope=await desk.scope(spot, thread=desk.threads.known(spot.channel, reacted.ts)),
+                message_id=reacted.ts,
+                emoji=reacted.emoji,
+                added=reacted.added,
+                at=reacted.at,
+                role=role,
+                on_own_message=True,
+            )
+        )
+
+    async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
+        """On any message of a thread that is being worked in."""
+        desk, spot = self._desk, reacted.spot
+        busy = desk.status.busy_threads(spot.channel)
+        if not busy:
+            return
+        thread = reacted.ts if reacted.ts in busy else await desk.threads.of(spot.channel, reacted.ts)
+        if thread in busy:
+            there = Spot(channel=spot.channel, user=spot.user, thread=thread, kind=spot.kind)
+            await desk.stop(there, event_id=event_id, at=reacted.at)

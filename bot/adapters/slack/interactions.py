@@ -1,0 +1,228 @@
+"""Buttons, modals, shortcuts and the slash command: delivered like everything else people do."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from bot.adapters.slack import blocks
+from bot.adapters.slack.acknowledging import Ack, InTime
+from bot.adapters.slack.aside import answering_by
+from bot.adapters.slack.blocks import Answer
+from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.events import Spot, at, message_id_of
+from bot.adapters.slack.plain import plain, without_mention
+from bot.adapters.slack.responding import Responder
+from bot.adapters.slack.web import Json
+from bot.adapters.words import Typed, slash_command
+from bot.errors import MessengerError
+from bot.model import PersonCorrection, PersonRetry, PersonTeaching, PersonVote
+from memory.model import Audience
+
+log = logging.getLogger(__name__)
+
+_PREFILL_WITHIN_S = 1.0
+"""A trigger id is good for three seconds: a modal that opens half empty is better than none."""
+
+
+class Interactions:
+    """What people do with what Slack draws for the bot."""
+
+    def __init__(self, desk: Desk, in_time: InTime) -> None:
+        self._desk = desk
+        self._in_time = in_time
+        self._responder = Responder(desk.web)
+
+    async def vote(self, ack: Ack, body: Json) -> None:
+        """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
+        await self._do(ack, body, self._vote)
+
+    async def question_button(self, ack: Ack, body: Json) -> None:
+        """A button of the question that follows a 👎 reaction."""
+        await self._do(ack, body, self._question_button)
+
+    async def correction(self, ack: Ack, body: Json) -> None:
+        """The correction modal was submitted."""
+        await self._do(ack, body, self._correction)
+
+    async def teach(self, ack: Ack, body: Json) -> None:
+        """The shortcut "Teach the bot..." on any message."""
+        await self._do(ack, body, self._teach)
+
+    async def teaching(self, ack: Ack, body: Json) -> None:
+        """The teaching modal was submitted."""
+        await self._do(ack, body, self._teaching)
+
+    async def why(self, ack: Ack, body: Json) -> None:
+        """The shortcut "Why this answer?" on any message."""
+        await self._do(ack, body, self._why)
+
+    async def slash(self, ack: Ack, body: Json) -> None:
+        """The slash command with one of the bot's words."""
+        await self._do(ack, body, self._slash)
+
+    async def _do(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
+        if self._desk.admits(_spot(body)):
+            await self._in_time(ack, act(body))
+        else:
+            await ack()
+
+    # Thumbs and corrections ---------------------------------------------------------------------------------------
+
+    async def _vote(self, body: Json) -> None:
+        desk, action = self._desk, body["actions"][0]
+        spot, answer = _spot(body), _answer(body)
+        await desk.sink(
+            PersonVote(
+                event_id=f"vote/{answer.channel}/{answer.ts}/{spot.user}/{action['action_ts']}",
+                scope=await desk.scope(spot),
+                message_id=answer.ts,
+                value=1 if action["value"] == blocks.VOTE_UP else -1,
+                at=at(str(action["action_ts"])),
+                role=await desk.roles.of(spot),
+            )
+        )
+        if action["value"] == blocks.VOTE_DOWN:
+            await self._open(body, blocks.correction_view(answer))
+
+    async def _question_button(self, body: Json) -> None:
+        action = body["actions"][0]
+        answer = Answer.unpacked(action["value"])
+        if action["action_id"] == blocks.TELL:
+            await self._open(body, blocks.correction_view(answer))
+        elif action["action_id"] == blocks.RETRY:
+            await self._retry(body, answer, str(action["action_ts"]))
+        if url := body.get("response_url"):
+            await self._responder.remove(str(url))
+
+    async def _correction(self, body: Json) -> None:
+        desk, view = self._desk, body["view"]
+        answer = Answer.unpacked(view["private_metadata"])
+        spot = _at(body, answer)
+        if text := blocks.entered(view, blocks.BETTER):
+            await desk.sink(
+                PersonCorrection(
+                    event_id=f"correction/{view['id']}",
+                    scope=await desk.scope(spot),
+                    text=text,
+                    at=desk.clock(),
+                    role=await desk.roles.of(spot),
+                    message_id=answer.ts,
+                    reason=blocks.entered(view, blocks.REASON),
+                )
+            )
+        if blocks.entered(view, blocks.AGAIN):
+            await self._retry(body, answer, str(view["id"]))
+
+    async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
+        desk = self._desk
+        thread = answer.thread or await desk.threads.of(answer.channel, answer.ts)
+        spot = _at(body, Answer(channel=answer.channel, ts=answer.ts, thread=thread))
+        desk.threads.asked(spot.channel, spot.thread, spot.user)
+        await desk.sink(
+            PersonRetry(
+                event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
+                scope=await desk.scope(spot),
+                message_id=answer.ts,
+                at=desk.clock(),
+                role=await desk.roles.of(spot),
+            )
+        )
+
+    # Teaching and explaining --------------------------------------------------------------------------------------
+
+    async def _teach(self, body: Json) -> None:
+        message, bot = body["message"], self._desk.identity.user
+        thread = str(message.get("thread_ts") or "")
+        place = Answer(channel=_spot(body).channel, ts=str(message["ts"]), thread=thread)
+        question = ""
+        if thread and thread != place.ts:
+            question = await self._asked(place.channel, thread)
+        said = plain(without_mention(str(message.get("text") or ""), bot))
+        await self._open(body, blocks.teaching_view(place, question, said))
+
+    async def _asked(self, channel: str, thread: str) -> str:
+        try:
+            async with asyncio.timeout(_PREFILL_WITHIN_S):
+                root = await self._desk.threads.root(channel, thread)
+        except TimeoutError:
+            return ""
+        return plain(without_mention(str(root.get("text") or ""), self._desk.identity.user))
+
+    async def _teaching(self, body: Json) -> None:
+        desk, view = self._desk, body["view"]
+        spot = _at(body, Answer.unpacked(view["private_metadata"]))
+        await desk.sink(
+            PersonTeaching(
+                event_id=f"teaching/{view['id']}",
+                scope=await desk.scope(spot),
+                question=blocks.entered(view, blocks.QUESTION),
+                answer=blocks.entered(view, blocks.ANSWER),
+                at=desk.clock(),
+                audience=Audience(blocks.entered(view, blocks.AUDIENCE) or Audience.PERSONAL),
+                role=await desk.roles.of(spot),
+            )
+        )
+
+    async def _why(self, body: Json) -> None:
+        message, spot = body["message"], _spot(body)
+        with answering_by(spot.user, self._responder.way(str(body["response_url"]))):
+            await self._desk.command(
+                Typed("why"),
+                spot,
+                event_id=f"why/{message_id_of(spot.channel, str(message['ts']))}/{body['trigger_id']}",
+                at=self._desk.clock(),
+                about=str(message["ts"]),
+            )
+
+    async def _slash(self, body: Json) -> None:
+        spot = Spot(channel=str(body["channel_id"]), user=str(body["user_id"]))
+        with answering_by(spot.user, self._responder.way(str(body["response_url"]))):
+            await self._desk.command(
+                slash_command(str(body.get("text") or "")),
+                spot,
+                event_id=f"slash/{body['trigger_id']}",
+                at=self._desk.clock(),
+            )
+
+    async def _open(self, body: Json, view: blocks.Block) -> None:
+        """Open a modal. It is a courtesy: what the person did counts without it."""
+        web = self._desk.web
+        try:
+            await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
+        except MessengerError as error:
+            log.warning("a modal did not open: %s", error)
+
+
+def _spot(body: Json) -> Spot:
+    """Who acted where: on a message, with a shortcut, in a modal (which knows no channel) or by a slash command."""
+    if "channel_id" in body:
+        return Spot(channel=str(body["channel_id"]), user=str(body["user_id"]))
+    message, user = body.get("message") or {}, body["user"]
+    channel = body.get("channel") or {}
+    container = body.get("container") or {}
+    ts = container.get("message_ts") or message.get("ts") or ""
+    return Spot(
+        channel=str(channel.get("id") or container.get("channel_id") or _modal_channel(body)),
+        user=str(user["id"]),
+        thread=str(container.get("thread_ts") or message.get("thread_ts") or ts),
+        team=str(user.get("team_id") or ""),
+    )
+
+
+def _modal_channel(body: Json) -> str:
+    metadata = (body.get("view") or {}).get("private_metadata")
+    return Answer.unpacked(metadata).channel if metadata else "D"
+
+
+def _at(body: Json, answer: Answer) -> Spot:
+    """The person in a modal, where the answer is that it is about."""
+    user = body["user"]
+    thread = answer.thread or answer.ts
+    return Spot(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))
+
+
+def _answer(body: Json) -> Answer:
+    """The answer that a button stands under."""
+    spot = _spot(body)
+    return Answer(channel=spot.channel, ts=str(body["container"]["message_ts"]), thread=spot.thread)

@@ -1,0 +1,284 @@
+"""Slack behind the messenger port: what people do there becomes events, what the bot says is posted."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+from bot.adapters import splitting, words
+from bot.adapters.slack.acknowledging import InTime
+from bot.adapters.slack.aside import way_to
+from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
+from bot.adapters.slack.connection import Connection, check_tokens, make_connection, until_reachable
+from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.files import Files
+from bot.adapters.slack.home import Home
+from bot.adapters.slack.identity import Identity, identify
+from bot.adapters.slack.intake import Intake
+from bot.adapters.slack.interactions import Interactions
+from bot.adapters.slack.listeners import make_app
+from bot.adapters.slack.places import Places
+from bot.adapters.slack.posting import Begun, Poster
+from bot.adapters.slack.roles import Roles
+from bot.adapters.slack.status import Status
+from bot.adapters.slack.streaming import Streamer
+from bot.adapters.slack.threads import Threads
+from bot.adapters.slack.web import Sleep, Web, code_of, pause
+from bot.config import SlackSettings
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted
+from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.ports import EventSink
+from memory.ports import Clock, NewId
+
+log = logging.getLogger(__name__)
+
+_EMOJI_NAMES = {"🧠": "brain", "👀": "eyes", "👍": "+1", "👎": "-1", "🛑": "octagonal_sign", "📝": "memo"}
+_SAME_ALREADY = frozenset({"already_reacted", "no_reaction"})
+_NOBODY_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
+_NAME_BEFORE_CONNECTED = "goodbot"
+
+
+class SlackMessenger:
+    """One Slack workspace, by one bot token.
+
+    `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
+    asks to.
+    """
+
+    def __init__(
+        self,
+        settings: SlackSettings,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        teaches: Callable[[str], bool] = lambda emoji: True,
+        sleep: Sleep = pause,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._teaches = teaches
+        self._sleep = sleep
+        self._ended = asyncio.Event()
+        self._running: asyncio.Task[Any] | None = None
+        self._identity: Identity | None = None
+        self._web = Web(
+            token=settings.bot_token.get_secret_value(),
+            api_url=settings.api_url,
+            patience_s=settings.max_wait_s,
+            sleep=sleep,
+            gone=lambda code: self._end(f"Slack says {code}"),
+        )
+        self._threads = Threads(self._web, clock)
+        self._status = Status(self._web)
+        self._files = Files(self._web, api_url=settings.api_url)
+        self._poster = Poster(self._web, self._threads, begun=Begun(clock()), sleep=sleep)
+
+    @property
+    def platform(self) -> str:
+        """`slack`."""
+        return "slack"
+
+    # Taking in ------------------------------------------------------------------------------------------------------
+
+    async def run(self, sink: EventSink) -> None:
+        """Deliver events until the app is removed from the workspace or `close` is called.
+
+        Waits for Slack as long as it is out of reach. Raises `ConfigError` when a token is missing, `NotPermitted` when
+        Slack refuses it from the start.
+        """
+        check_tokens(self._settings)
+        self._running = asyncio.current_task()
+        await self._web.open()
+        try:
+            if await self._unless_ended(until_reachable(self._learn_who_we_are, self._sleep)):
+                await self._deliver(sink)
+        except NotPermitted:
+            # A token that was taken away has been logged; one that never worked is somebody's mistake.
+            if not self._ended.is_set():
+                raise
+        finally:
+            self._running = None
+            await self._web.close()
+
+    async def close(self) -> None:
+        """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
+        self._ended.set()
+        running = self._running
+        if running is not None and running is not asyncio.current_task():
+            await asyncio.wait({running})
+
+    async def _deliver(self, sink: EventSink) -> None:
+        desk = self._desk(sink)
+        in_time = InTime()
+        app = make_app(
+            self._web,
+            desk.identity,
+            signing_secret=self._settings.signing_secret.get_secret_value(),
+            command=self._settings.command,
+            intake=Intake(desk),
+            interactions=Interactions(desk, in_time),
+            home=Home(desk, in_time),
+            ended=self._end,
+        )
+        connection: Connection = make_connection(app, self._web, self._settings)
+        try:
+            if await self._unless_ended(until_reachable(connection.open, self._sleep)):
+                log.info("connected to Slack as %s in %s", desk.identity.name, desk.identity.workspace)
+                await self._ended.wait()
+        finally:
+            await connection.close()
+            await in_time.finish()
+
+    def _desk(self, sink: EventSink) -> Desk:
+        identity, settings = self._known(), self._settings
+        return Desk(
+            sink=sink,
+            identity=identity,
+            settings=settings,
+            web=self._web,
+            places=Places(self._web, self._clock),
+            roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            threads=self._threads,
+            status=self._status,
+            files=self._files,
+            teaches=self._teaches,
+            clock=self._clock,
+        )
+
+    async def _learn_who_we_are(self) -> None:
+        self._identity = await identify(self._web)
+
+    def _end(self, why: str) -> None:
+        if not self._ended.is_set():
+            log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+        self._ended.set()
+
+    async def _unless_ended(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Whether the work was done before the end came."""
+        task = asyncio.ensure_future(work)
+        ended = asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+            return task.done() and not self._ended.is_set()
+        finally:
+            for each in (task, ended):
+                each.cancel()
+                with contextlib.suppress(asyncio.CancelledError, MessengerError):
+                    await each
+
+    # Saying ---------------------------------------------------------------------------------------------------------
+
+    def split(self, text: str) -> list[str]:
+        """Parts that one message takes."""
+        return splitting.split(text, PART_LIMIT)
+
+    def spell(self, command: str) -> str:
+        """After a mention: Slack delivers no slash command from a thread."""
+        return words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Say it: to everybody in the thread, or to one person alone. Raises `MessengerError` kinds."""
+        self._check_workspace(message.workspace)
+        if message.private_to and (tell := way_to(message.private_to)):
+            await tell(message)
+            ts = ""
+        elif message.private_to and not message.channel.startswith("D"):
+            ts = await self._post_privately(message)
+        else:
+            ts = await self._post(message)
+        return MessageRef(workspace=message.workspace, channel=message.channel, message_id=ts)
+
+    async def _post(self, message: BotMessage) -> str:
+        ts = await self._poster.posted_before(message)
+        if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
+            asker = self._threads.asker(message.channel, message.thread)
+            ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
+        ts = ts or await self._poster.post(message)
+        if message.is_answer:
+            self._threads.answered(message.channel, message.thread, ts)
+        return ts
+
+    async def _post_privately(self, message: BotMessage) -> str:
+        """As an ephemeral message, or in their direct conversation where that is impossible."""
+        try:
+            return await self._post_ephemeral(message, message_blocks(message))
+        except ChannelNotFound as error:
+            if code_of(error) not in _NOBODY_THERE:
+                raise
+            log.info("telling %s directly, for %s is out of reach: %s", message.private_to, message.channel, error)
+        direct = await self._direct(message.private_to)
+        return await self._poster.post(
+            BotMessage(workspace=message.workspace, channel=direct, text=message.text, private_to=message.private_to)
+        )
+
+    async def _post_ephemeral(self, message: BotMessage, blocks: list[dict[str, Any]]) -> str:
+        answer = await self._web.once(
+            self._web.client.chat_postEphemeral,
+            message.channel,
+            channel=message.channel,
+            user=message.private_to,
+            text=fallback_text(message),
+            blocks=blocks,
+            thread_ts=message.thread or None,
+        )
+        return str(answer.get("message_ts") or "")
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Put the bot's own emoji on its message, or take it off."""
+        self._check_workspace(ref.workspace)
+        client = self._web.client
+        name = _EMOJI_NAMES.get(emoji, emoji.strip(":"))
+        method = client.reactions_add if present else client.reactions_remove
+        try:
+            await self._web.call(method, ref.channel, channel=ref.channel, timestamp=ref.message_id, name=name)
+        except MessengerError as error:
+            if code_of(error) not in _SAME_ALREADY:
+                raise
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """After a reaction, a question with buttons that only this person sees; a thumb opens its modal by itself."""
+        if isinstance(event, PersonVote):
+            return
+        thread = await self._threads.of(ref.channel, ref.message_id)
+        message = BotMessage(
+            workspace=ref.workspace, channel=ref.channel, thread=thread, text=question, private_to=event.scope.person
+        )
+        answer = Answer(channel=ref.channel, ts=ref.message_id, thread=thread)
+        await self._post_ephemeral(message, question_blocks(question, answer))
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """The agent's status in the thread, with Slack's own stop button where there is one."""
+        self._check_workspace(workspace)
+        if not thread:
+            return
+        if text:
+            await self._status.show(channel, thread, text)
+        else:
+            await self._status.clear(channel, thread)
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Upload the file into the person's direct conversation, and say so where they asked."""
+        self._check_workspace(message.workspace)
+        direct = await self._direct(message.private_to)
+        await self._files.hand_over(message, attachment, direct)
+        if direct != message.channel:
+            await self.post(replace(message, text="I sent it to you in a direct message."))
+
+    # Small parts ----------------------------------------------------------------------------------------------------
+
+    async def _direct(self, person: str) -> str:
+        answer = await self._web.call(self._web.client.conversations_open, person, users=person)
+        return str(answer["channel"]["id"])
+
+    def _known(self) -> Identity:
+        if self._identity is None:
+            raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
+        return self._identity
+
+    def _check_workspace(self, workspace: str) -> None:
+        if self._identity is not None and workspace != self._identity.workspace:
+            raise ChannelNotFound(f"cannot reach {workspace}: this bot is in {self._identity.workspace}")

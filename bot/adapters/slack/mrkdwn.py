@@ -1,0 +1,148 @@
+"""What the bot says, from CommonMark to what Slack shows, with nothing in it that rings a bell.
+
+Messages carry their text in a `markdown` block, which Slack itself renders: headings, tables, nested lists and code
+keep their form, and a block takes 12,000 characters where a section of mrkdwn takes 3,000. `to_mrkdwn` makes Slack's
+own dialect for the places that have no such block: notification texts, modals, App Home, slash command replies.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+INVISIBLE = "\u200b"
+"""A zero-width space: behind `@`, it keeps Slack from reading a mention, and people from seeing a difference."""
+
+_CONTROL = re.compile(
+    r"(?:<|&lt;)(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]+)(?:\|(?P<label>[^<>&\n]*))?(?:>|&gt;)", re.IGNORECASE
+)
+_BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b)", re.IGNORECASE)
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+
+
+def harmless(text: str) -> str:
+    """The text without anything that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
+    return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(_defused, text))
+
+
+def escaped(text: str) -> str:
+    """Plain text as mrkdwn that shows it as it is."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def to_mrkdwn(text: str) -> str:
+    """CommonMark as mrkdwn. What mrkdwn lacks becomes what is nearest: headings bold, tables code, images links."""
+    return "\n".join(_blocks(_PARSER.parse(harmless(text)))).strip()
+
+
+def _defused(found: re.Match[str]) -> str:
+    name = (found["label"] or found["target"].rpartition("^")[2]).lstrip("@")
+    return f"@{INVISIBLE}{name}"
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------
+
+
+def _blocks(tokens: Sequence[Token]) -> list[str]:
+    lines: list[str] = []
+    position = 0
+    while position < len(tokens):
+        end = _end(tokens, position)
+        lines.extend(_block(tokens, position, end))
+        if tokens[position].level == 0 and end + 1 < len(tokens):
+            lines.append("")
+        position = end + 1
+    return lines
+
+
+def _block(tokens: Sequence[Token], start: int, end: int) -> list[str]:
+    """The lines of the block that begins at `start` and whose closing token is at `end`."""
+    token, inside = tokens[start], tokens[start + 1 : end]
+    match token.type:
+        case "heading_open":
+            title = _plain(inside[0].children or []).replace("*", "∗")
+            return [f"*{title}*"] if title else []
+        case "fence" | "code_block":
+            return ["```", *escaped(token.content.rstrip("\n")).split("\n"), "```"]
+        case "hr":
+            return ["──────────"]
+        case "blockquote_open":
+            return [f"> {line}" for line in _blocks(inside)]
+        case "bullet_list_open" | "ordered_list_open":
+            return _list(token, inside)
+        case "table_open":
+            return ["```", *_table(inside), "```"]
+        case "inline":
+            return _inline(token.children or []).split("\n")
+        case _:
+            return _blocks(inside)
+
+
+def _list(token: Token, inside: Sequence[Token]) -> list[str]:
+    lines: list[str] = []
+    number = int(token.attrs.get("start", 1))
+    position = 0
+    while position < len(inside):
+        end = _end(inside, position)
+        first, *others = [line for line in _blocks(inside[position + 1 : end]) if line] or [""]
+        lines.append(f"{f'{number}.' if token.type.startswith('ordered') else '•'} {first}")
+        lines.extend(f"    {line}" for line in others)
+        number, position = number + 1, end + 1
+    return lines
+
+
+def _table(inside: Sequence[Token]) -> list[str]:
+    rows: list[list[str]] = []
+    for token in inside:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(escaped(_plain(token.children or [])))
+    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(len(rows[0]))]
+    return [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
+
+
+def _end(tokens: Sequence[Token], start: int) -> int:
+    """Where the block that begins at `start` ends: at its closing token, or where it began."""
+    if tokens[start].nesting != 1:
+        return start
+    level = tokens[start].level
+    return next(i for i in range(start + 1, len(tokens)) if tokens[i].nesting == -1 and tokens[i].level == level)
+
+
+# Inside a line ----------------------------------------------------------------------------------------------------
+
+_MARKS = {
+    "strong_open": "*", "strong_close": "*", "em_open": "_", "em_close": "_", "s_open": "~", "s_close": "~",
+    "softbreak": "\n", "hardbreak": "\n",
+}  # fmt: skip
+
+
+def _inline(tokens: Iterable[Token]) -> str:
+    written: list[str] = []
+    for token in tokens:
+        match token.type:
+            case "text":
+                written.append(escaped(token.content))
+            case "code_inline":
+                written.append(f"`{escaped(token.content)}`")
+            case "link_open":
+                written.append(f"<{_address(token.attrs.get('href', ''))}|")
+            case "link_close":
+                written.append(">")
+            case "image":
+                label = escaped(token.content).replace("|", "¦") or "image"
+                written.append(f"<{_address(token.attrs.get('src', ''))}|{label}>")
+            case _:
+                written.append(_MARKS.get(token.type, escaped(token.content)))
+    return "".join(written)
+
+
+def _address(url: object) -> str:
+    return escaped(str(url)).replace("|", "%7C")
+
+
+def _plain(tokens: Iterable[Token]) -> str:
+    """The words of a line without any marks, so that it can be set in bold or in columns."""
+    return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in tokens)

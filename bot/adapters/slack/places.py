@@ -1,0 +1,76 @@
+"""Which conversation a channel id stands for: who can read it, and what people call it."""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.adapters.order import InOrder
+from bot.adapters.recent import Recent
+from bot.adapters.slack.events import Spot
+from bot.adapters.slack.web import Json, Web
+from bot.errors import MessengerError
+from memory.model import Scope, Visibility
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+_KEEP = timedelta(minutes=10)
+"""A public channel may be made private at any time, and no event of ours says so."""
+_DIRECT_MESSAGE = "DM"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation."""
+
+    visibility: Visibility
+    name: str
+
+
+class Places:
+    """Looks channels up once in a while. What cannot be looked up counts as private: its lessons stay in it."""
+
+    def __init__(self, web: Web, clock: Clock) -> None:
+        self._web = web
+        self._in_order = InOrder()
+        """Several events of one channel at once ask Slack once."""
+        self._known: Recent[str, Place] = Recent(clock, size=2000, keep=_KEEP)
+
+    async def scope(self, workspace: str, spot: Spot, *, thread: str | None = None) -> Scope:
+        """Where the bot's memory files what happened at a spot; `thread` replaces the spot's."""
+        place = await self._place(spot)
+        return Scope(
+            workspace=workspace,
+            channel=spot.channel,
+            person=spot.user,
+            thread=spot.thread if thread is None else thread,
+            visibility=place.visibility,
+            place=place.name,
+        )
+
+    async def _place(self, spot: Spot) -> Place:
+        if spot.kind == "im" or spot.channel.startswith("D"):
+            return Place(Visibility.DIRECT, _DIRECT_MESSAGE)
+        async with self._in_order(spot.channel):
+            place = self._known.get(spot.channel)
+            if place is None:
+                place = await self._look_up(spot.channel)
+                self._known.put(spot.channel, place)
+        return place
+
+    async def _look_up(self, channel: str) -> Place:
+        try:
+            answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
+        except MessengerError as error:
+            log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
+            return Place(Visibility.PRIVATE, channel)
+        return _read(answer["channel"])
+
+
+def _read(channel: Json) -> Place:
+    if channel.get("is_im"):
+        return Place(Visibility.DIRECT, _DIRECT_MESSAGE)
+    if channel.get("is_mpim"):
+        return Place(Visibility.PRIVATE, "group DM")
+    visibility = Visibility.PRIVATE if channel.get("is_private") else Visibility.PUBLIC
+    return Place(visibility, f"#{channel.get('name') or channel['id']}")

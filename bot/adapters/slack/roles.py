@@ -1,0 +1,95 @@
+"""What a person may decide: teachers and admins by id or user group, guests by what Slack says of them."""
+
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+
+from bot.adapters.order import InOrder
+from bot.adapters.recent import Recent
+from bot.adapters.slack.events import Spot
+from bot.adapters.slack.web import Json, Web, code_of
+from bot.errors import ChannelNotFound, NotPermitted
+from memory.model import Role
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+_KEEP = timedelta(minutes=10)
+
+
+class Roles:
+    """Resolves roles when people act. `admins` and `teachers` hold user ids (U, W) and user group ids (S)."""
+
+    def __init__(self, web: Web, clock: Clock, *, team: str, admins: Iterable[str], teachers: Iterable[str]) -> None:
+        self._web = web
+        self._team = team
+        self._named = {Role.ADMIN: tuple(admins), Role.TEACHER: tuple(teachers)}
+        self._in_order = InOrder()
+        """Several acts of one person at once ask Slack once."""
+        self._people: Recent[str, Role] = Recent(clock, size=5000, keep=_KEEP)
+        self._groups: Recent[str, frozenset[str]] = Recent(clock, size=100, keep=_KEEP)
+
+    def at_hand(self, spot: Spot) -> Role:
+        """The role without asking Slack: enough to ask the bot something."""
+        if spot.team and spot.team != self._team:
+            return Role.GUEST
+        return self._people.get(spot.user) or Role.MEMBER
+
+    async def of(self, spot: Spot) -> Role:
+        """The role of who acts.
+
+        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
+        may, so its event is left for Slack to send again.
+        """
+        if spot.team and spot.team != self._team:
+            return Role.GUEST
+        async with self._in_order(spot.user):
+            role = self._people.get(spot.user)
+            if role is None:
+                role = await self._by_name(spot.user) or await self._by_account(spot.user)
+                self._people.put(spot.user, role)
+        return role
+
+    async def _by_name(self, user: str) -> Role | None:
+        for role, names in self._named.items():
+            if user in names:
+                return role
+            for group in names:
+                if not group.startswith("S"):
+                    continue
+                async with self._in_order(group):
+                    members = await self._members(group)
+                if user in members:
+                    return role
+        return None
+
+    async def _members(self, group: str) -> frozenset[str]:
+        members = self._groups.get(group)
+        if members is None:
+            try:
+                answer = await self._web.call(self._web.client.usergroups_users_list, group, usergroup=group)
+                members = frozenset(answer.get("users") or ())
+            except NotPermitted as error:
+                log.error("nobody of the user group %s has its role: %s", group, error)
+                members = frozenset()
+            self._groups.put(group, members)
+        return members
+
+    async def _by_account(self, user: str) -> Role:
+        try:
+            answer = await self._web.call(self._web.client.users_info, user, user=user)
+        except NotPermitted as error:
+            log.error("guests cannot be told from members: %s", error)
+            return Role.MEMBER
+        except ChannelNotFound as error:
+            log.info("%s counts as a guest: %s", user, code_of(error))
+            return Role.GUEST
+        return self._read(answer["user"])
+
+    def _read(self, user: Json) -> Role:
+        if user.get("is_bot") or user.get("id") == "USLACKBOT":
+            return Role.BOT
+        is_ours = str(user.get("team_id") or self._team) == self._team
+        if not is_ours or any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
+            return Role.GUEST
+        return Role.MEMBER

@@ -1,0 +1,178 @@
+"""Calls of Slack's Web API: waits where Slack asks to, and says in the bot's own words what went wrong."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
+
+log = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+"""A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
+
+Method = Callable[..., Awaitable[AsyncSlackResponse]]
+Sleep = Callable[[float], Awaitable[None]]
+
+TRIES = 3
+"""Calls that may be repeated are made this often while Slack is out of reach."""
+
+_TIMEOUT_S = 30
+_NOT_THERE = frozenset(
+    {
+        *("channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel", "message_not_found"),
+        *("cannot_reply_to_message", "thread_not_found", "channel_is_archived", "invalid_thread_ts", "user_not_found"),
+    }
+)
+_TOKEN_GONE = frozenset({"token_revoked", "account_inactive"})
+_FORBIDDEN = _TOKEN_GONE | {
+    *("missing_scope", "not_allowed_token_type", "invalid_auth", "not_authed", "no_permission", "access_denied"),
+    *("restricted_action", "restricted_action_thread_only_channel", "ekm_access_denied", "team_access_not_granted"),
+    *("token_expired", "cannot_dm_bot", "messages_tab_disabled"),
+}
+_TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
+_PASSING = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"})
+
+
+class Web:
+    """One bot token's calls. `patience_s` is how long a call waits in all when Slack limits its rate.
+
+    `gone` is told once the token has been taken away. Works before and after its shared connections exist.
+    """
+
+    def __init__(
+        self, *, token: str, api_url: str, patience_s: float, sleep: Sleep, gone: Callable[[str], None]
+    ) -> None:
+        self.token = token
+        self.client = _client(api_url, token)
+        self.library_client = _client(api_url, None)
+        """For slack-bolt, which is told the token with each payload."""
+        self._patience_s = patience_s
+        self._sleep = sleep
+        self._gone = gone
+
+    async def open(self) -> None:
+        """Share connections between the calls from now on."""
+        if self.client.session is None or self.client.session.closed:
+            timeout = aiohttp.ClientTimeout(total=_TIMEOUT_S)
+            self.client.session = aiohttp.ClientSession(timeout=timeout, trust_env=True)
+
+    async def close(self) -> None:
+        """Give the shared connections up. Calls that are still made bring their own."""
+        if self.client.session is not None:
+            await self.client.session.close()
+
+    def session(self) -> aiohttp.ClientSession:
+        """The shared connections, for files. Only between `open` and `close`."""
+        if self.client.session is None or self.client.session.closed:
+            raise MessengerUnavailable("the connection to Slack is closed: nothing can be fetched any more")
+        return self.client.session
+
+    async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
+        """The answer of a call that may be repeated: one that reads, or that leaves the same state the second time.
+
+        `about` is what it is about, for people who read the log. Raises `MessengerError` kinds; `code_of` tells more.
+        """
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await self.once(method, about, patience_s=patience_s, **arguments)
+            except MessengerUnavailable:
+                if attempt == TRIES:
+                    raise
+                await self._sleep(attempt)
+        raise AssertionError("the last try returns or raises")
+
+    async def once(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
+        """The answer of a call that must not be repeated unless Slack said that it did not happen.
+
+        `MessengerUnavailable` means that nobody knows whether it happened.
+        """
+        left = self._patience_s if patience_s is None else patience_s
+        what = f"{method.__name__.replace('_', '.')} for {about}"
+        while True:
+            try:
+                answer = await method(**arguments)
+            except SlackApiError as exc:
+                wait_s = _wait_s(exc)
+                if wait_s is None:
+                    raise self._translated(exc, what) from exc
+                if wait_s > left:
+                    raise RateLimited(
+                        f"{what}: Slack asks to wait {wait_s:g} s; try again then", retry_after_s=wait_s
+                    ) from exc
+                log.info("%s: Slack limits the rate, waiting %g s", what, wait_s)
+                left -= wait_s
+                await self._sleep(wait_s)
+            except (aiohttp.ClientError, TimeoutError, OSError) as exc:
+                reason = str(exc) or type(exc).__name__
+                raise MessengerUnavailable(f"{what}: Slack cannot be reached ({reason}); try again later") from exc
+            except SlackClientError as exc:
+                raise MessengerError(f"{what}: the call cannot be made: {exc}") from exc
+            else:
+                return answer.data if isinstance(answer.data, Mapping) else {}
+
+    def _translated(self, error: SlackApiError, what: str) -> MessengerError:
+        code, status = _code(error), _status(error)
+        if code in _TOKEN_GONE:
+            self._gone(code)
+        if code in _NOT_THERE:
+            return ChannelNotFound(f"{what}: Slack says {code}; is the bot a member there (/invite)?")
+        if code in _FORBIDDEN:
+            needed = _body(error).get("needed")
+            remedy = f"add the scope {needed} and reinstall the app" if needed else "check the token and its scopes"
+            return NotPermitted(f"{what}: Slack says {code}; {remedy}")
+        if code in _TOO_LONG:
+            return TooLong(f"{what}: Slack says {code}; send it in more parts", limit=12_000)
+        if code in _PASSING or status >= 500 or not code:
+            return MessengerUnavailable(f"{what}: Slack answered {code or f'HTTP {status}'}; try again later")
+        details = _body(error).get("response_metadata", {}).get("messages", "")
+        return MessengerError(f"{what}: Slack says {code} {details}".rstrip())
+
+
+def _client(api_url: str, token: str | None) -> AsyncWebClient:
+    return AsyncWebClient(
+        token=token, base_url=api_url, timeout=_TIMEOUT_S, retry_handlers=[], trust_env_in_session=True
+    )
+
+
+def code_of(error: BaseException) -> str:
+    """Slack's own code of a refusal (`already_reacted`), empty for every other error."""
+    return _code(error.__cause__) if isinstance(error.__cause__, SlackApiError) else ""
+
+
+def may_have_happened(error: BaseException) -> bool:
+    """Whether a call that failed so may have had its effect all the same."""
+    return isinstance(error, MessengerUnavailable) and not isinstance(error.__cause__, aiohttp.ClientConnectorError)
+
+
+def _body(error: SlackApiError) -> Json:
+    data = getattr(error.response, "data", None)
+    return data if isinstance(data, Mapping) else {}
+
+
+def _code(error: SlackApiError) -> str:
+    return str(_body(error).get("error", ""))
+
+
+def _status(error: SlackApiError) -> int:
+    return int(getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0))
+
+
+def _wait_s(error: SlackApiError) -> float | None:
+    """How long Slack asks to wait, in seconds; None when that is not what it says."""
+    if _status(error) != 429 and _code(error) not in ("ratelimited", "rate_limited"):
+        return None
+    headers = getattr(error.response, "headers", {})
+    asked = headers.get("Retry-After") or headers.get("retry-after") or "1"
+    return max(0.0, float(asked)) if str(asked).replace(".", "", 1).isdigit() else 1.0
+
+
+async def pause(seconds: float) -> None:
+    """How a running bot waits."""
+    await asyncio.sleep(seconds)

@@ -1,0 +1,67 @@
+"""The manifest that a person pastes once asks for exactly what the messenger uses."""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.slack import blocks
+from bot.adapters.slack.listeners import EVENTS
+from bot.config import SlackSettings
+from tests.slack.request import METHODS
+
+ROOT = Path(__file__).parent.parent
+MANIFEST: Any = json.loads((ROOT / "config" / "slack-manifest.json").read_text(encoding="utf-8"))
+SCOPES = set(MANIFEST["oauth_config"]["scopes"]["bot"])
+
+
+def called_methods() -> set[str]:
+    """The Web API methods that the adapter names, by their names on the wire."""
+    names = set()
+    for path in (ROOT / "bot" / "adapters" / "slack").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("client"):
+                names.add(node.attr.replace("_", "."))
+    return names & set(METHODS)
+
+
+def test_it_subscribes_to_every_event_that_is_listened_to() -> None:
+    subscribed = set(MANIFEST["settings"]["event_subscriptions"]["bot_events"])
+    assert {event.partition(".")[0] for event in subscribed} == set(EVENTS)
+    assert {"message.im", "message.mpim", "message.channels", "message.groups"} <= subscribed
+
+
+def test_its_scopes_allow_every_call() -> None:
+    called = called_methods()
+    assert {"chat.postMessage", "reactions.add", "views.open", "conversations.replies"} <= called
+    refused = {name for name in called if METHODS[name].scope and not SCOPES & set(METHODS[name].scope)}
+    assert refused == set()
+
+
+def test_no_scope_is_asked_for_in_vain() -> None:
+    for_events = {"app_mentions:read", "commands", "reactions:read", "files:read", "files:write", "assistant:write"}
+    for_calls = {scope for name in called_methods() for scope in METHODS[name].scope}
+    assert for_calls | for_events >= SCOPES
+
+
+def test_shortcuts_and_command_are_the_adapter_s() -> None:
+    features = MANIFEST["features"]
+    shortcuts = {shortcut["callback_id"] for shortcut in features["shortcuts"]}
+    assert shortcuts == {blocks.TEACH_SHORTCUT, blocks.WHY_SHORTCUT}
+    assert [command["command"] for command in features["slash_commands"]] == [SlackSettings().command]
+
+
+def test_people_can_write_to_it_and_click() -> None:
+    home = MANIFEST["features"]["app_home"]
+    assert (home["home_tab_enabled"], home["messages_tab_enabled"]) == (True, True)
+    assert home["messages_tab_read_only_enabled"] is False
+    assert MANIFEST["settings"]["interactivity"]["is_enabled"]
+    assert MANIFEST["settings"]["socket_mode_enabled"]
+
+
+def test_it_keeps_slack_s_limits() -> None:
+    view = MANIFEST["features"]["agent_view"]
+    assert len(view["agent_description"]) <= 300
+    assert 1 <= len(view["suggested_prompts"]) <= 4
+    assert 174 <= len(MANIFEST["display_information"]["long_description"]) <= 4000
+    assert len(MANIFEST["display_information"]["description"]) <= 140
