@@ -1,0 +1,108 @@
+"""The ways to say something to one person: an answer only they see, their direct messages, or a plain reply."""
+
+import discord
+
+from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.markdown import to_discord
+from bot.adapters.discord.menu import spelled
+from bot.adapters.discord.places import Place
+from bot.adapters.discord.posting import Posting, as_file, in_parts
+from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.views import Use
+from bot.errors import NotPermitted
+from bot.model import Attachment
+
+_FOR_ALL = ("help", "privacy", "stop", "correct")
+"""Commands whose answers tell nothing about a person."""
+
+
+class ByUse:
+    """Answers a button, form, command or menu, so that only the person who used it sees it."""
+
+    def __init__(self, use: Use, rest: Rest) -> None:
+        self._use = use
+        self._rest = rest
+        self.has_told = False
+
+    async def wait(self) -> None:
+        """Tell Discord that the answer will take a moment: without it a use is void after three seconds."""
+        if not self._use.response.is_done():
+            await self._rest(
+                self._what("acknowledging"),
+                lambda: self._use.response.defer(ephemeral=True, thinking=True),
+                again=False,
+            )
+
+    async def tell(self, text: str, file: Attachment | None = None, *, view: discord.ui.View | None = None) -> str:
+        """Say it. Parts after the first are messages of their own."""
+        await self.wait()
+        sent = ""
+        for number, part in enumerate(in_parts(text), start=1):
+            is_last = number == len(in_parts(text))
+            sent = await self._part(to_discord(part), file if number == 1 else None, view if is_last else None)
+        return sent
+
+    async def _part(self, text: str, file: Attachment | None, view: discord.ui.View | None) -> str:
+        use, none = self._use, discord.AllowedMentions.none()
+        if not self.has_told:
+            self.has_told = True
+
+            async def fill() -> discord.InteractionMessage:
+                attached = as_file(file)
+                files = [attached] if attached else []
+                return await use.edit_original_response(
+                    content=text, attachments=files, view=view, allowed_mentions=none
+                )
+
+            return str((await self._rest(self._what("answering"), fill)).id)
+
+        async def follow() -> discord.WebhookMessage:
+            return await use.followup.send(text, ephemeral=True, wait=True, allowed_mentions=none)
+
+        return str((await self._rest(self._what("answering"), follow, again=False)).id)
+
+    def _what(self, doing: str) -> str:
+        return f"{doing} interaction {self._use.id}"
+
+
+class ByDirectMessage:
+    """What a command typed in a channel brings to light about a person goes to their direct messages."""
+
+    def __init__(self, posting: Posting, person: int, message: tuple[int, int], instead: str) -> None:
+        self._posting = posting
+        self._person = str(person)
+        self._message = message
+        self._instead = instead
+
+    async def tell(self, text: str, file: Attachment | None = None) -> str:
+        """Say it there; where they take none, say in the channel how to see it."""
+        channel, message_id = self._message
+        try:
+            sent = await self._posting.direct(self._person, text, file)
+        except NotPermitted:
+            hint = f"That is for you alone, and I cannot send you direct messages. Use `{self._instead}`."
+            return await self._posting.reply(channel, message_id, hint)
+        await self._posting.reply(channel, message_id, "I sent it to you as a direct message.")
+        return sent
+
+
+class ByReply:
+    """A plain reply, for what everybody may read."""
+
+    def __init__(self, posting: Posting, message: tuple[int, int]) -> None:
+        self._posting = posting
+        self._message = message
+
+    async def tell(self, text: str, file: Attachment | None = None) -> str:
+        """Say it under the message."""
+        channel, message_id = self._message
+        return await self._posting.reply(channel, message_id, text, file)
+
+
+def way_for(desk: Desk, command: str, place: Place, message: discord.Message) -> ByReply | ByDirectMessage:
+    """How to answer a command that was typed in a message."""
+    where = (message.channel.id, message.id)
+    if place.is_direct or command in _FOR_ALL:
+        return ByReply(desk.posting, where)
+    group = desk.command_name
+    return ByDirectMessage(desk.posting, message.author.id, where, spelled(command, group, desk.name))

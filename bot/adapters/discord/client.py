@@ -1,0 +1,101 @@
+"""discord.py's client as the bot uses it: raw events only, no caches of messages or people, commands on change."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import discord
+import yarl
+from discord import app_commands
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from bot.adapters.discord.menu import same_commands
+from bot.adapters.discord.rest import FAULTS, translated
+from bot.adapters.discord.views import Press, Use
+from bot.config import DiscordSettings
+
+log = logging.getLogger(__name__)
+
+Hear = Callable[[str, object], None]
+"""Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway."""
+
+Pressed = Callable[[Use, str, str], Any]
+
+
+def intents(settings: DiscordSettings) -> discord.Intents:
+    """What the gateway tells: 13825, none of it privileged; with `reads = "everything"` the content of messages too."""
+    wanted = discord.Intents(
+        guilds=True, guild_messages=True, dm_messages=True, guild_reactions=True, dm_reactions=True
+    )
+    wanted.message_content = settings.reads == "everything"
+    return wanted
+
+
+class Client(discord.AutoShardedClient):
+    """One login. `hear` is told of every event at once, before the next one is read."""
+
+    def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed) -> None:
+        super().__init__(
+            intents=intents(settings),
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            guild_ready_timeout=0,
+            heartbeat_timeout=settings.heartbeat_timeout_s,
+            max_ratelimit_timeout=settings.max_wait_s,
+            allowed_mentions=discord.AllowedMentions.none(),
+        )
+        self._hear = hear
+        self._identify_pause_s = settings.identify_pause_s
+        self._api_url = settings.api_url
+        self.pressed = pressed
+        """Told of every button (`views.Presses`)."""
+        self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
+
+    async def setup_hook(self) -> None:
+        """After the login, before the gateway: buttons of earlier processes, commands, the gateway's address."""
+        self.add_dynamic_items(Press)
+        if self._api_url:
+            # After an invalid session the library goes to its own address, not to the one that the API named.
+            _, gateway, _ = await self.http.get_bot_gateway()
+            DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
+        await self._sync()
+
+    async def _sync(self) -> None:
+        """Write the commands if they are others than Discord has. The bot works without them too."""
+        wanted = [command.to_dict(self.tree) for command in self.tree.get_commands()]
+        try:
+            present = await self.http.get_global_commands(self.application_id or self.me)
+            if not same_commands(wanted, present):
+                await self.tree.sync()
+        except FAULTS as error:
+            log.warning("%s", translated(error, "writing the slash commands and menus"))
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """The pause that Discord wants between two sessions."""
+        if not initial:
+            await asyncio.sleep(self._identify_pause_s)
+
+    def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
+        """Tell of the event at once; a handler of the library's would run later, when the stream has moved on."""
+        super().dispatch(event, *args, **kwargs)
+        if args:
+            self._hear(event, args[0])
+
+    @property
+    def me(self) -> int:
+        """The bot's own id; 0 before the login."""
+        return self.user.id if self.user is not None else 0
+
+    def position(self, guild_id: int | None) -> str:
+        """Where the stream is now: the same event has the same position when it is sent again after a resume."""
+        socket = self._get_websocket(guild_id or 0)  # Direct messages come by the first shard.
+        return f"{socket.session_id}/{socket.sequence}"
+
+
+def use_api(url: str) -> None:
+    """Let the library talk to this API; both addresses are global to it. Empty: leave it as it is."""
+    if url:
+        Route.BASE = url

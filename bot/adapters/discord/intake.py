@@ -1,0 +1,305 @@
+"""The gateway's payloads as events of people: messages and what becomes of them, reactions.
+
+Cheap questions are asked at once and in order; what is left is handled side by side, but in order within one channel
+(messages) or one message (reactions). Field by field: discord.com/developers, "Gateway Events".
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import discord
+
+from bot.adapters.discord.aside import aside_for
+from bot.adapters.discord.asides import way_for
+from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.files import read_files
+from bot.adapters.discord.places import Place
+from bot.adapters.discord.plain import mentions, plain, without_mention
+from bot.adapters.recent import Recent
+from bot.adapters.words import CORRECT, Typed, command_in
+from bot.model import (
+    Address,
+    PersonCommand,
+    PersonCorrection,
+    PersonDeletion,
+    PersonEdit,
+    PersonMessage,
+    PersonReaction,
+    ReactionsCleared,
+)
+from memory.model import Role
+
+STOP = "🛑"
+SOMEBODY = "somebody"
+"""Discord does not say who deletes a message or clears its reactions."""
+
+_MOST_COMMANDS = 2000
+_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+"""Messages in which people say something; every other kind is a notice of Discord's."""
+
+
+class Intake:
+    """Hears what happens and tells the sink."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._commands: Recent[str, bool] = Recent(desk.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
+        """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            "message": self._message,
+            "raw_message_edit": self._edit,
+            "raw_message_delete": self._deletion,
+            "raw_bulk_message_delete": self._deletions,
+            "raw_reaction_add": self._added,
+            "raw_reaction_remove": self._removed,
+            "raw_reaction_clear": self._cleared,
+            "raw_reaction_clear_emoji": self._cleared,
+        }
+
+    def hear(self, name: str, payload: object) -> None:
+        """Take in one event; those of no interest are dropped."""
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(payload)
+
+    # Messages -------------------------------------------------------------------------------------------------
+
+    def _message(self, message: discord.Message) -> None:
+        address = self._address(message)
+        if address is None or not self._is_of_a_person(message) or not self._admits(message):
+            return
+        self._desk.tasks.start(message.channel.id, lambda: self._on_message(message, address))
+
+    def _address(self, message: discord.Message) -> Address | None:
+        if _guild_id(message) is None:
+            return Address.DIRECT
+        if any(user.id == self._desk.me for user in message.mentions):
+            return Address.MENTION
+        in_thread = isinstance(message.channel, discord.Thread)
+        # Without the privileged intent Discord shows nothing of what is not meant for the bot.
+        return Address.FOLLOW_UP if in_thread and (message.content or message.attachments) else None
+
+    def _is_of_a_person(self, message: discord.Message) -> bool:
+        return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
+
+    def _admits(self, message: discord.Message) -> bool:
+        channel = message.channel
+        channels = (channel.id, getattr(channel, "parent_id", None))
+        return self._desk.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
+
+    async def _on_message(self, message: discord.Message, address: Address) -> None:
+        place = await self._desk.places.of(message.channel.id, _guild_id(message))
+        text = self._plain(message)
+        is_call = address is Address.MENTION and mentions(message.content, self._desk.me)
+        typed = command_in(text) if address is not Address.FOLLOW_UP else None
+        if not text and is_call and not message.attachments:
+            typed = Typed("help")
+        if typed is not None:
+            await self._command(message, place, typed)
+            return
+        await self._desk.sink(
+            PersonMessage(
+                event_id=str(message.id),
+                scope=place.scope(str(message.author.id)),
+                message_id=place.message_id(message.id),
+                text=text,
+                at=message.created_at,
+                role=self._desk.roles.of(message.author),
+                address=address,
+                files=await read_files(message.attachments, self._desk.rest),
+            )
+        )
+
+    def _plain(self, message: discord.Message) -> str:
+        named = (*message.mentions, *message.role_mentions, *message.channel_mentions)
+        names = {str(one.id): one.name for one in named}
+        names |= {str(user.id): user.display_name for user in message.mentions}
+        return plain(without_mention(message.content, self._desk.me), names)
+
+    async def _command(self, message: discord.Message, place: Place, typed: Typed) -> None:
+        person = str(message.author.id)
+        scope, role, at = place.scope(person), self._desk.roles.of(message.author), message.created_at
+        about = self._answer_replied_to(message, place) or self._desk.posting.last_answer(place.id)
+        event_id = str(message.id)
+        if self._commands.get(event_id):
+            return
+        self._commands.put(event_id, True)
+        with aside_for(person, way_for(self._desk, typed.name, place, message)):
+            if typed.name == CORRECT:
+                await self._desk.sink(
+                    PersonCorrection(
+                        event_id=event_id, scope=scope, text=typed.argument, at=at, role=role, message_id=about
+                    )
+                )
+            else:
+                await self._desk.sink(
+                    PersonCommand(
+                        event_id=event_id,
+                        scope=scope,
+                        name=typed.name,
+                        argument=typed.argument,
+                        at=at,
+                        role=role,
+                        message_id=about,
+                    )
+                )
+
+    def _answer_replied_to(self, message: discord.Message, place: Place) -> str:
+        """The bot's message that this one replies to."""
+        replied = message.reference.resolved if message.reference else None
+        is_ours = isinstance(replied, discord.Message) and replied.author.id == self._desk.me
+        return place.message_id(replied.id) if replied is not None and is_ours else ""
+
+    def _edit(self, edit: discord.RawMessageUpdateEvent) -> None:
+        message = edit.message
+        edited_at = message.edited_at
+        # A preview of a link that Discord adds is an update too, of a message that nobody edited.
+        if edited_at is None or self._address(message) is None or not self._is_of_a_person(message):
+            return
+        self._desk.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
+
+    async def _on_edit(self, message: discord.Message, edited_at: datetime) -> None:
+        text = self._plain(message)
+        if not text:
+            return
+        place = await self._desk.places.of(message.channel.id, _guild_id(message))
+        await self._desk.sink(
+            PersonEdit(
+                event_id=f"{message.id}/edited/{edited_at.isoformat()}",
+                scope=place.scope(str(message.author.id)),
+                message_id=place.message_id(message.id),
+                text=text,
+                at=edited_at,
+                role=self._desk.roles.of(message.author),
+            )
+        )
+
+    def _deletion(self, gone: discord.RawMessageDeleteEvent) -> None:
+        self._start_deletion(gone.message_id, gone)
+
+    def _deletions(self, gone: discord.RawBulkMessageDeleteEvent) -> None:
+        for message_id in sorted(gone.message_ids):
+            self._start_deletion(message_id, gone)
+
+    def _start_deletion(
+        self, message_id: int, gone: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent
+    ) -> None:
+        at = self._desk.clock()
+
+        async def tell() -> None:
+            place = await self._desk.places.of(gone.channel_id, gone.guild_id)
+            await self._desk.sink(
+                PersonDeletion(
+                    event_id=f"{message_id}/deleted",
+                    scope=place.scope(SOMEBODY),
+                    message_id=place.message_id(message_id),
+                    at=at,
+                )
+            )
+
+        self._desk.tasks.start(gone.channel_id, tell)
+
+    # Reactions ------------------------------------------------------------------------------------------------
+
+    def _added(self, reaction: discord.RawReactionActionEvent) -> None:
+        person = reaction.member or self._desk.client.get_user(reaction.user_id)
+        emoji = spelling(reaction.emoji)
+        if reaction.user_id == self._desk.me or (person is not None and person.bot):
+            return
+        if not self._admits_reaction(reaction, person):
+            return
+        role = self._desk.roles.of(person) if person else self._desk.roles.of_id(str(reaction.user_id))
+        if emoji == STOP and self._may_stop(reaction, role):
+            self._start_stop(reaction, role)
+        # Discord names the author of most messages; of the others the bot's own ledger tells.
+        if self._desk.teaches(emoji) and reaction.message_author_id in (None, self._desk.me):
+            self._start_reaction(reaction, emoji, role)
+
+    def _admits_reaction(
+        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member | None
+    ) -> bool:
+        if person is None:
+            return True
+        channel = self._desk.client.get_channel(reaction.channel_id)
+        channels = (reaction.channel_id, getattr(channel, "parent_id", None))
+        return self._desk.roles.admit(person, channels, is_direct=reaction.guild_id is None)
+
+    def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
+        """A removal names neither the member nor the author; taking something back is always allowed."""
+        emoji = spelling(reaction.emoji)
+        if reaction.user_id != self._desk.me and self._desk.teaches(emoji):
+            self._start_reaction(reaction, emoji, self._desk.roles.of_id(str(reaction.user_id)))
+
+    def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
+        at, event_id = self._desk.clock(), self._event_id(reaction.guild_id)
+
+        async def tell() -> None:
+            place = await self._desk.places.of(reaction.channel_id, reaction.guild_id)
+            await self._desk.sink(
+                PersonReaction(
+                    event_id=event_id,
+                    scope=place.scope(str(reaction.user_id)),
+                    message_id=place.message_id(reaction.message_id),
+                    emoji=emoji,
+                    added=reaction.event_type == "REACTION_ADD",
+                    at=at,
+                    role=role,
+                )
+            )
+
+        self._desk.tasks.start((reaction.channel_id, reaction.message_id), tell)
+
+    def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
+        """While the bot works there, a person on their own question, a teacher on any message."""
+        is_own = reaction.message_author_id == reaction.user_id
+        is_working = self._desk.working.is_on(reaction.channel_id)
+        return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
+
+    def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
+        at, event_id = self._desk.clock(), self._event_id(reaction.guild_id)
+
+        async def tell() -> None:
+            place = await self._desk.places.of(reaction.channel_id, reaction.guild_id)
+            scope = place.scope(str(reaction.user_id))
+            await self._desk.sink(
+                PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role)
+            )
+
+        self._desk.tasks.start((reaction.channel_id, reaction.message_id), tell)
+
+    def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
+        emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
+        if emoji and not self._desk.teaches(emoji):
+            return
+        at, event_id = self._desk.clock(), self._event_id(cleared.guild_id)
+
+        async def tell() -> None:
+            place = await self._desk.places.of(cleared.channel_id, cleared.guild_id)
+            await self._desk.sink(
+                ReactionsCleared(
+                    event_id=event_id,
+                    scope=place.scope(SOMEBODY),
+                    message_id=place.message_id(cleared.message_id),
+                    at=at,
+                    emoji=emoji,
+                )
+            )
+
+        self._desk.tasks.start((cleared.channel_id, cleared.message_id), tell)
+
+    def _event_id(self, guild_id: int | None) -> str:
+        """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
+        return f"gateway/{self._desk.client.position(guild_id)}"
+
+
+def spelling(emoji: discord.PartialEmoji) -> str:
+    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
+    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"
+
+
+def _guild_id(message: discord.Message) -> int | None:
+    """The server a message stands in, also while that is unavailable; None for direct messages."""
+    if message.guild is not None:
+        return message.guild.id
+    return getattr(message.channel, "guild_id", None)

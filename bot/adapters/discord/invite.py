@@ -1,0 +1,32 @@
+"""The link that brings the bot into a server, with the rights it uses and no more."""
+
+import base64
+
+import discord
+
+RIGHTS = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    read_message_history=True,
+    add_reactions=True,
+    attach_files=True,
+)
+
+
+def invite_link(token: str) -> str:
+    """Where an owner of a server invites the bot; empty when the token has not the shape of one of Discord's."""
+    application = _application_of(token)
+    if not application:
+        return ""
+    return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=("bot", "applications.commands"))
+
+
+def _application_of(token: str) -> int:
+    """The id of the app, which is the first part of a token in base 64."""
+    first = token.strip().partition(".")[0]
+    try:
+        written = base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).decode("ascii")
+    except ValueError:
+        return 0
+    return int(written) if written.isdecimal() else 0

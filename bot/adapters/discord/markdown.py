@@ -1,0 +1,144 @@
+"""What the bot says, from CommonMark to what Discord shows, with nothing in it that rings a bell.
+
+Discord's dialect (support.discord.com, "Markdown Text 101") has headings of three levels, lists, quotes, code, links.
+It lacks tables, images, rules and deeper headings; and it reads things into plain text that CommonMark does not:
+mentions, spoilers, underlined text, small print, quotes to the end of the message.
+"""
+
+import re
+from collections.abc import Iterator
+
+INVISIBLE = "\u200b"
+"""A zero-width space: keeps Discord from reading a mention, and people from seeing a difference."""
+
+_CODE = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
+_FENCE = re.compile(r"^(?P<indent>[ >]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
+_BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
+_IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*)\]\(")
+_STRONG = re.compile(r"(?<![\w\\_])__(?=\S)(?P<text>[^\n]+?)(?<=\S)__(?![\w_])")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_DEEP_HEADING = re.compile(r"^(?P<indent> {0,3})#{4,6}\s+(?P<title>.*?)(?:\s+#+)?\s*$")
+_RULE = re.compile(r"^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
+_UNDERLINE = re.compile(r"^ {0,3}(?P<mark>=+|-+) *$")
+_NO_TITLE = re.compile(r"^\s*(?:$|[#>|]|[-*+] |\d+[.)] )")
+_ROW = re.compile(r"^ {0,3}\|?.+\|.*$")
+_TABLE_LINE = re.compile(r"^ {0,3}\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE_SHOWN = "──────────"
+
+
+def to_discord(text: str) -> str:
+    """CommonMark as Discord's dialect. Code stays as it is; what Discord lacks becomes what is nearest."""
+    shown: list[str] = []
+    lines = text.split("\n")
+    position = 0
+    while position < len(lines):
+        fence = _FENCE.match(lines[position])
+        if fence:
+            position = _code_block(lines, position, fence, shown)
+        elif _is_table(lines, position):
+            position = _table(lines, position, shown)
+        else:
+            position = _prose(lines, position, shown)
+    return "\n".join(shown)
+
+
+def harmless(text: str) -> str:
+    """The text without anything that Discord would read as a mention, an emoji of a server or a time stamp."""
+    return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(f"<{INVISIBLE}", text))
+
+
+def one_line(text: str, longest: int) -> str:
+    """Text as one harmless line of plain words, cut to `longest` characters."""
+    words = harmless(" ".join(text.split()))
+    shown = re.sub(r"([\\*_`~|])", r"\\\1", words)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip(chr(92))}…"
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------
+
+
+def _code_block(lines: list[str], start: int, fence: re.Match[str], shown: list[str]) -> int:
+    """Discord knows one fence, of three backticks; a longer or another one becomes it."""
+    closing = re.compile(rf"^[ >]*{re.escape(fence['fence'][0])}{{{len(fence['fence'])},}}\s*$")
+    end = next((i for i in range(start + 1, len(lines)) if closing.match(lines[i])), len(lines))
+    shown.append(f"{fence['indent']}```{fence['info'].strip()}")
+    shown.extend(line.replace("```", f"``{INVISIBLE}`") for line in lines[start + 1 : end])
+    shown.append(f"{fence['indent']}```")
+    return end + 1
+
+
+def _is_table(lines: list[str], start: int) -> bool:
+    has_two = start + 1 < len(lines)
+    return has_two and bool(_ROW.match(lines[start])) and bool(_TABLE_LINE.match(lines[start + 1]))
+
+
+def _table(lines: list[str], start: int, shown: list[str]) -> int:
+    """A table in columns of plain text, as code."""
+    end = start
+    while end < len(lines) and _ROW.match(lines[end]):
+        end += 1
+    rows = [_cells(line) for number, line in enumerate(lines[start:end]) if number != 1]
+    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(max(map(len, rows)))]
+    shown.append("```")
+    for row in rows:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        shown.append(" | ".join(padded).rstrip().replace("```", f"``{INVISIBLE}`"))
+    shown.append("```")
+    return end
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip().replace("\\|", "|") for cell in _CELL_END.split(inner)]
+
+
+def _prose(lines: list[str], position: int, shown: list[str]) -> int:
+    line = lines[position]
+    following = lines[position + 1] if position + 1 < len(lines) else ""
+    underline = _UNDERLINE.match(following)
+    if underline and not _NO_TITLE.match(line) and not _RULE.match(line):
+        shown.append(f"{'#' if underline['mark'][0] == '=' else '##'} {_inline(line.strip())}")
+        return position + 2
+    if _RULE.match(line):
+        shown.append(_RULE_SHOWN)
+    elif heading := _DEEP_HEADING.match(line):
+        title = _inline(heading["title"]).replace("**", "")
+        shown.append(f"{heading['indent']}**{title}**" if title else "")
+    else:
+        shown.append(_line_start(_inline(line)))
+    return position + 1
+
+
+def _line_start(line: str) -> str:
+    """What stands first in a line, as Discord takes it."""
+    line = re.sub(r"^(\s*)\+ ", r"\1- ", line)
+    line = re.sub(r"^(\s*[-*] )\[ \] ", r"\1☐ ", line)
+    line = re.sub(r"^(\s*[-*] )\[[xX]\] ", r"\1☑ ", line)
+    line = re.sub(r"^( {0,3})>(?: ?>)+ ?", r"\1> ", line)
+    return re.sub(r"^(\s*)-#", r"\1\\-#", line)
+
+
+# Inside a line ----------------------------------------------------------------------------------------------------
+
+
+def _inline(line: str) -> str:
+    return "".join(piece if is_code else _words(piece) for is_code, piece in _pieces(line))
+
+
+def _pieces(line: str) -> Iterator[tuple[bool, str]]:
+    """The line cut into code and everything else."""
+    at = 0
+    for code in _CODE.finditer(line):
+        yield False, line[at : code.start()]
+        yield True, code[0]
+        at = code.end()
+    yield False, line[at:]
+
+
+def _words(text: str) -> str:
+    text = _IMAGE.sub(lambda found: f"[{found['label'] or 'image'}](", _BREAK.sub("\n", text))
+    text = _STRONG.sub(r"**\g<text>**", text)
+    return harmless(re.sub(r"(?<!\\)\|\|", r"\\|\\|", text))

@@ -1,0 +1,124 @@
+"""The slash command with its sub-words and the two entries in the menu of messages."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol
+
+import discord
+from discord import app_commands
+
+from bot.adapters.discord.views import Use
+from bot.adapters.words import CORRECT
+
+TEACH, WHY = "Teach the bot…", "Why this answer?"
+
+_PLAIN = {
+    "help": "What I can do",
+    "why": "Which lessons and steps the last answer here came from",
+    "memory": "What I believe here",
+    "undo": "Take back the last thing you taught me",
+    "privacy": "What I keep and who sees it",
+    "stop": "Stop what I am working on here",
+}
+_FORMATS = ("json", "csv", "prompt")
+FORGET = "forget-me"
+
+
+class Orders(Protocol):
+    """Who carries out what people choose."""
+
+    async def command(self, use: Use, name: str, argument: str = "") -> None:
+        """A slash command."""
+        ...
+
+    async def teach(self, use: Use, message: discord.Message) -> None:
+        """The menu entry to teach."""
+        ...
+
+    async def why(self, use: Use, message: discord.Message) -> None:
+        """The menu entry that asks why."""
+        ...
+
+
+def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: Orders) -> None:
+    """Put everything into the tree. Usable where the bot was invited, and in its direct messages."""
+    installs = app_commands.AppInstallationType(guild=True, user=False)
+    contexts = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
+    group = app_commands.Group(
+        name=name,
+        description="Ask what I know, take back what you taught me, get or erase your data",
+        allowed_installs=installs,
+        allowed_contexts=contexts,
+    )
+    for word, description in _PLAIN.items():
+        group.add_command(app_commands.Command(name=word, description=description, callback=_plain(word, orders)))
+    _add_with_options(group, orders)
+    tree.add_command(group)
+
+    async def teach(interaction: Use, message: discord.Message) -> None:
+        await orders.teach(interaction, message)
+
+    async def why(interaction: Use, message: discord.Message) -> None:
+        await orders.why(interaction, message)
+
+    for title, chosen in ((TEACH, teach), (WHY, why)):
+        tree.add_command(
+            app_commands.ContextMenu(name=title, callback=chosen, allowed_installs=installs, allowed_contexts=contexts)
+        )
+
+
+def _plain(word: str, orders: Orders) -> Callable[[Use], Coroutine[Any, Any, None]]:
+    async def command(interaction: Use) -> None:
+        await orders.command(interaction, word)
+
+    return command
+
+
+def _add_with_options(group: app_commands.Group, orders: Orders) -> None:
+    @group.command(name="export", description="Your data as a file")
+    @app_commands.describe(form="Everything as json, or your episodes as csv or as lesson text")
+    @app_commands.choices(form=[app_commands.Choice(name=each, value=each) for each in _FORMATS])
+    async def export(interaction: Use, form: str = "") -> None:
+        await orders.command(interaction, "export", form)
+
+    @group.command(name=FORGET, description="Erase your data")
+    @app_commands.describe(confirm="Choose yes to erase at once")
+    @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
+    async def forget(interaction: Use, confirm: str = "") -> None:
+        await orders.command(interaction, "forget", confirm)
+
+    @group.command(name=CORRECT, description="Say what the last answer here should have been")
+    @app_commands.describe(answer="What would have been right")
+    async def correct(interaction: Use, answer: app_commands.Range[str, 1, 4000]) -> None:
+        await orders.command(interaction, CORRECT, answer)
+
+
+def spelled(command: str, group: str, bot_name: str) -> str:
+    """How a person types a command here."""
+    word, _, argument = command.partition(" ")
+    if word == CORRECT:
+        return f"@{bot_name} {CORRECT}:"
+    if word == "forget":
+        return f"/{group} {FORGET}" + (f" confirm:{argument}" if argument else "")
+    return f"/{group} {command}"
+
+
+def same_commands(wanted: Sequence[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether Discord has these commands already; it adds ids, versions and defaults of its own."""
+    return _essence(list(wanted)) == _essence(list(present))
+
+
+_SAID = ("name", "type", "description", "required", "value", "min_length", "max_length")
+_WITHIN = ("options", "choices")
+
+
+def _essence(commands: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What a person would notice of the commands, in an order of its own."""
+    reduced = [
+        [
+            *(str(one.get(key) or "") for key in _SAID),
+            *(sorted(one.get(key) or ()) for key in ("contexts", "integration_types")),
+            *(_essence(one.get(key) or ()) for key in _WITHIN),
+        ]
+        for one in commands
+    ]
+    return sorted(reduced, key=repr)

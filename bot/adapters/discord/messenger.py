@@ -1,0 +1,203 @@
+"""Discord behind the messenger port: one login after another until it is closed, and everything the bot says."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import discord
+
+from bot.adapters.discord.client import Client, use_api
+from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.intake import Intake
+from bot.adapters.discord.menu import add_commands, spelled
+from bot.adapters.discord.places import PLATFORM, Places
+from bot.adapters.discord.posting import Posting, in_parts
+from bot.adapters.discord.rest import FAULTS, Rest, Sleep, translated
+from bot.adapters.discord.roles import Roles
+from bot.adapters.discord.uses import Uses
+from bot.adapters.discord.working import Working
+from bot.config import DiscordSettings
+from bot.errors import MessengerError, MessengerUnavailable
+from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.ports import EventSink
+from memory.model import Visibility
+from memory.ports import Clock, NewId
+
+log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE_S = 60.0
+_PATIENCE_S = 30.0
+"""How long something to say waits for a login."""
+_AUTHENTICATION_FAILED = 4004
+
+
+class DiscordMessenger:
+    """One bot account, in every server it was invited to and in direct messages.
+
+    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again.
+    """
+
+    def __init__(
+        self,
+        settings: DiscordSettings,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        teaches: Callable[[str], bool],
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._new_id = new_id
+        self._teaches = teaches
+        self._sleep = sleep
+        self._desk: Desk | None = None
+        self._logged_in = asyncio.Event()
+        self._closed = asyncio.Event()
+
+    @property
+    def platform(self) -> str:
+        """`discord`."""
+        return PLATFORM
+
+    async def run(self, sink: EventSink) -> None:
+        """Stay logged in until `close`. Ends by itself, with a line in the log, when the token is taken away.
+
+        Raises `MessengerError` when Discord refuses the token or an intent; nothing but a person can mend that.
+        """
+        use_api(self._settings.api_url)
+        working = asyncio.create_task(self._stay(sink))
+        closed = asyncio.create_task(self._closed.wait())
+        try:
+            await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
+            if self._desk is not None:
+                await self._desk.tasks.finished()
+        finally:
+            for task in (working, closed):
+                task.cancel()
+            await asyncio.gather(working, closed, return_exceptions=True)
+        if not working.cancelled():
+            working.result()
+
+    async def _stay(self, sink: EventSink) -> None:
+        """Log in again whenever Discord was out of reach; within a login the library itself reconnects."""
+        pause_s = 1.0
+        while True:
+            try:
+                await self._log_in(sink)
+            except MessengerUnavailable as error:
+                log.warning("%s; next try in %g s", error, pause_s)
+                await self._sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                return
+
+    async def _log_in(self, sink: EventSink) -> None:
+        """One login from its beginning to its end. Raises `MessengerError` kinds."""
+        client = Client(self._settings, hear=self._hear, pressed=self._pressed)
+        desk = self._new_desk(client, sink)
+        self._uses, self._intake = Uses(desk), Intake(desk)
+        add_commands(client.tree, self._settings.command, self._uses)
+        try:
+            async with client:
+                await client.login(self._settings.token.get_secret_value())
+                self._desk = desk
+                self._logged_in.set()
+                await client.connect()
+        except discord.ConnectionClosed as exc:
+            if exc.code != _AUTHENTICATION_FAILED:
+                raise MessengerUnavailable(f"the connection to Discord ended with code {exc.code}") from exc
+            log.error("Discord no longer takes the token: set DISCORD_TOKEN to a new one and start again")
+        except discord.PrivilegedIntentsRequired as exc:
+            raise MessengerError(
+                "Discord refuses the intent Message Content: switch it on in the developer portal, page Bot, or set "
+                'discord.reads to "mentions"'
+            ) from exc
+        except FAULTS as exc:
+            raise translated(exc, "logging in to Discord") from exc
+        finally:
+            self._desk = None
+            self._logged_in.clear()
+            await desk.working.close()
+
+    def _new_desk(self, client: Client, sink: EventSink) -> Desk:
+        rest = Rest(self._sleep)
+        return Desk(
+            client=client,
+            rest=rest,
+            sink=sink,
+            places=Places(client, rest),
+            roles=Roles(self._settings),
+            posting=Posting(client, rest, clock=self._clock, new_id=self._new_id),
+            working=Working(client, rest),
+            teaches=self._teaches,
+            clock=self._clock,
+            command_name=self._settings.command,
+        )
+
+    def _hear(self, name: str, payload: object) -> None:
+        if not self._closed.is_set():
+            self._intake.hear(name, payload)
+            self._uses.hear(name, payload)
+
+    async def _pressed(self, use: discord.Interaction[Any], act: str, answer: str) -> None:
+        if self._desk is not None and not self._closed.is_set():
+            self._desk.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
+
+    # What the bot says ------------------------------------------------------------------------------------------
+
+    def split(self, text: str) -> list[str]:
+        """Parts of at most 2,000 characters each, as Discord shows them."""
+        return in_parts(text)
+
+    def spell(self, command: str) -> str:
+        """As a slash command."""
+        return spelled(command, self._settings.command, self._desk.name if self._desk else "bot")
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
+        desk = await self._here(f"posting in channel {message.channel}")
+        return await desk.posting.post(message)
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""
+        desk = await self._here(f"marking message {ref.message_id}")
+        await desk.posting.mark(ref, emoji, present)
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """In direct messages a question with a button. Elsewhere nothing.
+
+        The 👎 button asks by itself. After a reaction in a channel Discord has no private way to ask; the ✏️ button
+        under the answer stays.
+        """
+        if isinstance(event, PersonVote) or event.scope.visibility is not Visibility.DIRECT:
+            return
+        message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=question, reply_to=ref.message_id)
+        desk = await self._here(f"asking about message {ref.message_id}")
+        await desk.posting.ask(message, ref.message_id)
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """Typing, while there is a text."""
+        place = thread or channel
+        if place.isdecimal() and self._desk is not None:
+            self._desk.working.show(int(place), bool(text))
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Give a file to one person, privately. Raises `MessengerError` kinds."""
+        desk = await self._here(f"handing a file to {message.private_to}")
+        await desk.posting.hand_over(message, attachment)
+
+    async def close(self) -> None:
+        """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
+        self._closed.set()
+
+    async def _here(self, what: str) -> Desk:
+        """The present login; the next one is waited for a while, for what an earlier process left to be said."""
+        if self._desk is None and not self._closed.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._logged_in.wait(), _PATIENCE_S)
+        if self._desk is None:
+            raise MessengerUnavailable(f"{what}: the bot is not logged in to Discord; try again later")
+        return self._desk

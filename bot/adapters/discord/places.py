@@ -1,0 +1,125 @@
+"""Where something happens, as memory files it: servers, channels, threads, direct messages."""
+
+import logging
+from dataclasses import dataclass
+
+import discord
+
+from bot.adapters.discord.rest import Rest
+from bot.errors import MessengerError
+from memory.model import Scope, Visibility
+
+log = logging.getLogger(__name__)
+
+PLATFORM = "discord"
+DIRECT_WORKSPACE = f"{PLATFORM}:dm"
+_MOST_REMEMBERED = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One conversation. `channel` and `thread` are Discord's ids as text."""
+
+    workspace: str
+    channel: str
+    thread: str = ""
+    visibility: Visibility
+    name: str = ""
+
+    @property
+    def id(self) -> str:
+        """Discord's id of the thread, or of the channel."""
+        return self.thread or self.channel
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether only one person and the bot are there."""
+        return self.visibility is Visibility.DIRECT
+
+    def scope(self, person: str) -> Scope:
+        """The place with the person who acts there."""
+        return Scope(
+            workspace=self.workspace,
+            channel=self.channel,
+            person=person,
+            thread=self.thread,
+            visibility=self.visibility,
+            place=self.name,
+        )
+
+    def message_id(self, message_id: int | str) -> str:
+        """The id of a message as the bot knows it. One in a thread names the thread: Discord asks for it."""
+        return f"{self.thread}-{message_id}" if self.thread else str(message_id)
+
+
+def address(channel: str, message_id: str) -> tuple[int, int] | None:
+    """Discord's ids of the place and the message behind a `Place.message_id`; None for what is no such id."""
+    thread, dash, plain = message_id.rpartition("-")
+    place = thread if dash else channel
+    return (int(place), int(plain)) if place.isdecimal() and plain.isdecimal() else None
+
+
+class Places:
+    """Finds out what a channel's id stands for: from what the gateway told, else by asking."""
+
+    def __init__(self, client: discord.Client, rest: Rest) -> None:
+        self._client = client
+        self._rest = rest
+        self._asked: dict[int, object] = {}
+
+    async def of(self, channel_id: int, guild_id: int | None) -> Place:
+        """The place of an event. One that Discord will not tell about counts as private."""
+        if guild_id is None:
+            return Place(workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM")
+        channel = self._client.get_channel(channel_id) or await self._ask(channel_id)
+        workspace = f"{PLATFORM}:{guild_id}"
+        if not isinstance(channel, discord.Thread):
+            return Place(
+                workspace=workspace,
+                channel=str(channel_id),
+                visibility=_visibility(channel),
+                name=_name(channel),
+            )
+        if channel.is_private():
+            # Its people are fewer than its parent's, so what is said there must not be filed with the parent.
+            return Place(
+                workspace=workspace, channel=str(channel.id), visibility=Visibility.PRIVATE, name=_name(channel)
+            )
+        parent = channel.parent or self._client.get_channel(channel.parent_id) or await self._ask(channel.parent_id)
+        return Place(
+            workspace=workspace,
+            channel=str(channel.parent_id),
+            thread=str(channel.id),
+            visibility=_visibility(parent),
+            name=_name(parent) or _name(channel),
+        )
+
+    async def _ask(self, channel_id: int) -> object:
+        """A thread that sleeps, or a channel whose server is unavailable just now."""
+        if channel_id not in self._asked:
+            try:
+                found = await self._rest(
+                    f"looking up channel {channel_id}", lambda: self._client.fetch_channel(channel_id)
+                )
+            except MessengerError as error:
+                log.warning("a channel counts as private: %s", error)
+                return None
+            while len(self._asked) >= _MOST_REMEMBERED:
+                self._asked.pop(next(iter(self._asked)))
+            self._asked[channel_id] = found
+        return self._asked[channel_id]
+
+
+def _visibility(channel: object) -> Visibility:
+    """Public where @everyone may look; when that is not known, private."""
+    if not isinstance(channel, discord.abc.GuildChannel):
+        return Visibility.PRIVATE
+    # The role is missing while the server is unavailable, whatever the library's types say.
+    everyone: discord.Role | None = channel.guild.default_role
+    is_public = everyone is not None and channel.permissions_for(everyone).view_channel
+    return Visibility.PUBLIC if is_public else Visibility.PRIVATE
+
+
+def _name(channel: object) -> str:
+    name = getattr(channel, "name", "")
+    return f"#{name}" if name else ""

@@ -1,0 +1,32 @@
+"""What people wrote, from Discord's dialect to the plain text they see.
+
+The dialect: discord.com/developers, "Message Formatting".
+"""
+
+import re
+from collections.abc import Mapping
+
+_SPECIAL = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>")
+_EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
+_COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
+
+
+def plain(text: str, names: Mapping[str, str]) -> str:
+    """The text as it is read. `names` maps ids of people, roles and channels; an unknown one keeps its id."""
+
+    def named(found: re.Match[str]) -> str:
+        return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id'], found['id'])}"
+
+    shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
+    return _SPECIAL.sub(named, shown).strip()
+
+
+def mentions(text: str, user_id: int) -> bool:
+    """Whether the text itself names this user; a reply can ping without."""
+    return re.search(rf"<@!?{user_id}>", text) is not None
+
+
+def without_mention(text: str, user_id: int) -> str:
+    """The text without the mentions of this user and the punctuation that set the first one off."""
+    text = re.sub(rf"^\s*<@!?{user_id}>\s*[:,]?\s*", "", text)
+    return re.sub(rf"[^\S\n]*<@!?{user_id}>", "", text).strip()

@@ -1,0 +1,197 @@
+"""What the bot says, sent: in Discord's dialect, within its limits, once and not twice, pinging nobody."""
+
+import hashlib
+import io
+from datetime import timedelta
+from typing import Any
+
+import discord
+from discord import ui
+
+from bot.adapters.discord.aside import aside_to
+from bot.adapters.discord.client import Client
+from bot.adapters.discord.markdown import one_line, to_discord
+from bot.adapters.discord.places import address
+from bot.adapters.discord.rest import NO_HISTORY, UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rest, code_of
+from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
+from bot.adapters.recent import Recent
+from bot.adapters.splitting import size, split
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
+from bot.model import Attachment, BotMessage, MessageRef
+from memory.ports import Clock, NewId
+
+LIMIT = 2000
+"""Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
+
+_NONCE_LENGTH = 25
+_SMALLEST_PART = 100
+_LESSON_LENGTH = 200
+_MOST_LESSONS = 5
+_MOST_PLACES, _KEEP = 5000, timedelta(days=2)
+
+
+class Posting:
+    """Sends through one connected client."""
+
+    def __init__(self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId) -> None:
+        self._client = client
+        self._rest = rest
+        self._new_id = new_id
+        self._last_answers: Recent[str, str] = Recent(clock, size=_MOST_PLACES, keep=_KEEP)
+
+    def last_answer(self, place: str) -> str:
+        """The id of the newest answer in a channel or thread; empty when that is forgotten."""
+        return self._last_answers.get(place) or ""
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Send it, to one person alone where their act opened a way. A notice may take several messages.
+
+        Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
+        """
+        aside = aside_to(message.private_to) if message.private_to and not message.is_answer else None
+        if aside is not None:
+            return _ref(message, await aside.tell(message.text))
+        if message.is_answer:
+            view = row(UP, DOWN, FIX) if message.is_last else None
+            ref = _ref(message, await self._send(message, _answer(message), view=view))
+            self._last_answers.put(message.thread or message.channel, ref.message_id)
+            return ref
+        *first, last = in_parts(message.text)
+        for part in first:
+            await self._send(message, to_discord(part))
+        return _ref(message, await self._send(message, to_discord(last)))
+
+    async def ask(self, message: BotMessage, answer: str) -> MessageRef:
+        """Put a question about an answer of the bot's, with a button that opens the form."""
+        return _ref(message, await self._send(message, to_discord(message.text), view=row(TELL, answer=answer)))
+
+    async def reply(self, channel: int, to: int, text: str, file: Attachment | None = None) -> str:
+        """Reply to a person's message where it stands. Returns the last message's id."""
+        sent = ""
+        for number, part in enumerate(in_parts(text), start=1):
+            attached = file if number == 1 else None
+            sent = await self._to(channel, to_discord(part), self._nonce(), reply_to=to, file=attached)
+        return sent
+
+    async def direct(self, person: str, text: str, file: Attachment | None = None) -> str:
+        """Write to a person's direct messages. Raises `NotPermitted` when they take none."""
+        user = discord.Object(int(person))
+        channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
+        sent = ""
+        for number, part in enumerate(in_parts(text), start=1):
+            attached = file if number == 1 else None
+            sent = await self._to(channel.id, to_discord(part), self._nonce(), file=attached)
+        return sent
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Give a file to one person: by the way their act opened, else in their direct messages."""
+        aside = aside_to(message.private_to)
+        if aside is not None:
+            await aside.tell(message.text, attachment)
+        else:
+            await self.direct(message.private_to, message.text, attachment)
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Put the bot's emoji on a message of its own, or take it off; both may be repeated."""
+        place = address(ref.channel, ref.message_id)
+        if place is None:
+            raise ChannelNotFound(f"cannot mark message {ref.message_id} in channel {ref.channel}: no ids of Discord's")
+        channel, message_id = place
+        message = self._client.get_partial_messageable(channel).get_partial_message(message_id)
+        me = discord.Object(self._client.me)
+        what = f"marking message {message_id} in channel {channel} with {emoji}"
+        try:
+            if present:
+                await self._rest(what, lambda: message.add_reaction(emoji))
+            else:
+                await self._rest(what, lambda: message.remove_reaction(emoji, me))
+        except MessengerError as error:
+            if present or code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
+                raise
+
+    # one message ------------------------------------------------------------------------------------------------
+
+    async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None) -> str:
+        place = message.thread or message.channel
+        if not place.isdecimal():
+            raise ChannelNotFound(f"cannot post in channel {place!r} of {message.workspace}: no id of Discord's")
+        answered = address(message.channel, message.reply_to) if message.part == 1 else None
+        reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
+        of_answer = f"{message.run_id}/{message.part}" if message.run_id and message.is_answer else ""
+        sent = await self._to(int(place), text, self._nonce(of_answer), reply_to=reply_to, view=view)
+        return f"{message.thread}-{sent}" if message.thread else sent
+
+    async def _to(
+        self,
+        channel: int,
+        text: str,
+        nonce: str,
+        *,
+        reply_to: int | None = None,
+        view: ui.View | None = None,
+        file: Attachment | None = None,
+    ) -> str:
+        if size(text) > LIMIT:
+            raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
+        where = self._client.get_partial_messageable(channel)
+
+        async def send(reference: discord.MessageReference | None) -> discord.Message:
+            options: dict[str, Any] = {
+                "nonce": nonce,
+                "reference": reference,
+                "view": view,
+                "file": as_file(file),
+                "suppress_embeds": True,
+                "allowed_mentions": discord.AllowedMentions.none(),
+            }
+            return await where.send(text or "…", **options)
+
+        quoted = (
+            discord.MessageReference(message_id=reply_to, channel_id=channel, fail_if_not_exists=False)
+            if reply_to
+            else None
+        )
+        try:
+            # A second try with the same nonce finds the first one, if that had happened.
+            sent = await self._rest(f"posting in channel {channel}", lambda: send(quoted))
+        except NotPermitted as error:
+            if code_of(error) != NO_HISTORY:
+                raise
+            sent = await self._rest(f"posting in channel {channel}", lambda: send(None))
+        return str(sent.id)
+
+    def _nonce(self, of: str = "") -> str:
+        """What makes a message the same one: of an answer its run and part, even after a restart."""
+        return hashlib.sha256((of or self._new_id()).encode()).hexdigest()[:_NONCE_LENGTH]
+
+
+def in_parts(text: str, limit: int = LIMIT, room: int = LIMIT) -> list[str]:
+    """CommonMark in parts that fit into a message each once they are in Discord's dialect, which can be longer."""
+    parts: list[str] = []
+    for part in split(text, room):
+        if size(to_discord(part)) <= limit or room <= _SMALLEST_PART:
+            parts.append(part)
+        else:
+            parts.extend(in_parts(part, limit, max(room * 3 // 4, _SMALLEST_PART)))
+    return parts
+
+
+def as_file(attachment: Attachment | None) -> discord.File | None:
+    """A file to send; each try needs a fresh one."""
+    if attachment is None:
+        return None
+    return discord.File(io.BytesIO(attachment.content), filename=attachment.name)
+
+
+def _answer(message: BotMessage) -> str:
+    """An answer's text, with the lessons it used in small print as far as there is room."""
+    text = to_discord(message.text)
+    for lesson in message.lessons[:_MOST_LESSONS]:
+        line = f"\n-# ↳ used lesson: {one_line(lesson, _LESSON_LENGTH)}"
+        if size(text) + size(line) <= LIMIT:
+            text += line
+    return text
+
+
+def _ref(message: BotMessage, message_id: str) -> MessageRef:
+    return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)

@@ -1,0 +1,105 @@
+"""Calls of Discord's REST API: repeats what may be repeated, and says in the bot's own words what went wrong.
+
+discord.py itself waits out rate limits up to a length, and repeats after 500, 502, 504 and 524. It does not repeat
+after 503 or a broken connection, and takes a 429 without a `Via` header for a ban (discord/http.py).
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import aiohttp
+import discord
+
+from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+
+TRIES = 3
+"""A call that may be repeated is made this often while Discord is out of reach."""
+
+FAULTS = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
+"""Everything a call of the library raises when it goes wrong."""
+
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10003, 10008, 10014
+MISSING_ACCESS, CANNOT_DM, MISSING_PERMISSION = 50001, 50007, 50013
+NO_HISTORY = 160002
+"""Replying takes the right to read the channel's history."""
+
+_NOT_THERE = frozenset({UNKNOWN_CHANNEL, 10004, MISSING_ACCESS})
+_FORBIDDEN = frozenset({CANNOT_DM, MISSING_PERMISSION, NO_HISTORY, 30010, 50083, 90001, 160005, 20028})
+"""Also: too many emoji on a message, an archived or locked thread, a person who blocked the bot."""
+
+_LIMIT = 2000
+_BAN_S = 60.0
+
+
+class Rest:
+    """Makes calls. `sleep` is the pause between two tries."""
+
+    def __init__(self, sleep: Sleep) -> None:
+        self._sleep = sleep
+
+    async def __call__(self, what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
+        """The answer of a call. `again`: a second time does no harm. Raises `MessengerError` kinds."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await call()
+            except RuntimeError as exc:
+                if "closed" not in str(exc):
+                    raise
+                # aiohttp has no class of its own for it.
+                raise MessengerUnavailable(f"{what}: the connection to Discord is closed; try again later") from exc
+            except FAULTS as exc:
+                error = translated(exc, what)
+                if not again or attempt == TRIES or not isinstance(error, MessengerUnavailable):
+                    raise error from exc
+            await self._sleep(attempt)
+        raise AssertionError("the last try returns or raises")
+
+
+def code_of(error: BaseException) -> int:
+    """Discord's own code of a refusal, 0 for every other error."""
+    cause = error.__cause__
+    return cause.code if isinstance(cause, discord.HTTPException) else 0
+
+
+def translated(error: BaseException, what: str) -> MessengerError:
+    """A fault of the library in the bot's words. `what` says what was tried, and on what."""
+    match error:
+        case discord.RateLimited():
+            wait_s = error.retry_after
+            return RateLimited(f"{what}: Discord asks to wait {wait_s:g} s; try again then", retry_after_s=wait_s)
+        case discord.LoginFailure():
+            return MessengerError(f"{what}: Discord refuses the token; set DISCORD_TOKEN to a valid one")
+        case discord.HTTPException():
+            return _refused(error, what)
+        case discord.GatewayNotFound() | aiohttp.ClientError() | OSError() | TimeoutError():
+            reason = str(error) or type(error).__name__
+            return MessengerUnavailable(f"{what}: Discord cannot be reached ({reason}); try again later")
+        case _:
+            return MessengerError(f"{what}: {str(error) or type(error).__name__}")
+
+
+def _refused(error: discord.HTTPException, what: str) -> MessengerError:
+    code, status = error.code, error.status
+    said = f"{what}: Discord says {status} {error.text or ''} ({code})"
+    if status == 429:
+        # discord.py waits out every other kind: this one is a ban by the network in front of Discord.
+        return RateLimited(f"{what}: Discord refuses all requests for a while", retry_after_s=_retry_after_s(error))
+    if status == 401:
+        return MessengerError(f"{said}; the token is no longer valid: set DISCORD_TOKEN to a new one")
+    if code in _NOT_THERE:
+        return ChannelNotFound(f"{said}; invite the bot, and let it view the channel")
+    if code in _FORBIDDEN or status == 403:
+        return NotPermitted(f"{said}; give the bot's role the permission in that channel")
+    if status >= 500:
+        return MessengerUnavailable(f"{said}; try again later")
+    if code == 50035 and "fewer in length" in error.text:
+        return TooLong(f"{said}; send it in more parts", limit=_LIMIT)
+    return MessengerError(said)
+
+
+def _retry_after_s(error: discord.HTTPException) -> float:
+    asked = str(error.response.headers.get("Retry-After", ""))
+    return float(asked) if asked.replace(".", "", 1).isdigit() else _BAN_S

@@ -1,0 +1,168 @@
+"""What people can press and fill in: the row under an answer, "Undo", "Tell me", and the two forms.
+
+Everything carries the answer it is about in its own id, so it works after any restart. Submitted forms are read from
+Discord's payload (`entered`), not by the library's form objects, which a restart would lose.
+"""
+
+import re
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import discord
+from discord import ui
+
+from memory.model import Audience
+
+Use = discord.Interaction[Any]
+"""One press, form, command or menu."""
+
+UP, DOWN, FIX, UNDO, TELL = "up", "down", "fix", "undo", "tell"
+_LOOKS = {
+    UP: ("👍", "", "Right"),
+    DOWN: ("👎", "", "Wrong"),
+    FIX: ("✏️", "", "Correct it"),
+    UNDO: ("", "Undo", ""),
+    TELL: ("✏️", "Tell me", ""),
+}
+
+CORRECTION, TEACHING = "correction", "teaching"
+REASON, BETTER, AGAIN = "reason", "better", "again"
+QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
+REASONS = (
+    "misunderstood me",
+    "wrong facts",
+    "wrong tool or approach",
+    "incomplete",
+    "style or format",
+    "other",
+)
+_AUDIENCES = (
+    (Audience.PERSONAL, "Just me"),
+    (Audience.CHANNEL, "This channel"),
+    (Audience.WORKSPACE, "The whole server"),
+)
+_LONGEST_TEXT = 4000
+_FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING})(?::(?P<answer>[\d-]+))?")
+
+
+class Presses(Protocol):
+    """Who is told of a press."""
+
+    @property
+    def pressed(self) -> Callable[[Use, str, str], Coroutine[Any, Any, None]]:
+        """Takes the use, what was pressed, and the answer it is about (empty: the message it stands on)."""
+        ...
+
+
+class Press(
+    ui.DynamicItem[ui.Button[Any]],
+    template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL})(?::(?P<answer>[\d-]+))?",
+):
+    """A button. The client it is pressed in is a `Presses`."""
+
+    def __init__(self, act: str, answer: str = "") -> None:
+        emoji, label, _ = _LOOKS[act]
+        custom_id = f"goodbot:{act}:{answer}" if answer else f"goodbot:{act}"
+        super().__init__(ui.Button(custom_id=custom_id, emoji=emoji or None, label=label or None))
+        self.act = act
+        self.answer = answer
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Press":
+        """The button a person pressed, whoever sent it."""
+        return cls(match["act"], match["answer"] or "")
+
+    async def callback(self, interaction: Use) -> None:
+        """Tell the client."""
+        presses: Presses = interaction.client
+        await presses.pressed(interaction, self.act, self.answer)
+
+
+def row(*acts: str, answer: str = "") -> ui.View:
+    """Buttons in a row."""
+    view = ui.View(timeout=None)
+    for act in acts:
+        view.add_item(Press(act, answer))
+    return view
+
+
+# Forms ------------------------------------------------------------------------------------------------------------
+
+
+def correction_form(answer: str) -> ui.Modal:
+    """What would have been right? Nothing in it is required."""
+    reasons = [discord.RadioGroupOption(label=reason.capitalize(), value=reason) for reason in REASONS]
+    return _form(
+        "What would have been right?",
+        f"goodbot:{CORRECTION}:{answer}",
+        ui.Label(text="What was wrong?", component=ui.RadioGroup(custom_id=REASON, options=reasons, required=False)),
+        _text("What would have been right?", BETTER, required=False),
+        ui.Label(text="Try again now", component=ui.Checkbox(custom_id=AGAIN)),
+    )
+
+
+def teaching_form(question: str, answer: str) -> ui.Modal:
+    """A lesson on anything: the question, the answer, whom it is for."""
+    audiences = [
+        discord.RadioGroupOption(label=label, value=audience.value, default=audience is Audience.PERSONAL)
+        for audience, label in _AUDIENCES
+    ]
+    return _form(
+        "Teach the bot",
+        f"goodbot:{TEACHING}",
+        _text("When somebody asks", QUESTION, default=question),
+        _text("the right answer is", ANSWER, default=answer),
+        ui.Label(
+            text="Whom is it for?",
+            description="Others get it when a teacher approves it.",
+            component=ui.RadioGroup(custom_id=AUDIENCE, options=audiences),
+        ),
+    )
+
+
+def form_of(interaction: Use) -> tuple[str, str] | None:
+    """Which form was submitted, and the answer it is about; None for what is none of these."""
+    if interaction.type is not discord.InteractionType.modal_submit:
+        return None
+    found = _FORM.fullmatch(str(_data(interaction).get("custom_id", "")))
+    return (found["form"], found["answer"] or "") if found else None
+
+
+def entered(interaction: Use) -> dict[str, str]:
+    """What a person entered, by the field's id; nothing for empty fields, `yes` for a tick."""
+    values = {str(one["custom_id"]): one.get("value") for one in _fields(_data(interaction).get("components") or ())}
+    return {name: "yes" if value is True else str(value).strip() for name, value in values.items() if value}
+
+
+def _fields(components: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Every field, be it in a label or in a row."""
+    for one in components:
+        inner = [one["component"]] if "component" in one else one.get("components")
+        if inner:
+            yield from _fields(inner)
+        elif "custom_id" in one:
+            yield one
+
+
+def _data(interaction: Use) -> Mapping[str, Any]:
+    return interaction.data or {}
+
+
+def _form(title: str, custom_id: str, *fields: ui.Label[Any]) -> ui.Modal:
+    form = ui.Modal(title=title, custom_id=custom_id, timeout=None)
+    for field in fields:
+        form.add_item(field)
+    # So that the library keeps no object for a form that may never come back.
+    form.stop()
+    return form
+
+
+def _text(label: str, custom_id: str, *, default: str = "", required: bool = True) -> ui.Label[Any]:
+    field: ui.TextInput[Any] = ui.TextInput(
+        custom_id=custom_id,
+        style=discord.TextStyle.long,
+        default=default[:_LONGEST_TEXT] or None,
+        required=required,
+        max_length=_LONGEST_TEXT,
+    )
+    return ui.Label(text=label, component=field)

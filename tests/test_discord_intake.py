@@ -1,0 +1,353 @@
+"""What people do on Discord, as the bot hears it: messages, edits, deletions, reactions, words that are commands."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bot.model import (
+    Address,
+    PersonCommand,
+    PersonCorrection,
+    PersonDeletion,
+    PersonEdit,
+    PersonMessage,
+    PersonReaction,
+    ReactionsCleared,
+)
+from memory.model import Role, Visibility
+from tests.discord_double import DiscordServer, File, Intent, Permission
+from tests.discord_driver import Session, connected
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[DiscordServer]:
+    async with DiscordServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def session(server: DiscordServer) -> AsyncIterator[Session]:
+    async with connected(server) as running:
+        yield running
+
+
+# Where and who ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_mention_in_a_public_channel(server: DiscordServer, session: Session) -> None:
+    asked = session.asks("capital of France?")
+    [event] = await session.heard.of(PersonMessage, 1)
+
+    assert (event.text, event.address, event.role) == ("capital of France?", Address.MENTION, Role.MEMBER)
+    assert (event.event_id, event.message_id, event.at) == (asked.id, asked.id, event.at)
+    scope = event.scope
+    assert (scope.workspace, scope.channel, scope.thread) == (session.workspace, session.general.id, "")
+    assert (scope.person, scope.visibility, scope.place) == (session.ana.id, Visibility.PUBLIC, "#general")
+
+
+async def test_a_direct_message(server: DiscordServer, session: Session) -> None:
+    direct = server.dm(session.ana)
+    server.says(session.ana, direct, "capital of France?")
+    [event] = await session.heard.of(PersonMessage, 1)
+
+    assert (event.text, event.address) == ("capital of France?", Address.DIRECT)
+    assert (event.scope.workspace, event.scope.channel, event.scope.place) == ("discord:dm", direct.id, "DM")
+    assert event.scope.visibility is Visibility.DIRECT
+
+
+async def test_a_channel_that_not_everybody_sees_is_private(server: DiscordServer, session: Session) -> None:
+    staff = server.channel(session.guild, "staff", private_to=[session.ana])
+    session.asks(channel=staff)
+    [event] = await session.heard.of(PersonMessage, 1)
+    assert (event.scope.visibility, event.scope.place) == (Visibility.PRIVATE, "#staff")
+
+
+async def test_a_channel_that_is_closed_to_everybody_later_is_private_from_then_on(
+    server: DiscordServer, session: Session
+) -> None:
+    everyone = server.world.roles[session.guild.id]
+    session.asks("one")
+    await session.heard.of(PersonMessage, 1)
+    server.rights(session.general, server.bot, allow=Permission.VIEW_CHANNEL)
+    server.rights(session.general, session.ana, allow=Permission.VIEW_CHANNEL)
+    server.rights(session.general, everyone, deny=Permission.VIEW_CHANNEL)
+    session.asks("two")
+    events = await session.heard.of(PersonMessage, 2)
+    assert [event.scope.visibility for event in events] == [Visibility.PUBLIC, Visibility.PRIVATE]
+
+
+async def test_a_thread_is_filed_with_its_channel_and_its_messages_name_it(
+    server: DiscordServer, session: Session
+) -> None:
+    thread = server.thread(session.general, session.ana)
+    asked = session.asks(channel=thread)
+    [event] = await session.heard.of(PersonMessage, 1)
+
+    assert (event.scope.channel, event.scope.thread) == (session.general.id, thread.id)
+    assert (event.scope.place, event.scope.visibility) == ("#general", Visibility.PUBLIC)
+    assert event.message_id == f"{thread.id}-{asked.id}"
+
+
+async def test_a_reaction_in_a_thread_that_sleeps_is_filed_with_the_channel_too(server: DiscordServer) -> None:
+    async with connected(server) as before:
+        thread = server.thread(before.general, before.ana)
+        ref = await before.posted(thread=thread.id)
+        server.archives(thread)
+    async with connected(server) as session:
+        for emoji in ("👍", "👎"):
+            server.reacts(session.ana, ref.message_id.rpartition("-")[2], emoji)
+        events = await session.heard.of(PersonReaction, 2)
+
+    assert {(event.scope.channel, event.scope.thread) for event in events} == {(ref.channel, thread.id)}
+    assert {event.message_id for event in events} == {ref.message_id}
+    assert len(server.calls(f"GET /channels/{thread.id}")) == 1
+
+
+# What is for the bot ------------------------------------------------------------------------------------------------
+
+
+async def test_a_reply_with_ping_is_for_the_bot_and_one_without_is_not(server: DiscordServer, session: Session) -> None:
+    ref = await session.posted()
+    server.says(session.ana, session.general, "are you sure?", reply_to=ref.message_id)
+    server.says(session.ana, session.general, "he is not", reply_to=ref.message_id, ping=False)
+    events = await session.settled()
+    assert [(e.text, e.address) for e in events if isinstance(e, PersonMessage)] == [("are you sure?", Address.MENTION)]
+    assert len(events) == 1
+
+
+async def test_what_is_said_in_a_thread_may_be_for_the_bot_once_it_is_shown() -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        connected(server, reads="everything") as session,
+    ):
+        thread = server.thread(session.general, session.ana)
+        server.says(session.ana, thread, "and of Spain?")
+        server.says(session.ana, session.general, "not for the bot")
+        [event] = await session.settled()
+    assert isinstance(event, PersonMessage)
+    assert (event.text, event.address) == ("and of Spain?", Address.FOLLOW_UP)
+
+
+async def test_without_the_intent_what_is_not_for_the_bot_is_never_an_event(
+    server: DiscordServer, session: Session
+) -> None:
+    thread = server.thread(session.general, session.ana)
+    server.says(session.ana, thread, "and of Spain?")
+    server.says(session.ana, session.general, "hello all")
+    assert await session.settled() == []
+    assert [identify["intents"] for identify in server.identifies()] == [13825]
+
+
+async def test_bots_webhooks_notices_and_the_bot_itself_are_ignored(server: DiscordServer, session: Session) -> None:
+    other = server.person("other-bot", session.guild, is_bot=True)
+    session.asks(person=other)
+    session.asks(person=server.bot)
+    server.webhook_says(session.general, f"{server.bot.mention} hello")
+    session.asks(kind=7)
+    ref = await session.posted()
+    server.reacts(other, ref.message_id, "👍")
+    assert await session.settled() == []
+
+
+async def test_what_people_see_is_what_the_bot_reads(server: DiscordServer, session: Session) -> None:
+    ben = server.person("ben", session.guild)
+    session.asks(f"ask {ben.mention} in <#{session.general.id}> <:parrot:123456> {server.bot.mention} now")
+    [event] = await session.heard.of(PersonMessage, 1)
+    assert event.text == f"ask @Ben in #{session.general.id} :parrot: now".replace(session.general.id, "general")
+
+
+async def test_allow_lists_of_people_roles_and_channels(server: DiscordServer) -> None:
+    guild = server.guild("Home")
+    general, other = server.channel(guild, "general"), server.channel(guild, "other")
+    ana, ben, cat = (server.person(name, guild) for name in ("ana", "ben", "cat"))
+    staff = server.role(guild, "staff")
+    server.has_roles(ben, guild, staff)
+    async with connected(server, allowed_people=(ana.id, staff.id), allowed_channels=(general.id,)) as session:
+        thread = server.thread(general, ana)
+        for person in (ana, ben, cat):
+            session.asks(f"from {person.name}", person=person)
+        session.asks("elsewhere", channel=other)
+        session.asks("in a thread", channel=thread)
+        server.says(ana, server.dm(ana), "direct")
+        server.says(cat, server.dm(cat), "direct too")
+        ref = await session.posted()
+        server.reacts(cat, ref.message_id, "👍")
+        server.reacts(ben, ref.message_id, "👍")
+        await session.heard.of(PersonMessage, 4)
+        [reaction] = await session.heard.of(PersonReaction, 1)
+    said = {event.text for event in session.heard.events if isinstance(event, PersonMessage)}
+    assert said == {"from ana", "from ben", "in a thread", "direct"}
+    assert reaction.scope.person == ben.id
+
+
+@pytest.mark.parametrize(
+    ("settings", "right", "role"),
+    [
+        ({}, Permission.MANAGE_GUILD, Role.MEMBER),
+        ({"managers_teach": "yes"}, Permission.MANAGE_GUILD, Role.TEACHER),
+        ({"managers_teach": "yes"}, Permission.SEND_MESSAGES, Role.MEMBER),
+        ({"teachers": ("ROLE",)}, Permission.SEND_MESSAGES, Role.TEACHER),
+        ({"admins": ("ROLE",), "teachers": ("ANA",)}, Permission.SEND_MESSAGES, Role.ADMIN),
+        ({"teachers": ("ANA",)}, Permission.SEND_MESSAGES, Role.TEACHER),
+    ],
+)
+async def test_who_decides(server: DiscordServer, settings: dict[str, Any], right: Permission, role: Role) -> None:
+    guild = server.guild("Home")
+    server.channel(guild, "general")
+    ana = server.person("ana", guild)
+    given = server.role(guild, "given", right)
+    server.has_roles(ana, guild, given)
+    ids = {"ROLE": given.id, "ANA": ana.id}
+    known: dict[str, Any] = {
+        key: value if isinstance(value, str) else tuple(ids[one] for one in value) for key, value in settings.items()
+    }
+    async with connected(server, **known) as session:
+        session.asks()
+        [event] = await session.heard.of(PersonMessage, 1)
+        ref = await session.posted()
+        server.reacts(ana, ref.message_id, "👍")
+        [reaction] = await session.heard.of(PersonReaction, 1)
+    assert (event.role, reaction.role) == (role, role)
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_text_files_are_read_and_others_say_why_not(server: DiscordServer, session: Session) -> None:
+    files = [
+        File(name="notes.txt", content="Grüße".encode(), media_type="text/plain"),
+        File(name="big.log", content=b"x" * 64_001, media_type="text/plain"),
+        File(name="photo.png", content=b"\x89PNG", media_type="image/png"),
+        File(name="odd.txt", content=b"\xff\xfe\xfa", media_type="text/plain"),
+    ]
+    session.asks("see these", files=files)
+    [event] = await session.heard.of(PersonMessage, 1)
+
+    assert {file.name: file.text for file in event.files} == {
+        "notes.txt": "Grüße",
+        "big.log": "[not read: it has 64001 bytes; 64000 are read]",
+        "photo.png": "[not read: it is no text]",
+        "odd.txt": "[not read: it is no UTF-8 text]",
+    }
+
+
+# Edits and deletions ------------------------------------------------------------------------------------------------
+
+
+async def test_an_edit_is_told_once_and_a_preview_is_no_edit(server: DiscordServer, session: Session) -> None:
+    asked = session.asks("capital of Frnce?")
+    server.unfurls(asked)
+    server.edits(asked, f"{server.bot.mention} capital of France?")
+    server.unfurls(asked)
+    events = await session.settled()
+    edits = [event for event in events if isinstance(event, PersonEdit)]
+
+    assert {(edit.text, edit.message_id) for edit in edits} == {("capital of France?", asked.id)}
+    assert len({edit.event_id for edit in edits}) == 1
+    assert edits[0].scope.person == session.ana.id
+    assert isinstance(events[0], PersonMessage)
+
+
+async def test_deletions_one_by_one_and_in_bulk(server: DiscordServer, session: Session) -> None:
+    one, two, three = (session.asks(f"question {n}") for n in range(3))
+    server.deletes(one)
+    server.deletes(two, three)
+    deletions = [event for event in await session.settled() if isinstance(event, PersonDeletion)]
+    assert [event.message_id for event in deletions] == [one.id, two.id, three.id]
+    assert len({event.event_id for event in deletions}) == 3
+    assert {event.scope.channel for event in deletions} == {session.general.id}
+
+
+# Reactions ----------------------------------------------------------------------------------------------------------
+
+
+async def test_emoji_that_teach_nothing_and_messages_of_others_cost_nothing(server: DiscordServer) -> None:
+    async with connected(server, teaches=lambda emoji: emoji in ("👍", "👎")) as session:
+        asked = session.asks()
+        ref = await session.posted()
+        server.reacts(session.ana, ref.message_id, "🎈")
+        server.reacts(session.ana, asked, "👍")
+        server.reacts(session.ana, ref.message_id, "👍")
+        server.unreacts(session.ana, ref.message_id, "🎈")
+        events = [event for event in await session.settled() if isinstance(event, PersonReaction)]
+    assert [(event.emoji, event.message_id, event.added) for event in events] == [("👍", ref.message_id, True)]
+
+
+async def test_a_super_reaction_is_one_like_any_other(server: DiscordServer, session: Session) -> None:
+    ref = await session.posted()
+    server.reacts(session.ana, ref.message_id, "👍", burst=True)
+    server.unreacts(session.ana, ref.message_id, "👍")
+    events = [event for event in await session.settled() if isinstance(event, PersonReaction)]
+    assert [(event.emoji, event.added) for event in events] == [("👍", True), ("👍", False)]
+
+
+async def test_a_moderator_clears_one_emoji_or_all(server: DiscordServer, session: Session) -> None:
+    ref = await session.posted()
+    server.reacts(session.ana, ref.message_id, "👍🏽")
+    server.clears_reactions(ref.message_id, "👍🏽")
+    server.clears_reactions(ref.message_id)
+    events = [event for event in await session.settled() if isinstance(event, ReactionsCleared)]
+    assert [(event.emoji, event.message_id) for event in events] == [("👍🏽", ref.message_id), ("", ref.message_id)]
+    assert len({event.event_id for event in events}) == 2
+
+
+async def test_a_stop_sign_on_a_question_that_is_worked_on_stops_it(server: DiscordServer) -> None:
+    async with connected(server, teaches=lambda emoji: False) as session:
+        asked = session.asks()
+        server.reacts(session.ana, asked, "🛑")
+        await session.settled()
+        await session.messenger.progress(session.workspace, session.general.id, "", "thinking")
+        ben = server.person("ben", session.guild)
+        server.reacts(ben, asked, "🛑")
+        server.unreacts(session.ana, asked, "🛑")
+        server.reacts(session.ana, asked, "🛑")
+        [event] = await session.heard.of(PersonCommand, 1)
+        await session.settled()
+        await session.messenger.progress(session.workspace, session.general.id, "", "")
+    assert (event.name, event.scope.person, event.scope.channel) == ("stop", session.ana.id, session.general.id)
+    assert len([one for one in session.heard.events if isinstance(one, PersonCommand)]) == 1
+
+
+# Words that are commands --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "argument"),
+    [
+        ("help", "help", ""),
+        ("", "help", ""),
+        ("Why?", "why", ""),
+        ("forget me", "forget", "me"),
+        ("forget me yes", "forget", "me yes"),
+        ("export csv", "export", "csv"),
+        ("stop!", "stop", ""),
+    ],
+)
+async def test_a_mention_with_nothing_but_a_command(
+    server: DiscordServer, session: Session, text: str, name: str, argument: str
+) -> None:
+    session.asks(text)
+    [event] = await session.settled()
+    assert isinstance(event, PersonCommand)
+    assert (event.name, event.argument, event.message_id) == (name, argument, "")
+
+
+async def test_a_question_that_begins_like_a_command_is_a_question(server: DiscordServer, session: Session) -> None:
+    session.asks("why is the sky blue?")
+    server.says(session.ana, server.dm(session.ana), "stop the music how?")
+    events = await session.settled()
+    assert [type(event) for event in events] == [PersonMessage, PersonMessage]
+
+
+async def test_a_command_or_correction_in_reply_to_an_answer_is_about_it(
+    server: DiscordServer, session: Session
+) -> None:
+    ref = await session.posted()
+    session.asks("why", reply_to=ref.message_id)
+    server.says(session.ana, session.general, "correct: Lyon", reply_to=ref.message_id)
+    why, correction = await session.settled()
+    assert isinstance(why, PersonCommand)
+    assert isinstance(correction, PersonCorrection)
+    assert (why.name, why.message_id) == ("why", ref.message_id)
+    assert (correction.text, correction.message_id) == ("Lyon", ref.message_id)
