@@ -19,6 +19,9 @@ _COMMANDS = {
     "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),
+    "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),
+    "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),
+    "discord": ("bot.cli.serve", "discord", "Run the bot on Discord alone."),
     "stats": ("bot.cli.query", "stats", "Count what is remembered."),
 }
 
