@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.secrets import FormatFinder
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.errors import Conflict
 from memory.model import Episode, EpisodeStatus, Reaction, Scope, Termination, Visibility
@@ -22,6 +23,7 @@ def in_memory() -> Memory:
         HashingEmbedder(),
         clock=utc_now,
         new_id=TimeOrderedIds(),
+        secrets=FormatFinder(),
         retrieval=RetrievalConfig(env_threshold=0.0, top_k=None, env_weight=0.0, intent_weight=1.0, min_intent=0.0),
     )
 
@@ -38,8 +40,9 @@ class EpisodicMemory:
 
         A status other than pending is taken as this user's own judgement. An episode without a goal is not kept: it
         could never be found again. One that is stored already is only judged. Raises `Conflict` for the id of another
-        user's episode.
+        user's episode, and `ValueError` for a status there is none of.
         """
+        episode = replace(episode, status=EpisodeStatus(episode.status))
         if not episode.goal.strip():
             return episode
         stored = self._known(episode.id) or self._keep(episode)
@@ -133,7 +136,9 @@ class EpisodicMemoryConfig:
     user_id: str = DEFAULT_USER
 
     def with_user_id(self, user_id: str) -> "EpisodicMemoryConfig":
-        """A copy for another user, over the same service."""
+        """A copy for another user, over the same service. Raises `ValueError` for an empty id."""
+        if not user_id.strip():
+            raise ValueError("a user id cannot be empty: memory is kept apart by it")
         return replace(self, user_id=user_id)
 
     def new_episodic_memory(self) -> EpisodicMemory:

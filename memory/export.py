@@ -3,19 +3,22 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from memory.errors import InvalidInput
-from memory.model import Episode, Exemplar, Lesson, Verdict
+from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry, Outcome, Verdict
+from memory.retrieval.adapter import ScoredMemory
 from memory.retrieval.prompt import HEADER, lesson_lines
 from memory.service.privacy import Holdings
 
 Format = Literal["json", "csv", "prompt"]
+Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]
+"""A memory, alone or as it was retrieved (then the prompt shows its score)."""
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 _CSV_COLUMNS = (
@@ -23,20 +26,28 @@ _CSV_COLUMNS = (
     "author", "goal", "action", "action_target", "output", "termination", "verdict", "status", "outcome_reason",
     "correction", "task_incomplete", "strength", "model", "created_at", "graded_at", "archived_at",
 )  # fmt: skip
+_ENTRY_COLUMNS = (
+    "id", "session_id", "run_id", "rep", "step_num", "step_id", "url", "action", "action_element_text",
+    "internal_state", "think", "outcome", "graded_by", "outcome_reason", "correction", "task_incomplete", "env_pre",
+    "env_post", "created_at", "graded_at",
+)  # fmt: skip
+_ELEMENTS = ("env_pre", "env_post")
+_BY_A_MODEL = "Judged by a model, not by a person."
 
 
-def export_memories(memories: Sequence[Episode | Exemplar], format: Format = "json") -> str:
-    """Episodes in one of three formats (seed 001, "Export Formats").
+def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
+    """Memories in one of three formats (seed 001, "Export Formats").
 
     `json` holds every field and can be imported again; `csv` is safe to open in a spreadsheet; `prompt` is the seed's
-    REPEAT / AVOID text and leaves out what nobody has decided. An `Exemplar` carries its relevance into that text.
-    Raises `InvalidInput` for another format.
+    REPEAT / AVOID text and leaves out what nobody has decided; without such memories it is empty. What was retrieved
+    (`Exemplar`, `ScoredMemory`) carries its score into that text. Raises `InvalidInput` for another format, and for
+    episodes and entries in one spreadsheet.
     """
     match format:
         case "json":
-            return json.dumps([plain(_episode(memory)) for memory in memories], ensure_ascii=False, indent=2)
+            return json.dumps([plain(_bare(memory)) for memory in memories], ensure_ascii=False, indent=2)
         case "csv":
-            return _csv([_episode(memory) for memory in memories])
+            return _csv([_bare(memory) for memory in memories])
         case "prompt":
             return _prompt(memories)
         case _:
@@ -50,6 +61,11 @@ def export_person(held: Holdings, person: str) -> dict[str, object]:
         "messages": [plain(message) for message in held.messages],
         "episodes": [plain(episode) for episode in held.episodes],
         "reactions": [plain(reaction) for reaction in held.reactions],
+        "topics": [plain(topic) for topic in held.topics],
+        "values": [plain(value) for value in held.values],
+        "steps": [plain(step) for step in held.steps],
+        "grades": [plain(grade) for grade in held.grades],
+        "kept_for_a_while": [plain(entry) for entry in held.short],
         "answers_to_others_that_repeat_your_words": len(held.derived),
     }
 
@@ -65,7 +81,7 @@ def plain(value: object) -> object:
             return value
         case datetime():
             return value.isoformat()
-        case dict():
+        case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
@@ -80,17 +96,37 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _episode(memory: Episode | Exemplar) -> Episode:
-    return memory.episode if isinstance(memory, Exemplar) else memory
+def _bare(memory: Exportable) -> Episode | MemoryEntry:
+    """The memory without what retrieval says of it. Raises `InvalidInput` for anything else."""
+    bare: object = memory
+    if isinstance(memory, Exemplar):
+        bare = memory.episode
+    elif isinstance(memory, ScoredMemory):
+        bare = memory.memory
+    if not isinstance(bare, Episode | MemoryEntry):
+        raise InvalidInput(f"cannot export a {type(bare).__name__}; give episodes or memory entries")
+    return bare
 
 
-def _csv(episodes: Iterable[Episode]) -> str:
+def _csv(memories: Sequence[Episode | MemoryEntry]) -> str:
+    kinds = {type(memory) for memory in memories}
+    if len(kinds) > 1:
+        raise InvalidInput("episodes and memory entries have different columns; export one kind at a time")
+    columns = _ENTRY_COLUMNS if kinds == {MemoryEntry} else _CSV_COLUMNS
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(_CSV_COLUMNS)
-    for episode in episodes:
-        writer.writerow([_cell(plain(getattr(episode, name))) for name in _CSV_COLUMNS])
+    writer.writerow(columns)
+    for memory in memories:
+        writer.writerow([_cell(_value(memory, name)) for name in columns])
     return out.getvalue()
+
+
+def _value(memory: Episode | MemoryEntry, name: str) -> object:
+    if isinstance(memory, MemoryEntry) and name == "url":
+        return memory.env_pre.url
+    if isinstance(memory, MemoryEntry) and name in _ELEMENTS:
+        return " | ".join(getattr(memory, name).elements)
+    return plain(getattr(memory, name))
 
 
 def _cell(value: object) -> str:
@@ -99,24 +135,56 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def _prompt(memories: Sequence[Episode | Exemplar]) -> str:
+def _prompt(memories: Iterable[Exportable]) -> str:
     blocks: list[str] = []
     for memory in memories:
-        episode = _episode(memory)
-        verdict = memory.verdict if isinstance(memory, Exemplar) else episode.verdict
-        if not verdict.is_validated:
-            continue
-        blocks.append(
-            lesson_lines(
-                len(blocks) + 1,
-                Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID,
-                place=episode.place,
-                score=memory.relevance if isinstance(memory, Exemplar) else None,
-                action=episode.action or "answer",
-                target=episode.action_target or episode.goal,
-                reason=episode.outcome_reason,
-                correction=episode.correction,
-                task_incomplete=episode.task_incomplete,
-            )
-        )
+        bare = _bare(memory)
+        score = _score(memory)
+        number = len(blocks) + 1
+        if isinstance(bare, MemoryEntry):
+            block = _entry_lines(number, bare, score)
+        else:
+            verdict = memory.verdict if isinstance(memory, Exemplar | ScoredMemory) else bare.verdict
+            block = _episode_lines(number, bare, verdict, score)
+        blocks.extend([block] if block else [])
     return "\n".join([HEADER, *blocks]) if blocks else ""
+
+
+def _score(memory: Exportable) -> float | None:
+    if isinstance(memory, Exemplar):
+        return memory.relevance
+    return memory.score if isinstance(memory, ScoredMemory) else None
+
+
+def _episode_lines(number: int, episode: Episode, verdict: Verdict, score: float | None) -> str:
+    if not verdict.is_validated or episode.quarantine:
+        return ""
+    return lesson_lines(
+        number,
+        Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID,
+        place=episode.place,
+        score=score,
+        action=episode.action or "answer",
+        target=episode.action_target or episode.goal,
+        reason=episode.outcome_reason,
+        correction=episode.correction,
+        task_incomplete=episode.task_incomplete,
+    )
+
+
+def _entry_lines(number: int, entry: MemoryEntry, score: float | None) -> str:
+    if entry.outcome is Outcome.PENDING or entry.quarantine:
+        return ""
+    call = entry.call
+    return lesson_lines(
+        number,
+        Lesson.REPEAT if entry.outcome is Outcome.SUCCESS else Lesson.AVOID,
+        place=entry.env_pre.place,
+        score=score,
+        action=call.type,
+        target=entry.action_element_text or call.target,
+        reason=entry.outcome_reason,
+        correction=entry.correction,
+        task_incomplete=entry.task_incomplete,
+        extra=[_BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else [],
+    )

@@ -4,9 +4,12 @@ A node starts with a fresh context and knows nothing of what another node saw. I
 and reads a value when it needs one (ReAcTree, arXiv 2511.02424; the seed's `WorkingMemory`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+
+from memory.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +24,21 @@ class Observation:
 
 
 class WorkingMemory:
-    """A key-value board for one run. Safe to share between threads; the last write to a key wins."""
+    """A key-value board for one run. Safe to share between threads; the last write to a key wins.
 
-    def __init__(self) -> None:
+    What looks like a password, token or key is not kept: `clean` takes it out of every value.
+    """
+
+    def __init__(self, clean: Callable[[str], str] | None = None) -> None:
+        self._clean = clean or Redactor().text
         self._entries: dict[str, Observation] = {}
         self._lock = Lock()
 
     def store(self, key: str, value: str, *, node: str = "", at: datetime | None = None) -> None:
         """Save a value; an earlier one under this key is overwritten."""
+        kept = self._clean(value)
         with self._lock:
-            self._entries[key] = Observation(key=key, value=value, node=node, at=at)
+            self._entries[key] = Observation(key=key, value=kept, node=node, at=at)
 
     def recall(self, key: str) -> str | None:
         """The value, or None."""

@@ -1,0 +1,260 @@
+"""The memory of one step of an agent's run, and what graders say of it (seed 001, `MemoryEntry` and grading).
+
+An entry is an episode seen step by step: what the agent saw and thought, what it did, what it saw then, and how people
+(or, weaker and labelled, a model) judged it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Outcome(StrEnum):
+    """What is known of a step."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
+class GradeSource(StrEnum):
+    """Whose judgement a grade is."""
+
+    PERSON = "person"
+    """A person said it about this step: it counts as their vote."""
+    REACTION = "reaction"
+    """People reacted to the answer: their votes are counted already, the grade only tells of them."""
+    MODEL = "model"
+    """A program guessed. It never counts as anybody's vote and is seen by the asker alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentState:
+    """What the agent saw at one moment."""
+
+    elements: tuple[str, ...] = ()
+    """Elements of the context, sorted, each once, without outer blanks."""
+    url: str = ""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Anything else worth keeping, as JSON values."""
+
+    def __post_init__(self) -> None:
+        cleaned = {str(element).strip() for element in self.elements}
+        object.__setattr__(self, "elements", tuple(sorted(cleaned - {""})))
+
+    @classmethod
+    def of(cls, seen: "EnvironmentState | Mapping[str, object] | Iterable[str] | None") -> "EnvironmentState":
+        """From elements alone, or from a mapping with `elements`, `url` and anything else.
+
+        Raises `TypeError` for elements that are no list of texts.
+        """
+        if isinstance(seen, EnvironmentState):
+            return seen
+        if seen is None:
+            return cls()
+        if not isinstance(seen, Mapping):
+            return cls(elements=_texts(seen))
+        rest = {str(name): value for name, value in seen.items() if name not in ("elements", "url", "details")}
+        details = seen.get("details")
+        if isinstance(details, Mapping):
+            rest |= {str(name): value for name, value in details.items()}
+        return cls(elements=_texts(seen.get("elements", ())), url=str(seen.get("url") or ""), details=rest)
+
+    @property
+    def place(self) -> str:
+        """The path of the address, as the seed shows it (`/tickets`); empty when there is none."""
+        return urlsplit(self.url).path if self.url else ""
+
+
+def _texts(elements: object) -> tuple[str, ...]:
+    if isinstance(elements, str) or not isinstance(elements, Iterable):
+        raise TypeError(f"the elements of an environment are a list of texts, got {elements!r}")
+    return tuple(str(element) for element in elements)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """One grade of a step, or of its whole run, as it was given. Grades are only ever added."""
+
+    source: GradeSource
+    is_correct: bool
+    explanation: str = ""
+    correction: str = ""
+    confidence: float = 1.0
+    """0..1, the grader's own."""
+    at: datetime = _EPOCH
+    grader: str = ""
+    """The grader's name, for example of the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEntry:
+    """One step with its outcome: the seed's schema, and below it what the seed leaves out."""
+
+    id: int
+    """From 1 within the session."""
+    step_id: str = ""
+    env_pre: EnvironmentState = field(default_factory=EnvironmentState)
+    internal_state: str = ""
+    """The agent's reasoning context; what later steps are compared with."""
+    think: str = ""
+    internal_state_embedding: tuple[float, ...] = field(default=(), repr=False)
+    """Shape (dimension,)."""
+    action: str = ""
+    """As it was done: `click('42')`."""
+    action_element_text: str = ""
+    env_post: EnvironmentState = field(default_factory=EnvironmentState)
+    outcome: Outcome = Outcome.PENDING
+    outcome_reason: str = ""
+    correction: str = ""
+    task_incomplete: str = ""
+    """Why the whole task failed although this step may have been right."""
+    created_at: datetime = _EPOCH
+    step_num: int = 1
+    rep: int = 1
+
+    session_id: str = ""
+    run_id: str = ""
+    quarantine: tuple[str, ...] = ()
+    """Why its text was flagged; while there is a reason it enters no prompt."""
+    graded_by: GradeSource | None = None
+    """Whose judgement `outcome` is; `model` marks a guess that no person confirmed."""
+    graded_at: datetime | None = None
+    grades: tuple[Grade, ...] = ()
+    """Every grade there ever was, oldest first."""
+    run_grades: tuple[Grade, ...] = ()
+    """The grades of the whole run, oldest first."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outcome", Outcome(self.outcome))
+        for moment in (self.created_at, self.graded_at):
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError(f"times of a memory must be aware (UTC), got {moment!r}")
+
+    @property
+    def call(self) -> "ActionCall":
+        """The action taken apart."""
+        return ActionCall.parse(self.action)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionCall:
+    """An action as `type('target', 'value')`."""
+
+    type: str
+    target: str = ""
+    value: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "ActionCall":
+        """`fill('12', 'High')` is type `fill`, target `12`, value `High`. Other text is a type and nothing else.
+
+        Arguments beyond the second belong to the value.
+        """
+        head, bracket, rest = text.strip().partition("(")
+        if not bracket or not rest.endswith(")") or not head.strip():
+            return cls(type=text.strip())
+        target, value = _arguments(rest[:-1])
+        return cls(type=head.strip(), target=target, value=value)
+
+
+def _arguments(text: str) -> tuple[str, str]:
+    """The first argument without its quotes, and the rest; commas inside quotes do not separate."""
+    quote = ""
+    escaped = False
+    for place, character in enumerate(text):
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"`":
+            quote = character
+        elif character == ",":
+            return _unquoted(text[:place]), _unquoted(text[place + 1 :])
+    return _unquoted(text), ""
+
+
+_QUOTED = re.compile(r"""(['"`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
+
+
+def _unquoted(text: str) -> str:
+    """Text without the quotes around it, if it is one quoted piece; escaped quotes inside become plain ones."""
+    quoted = _QUOTED.fullmatch(text.strip())
+    return re.sub(r"""\\(['"`])""", r"\1", quoted[2]) if quoted else text.strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRun:
+    """One run of a session, in the scope of one person."""
+
+    workspace: str
+    person: str
+    session_id: str
+    run_id: str
+    """As the caller names it; unique within the session."""
+    node_run: str
+    """The run id of its episodes, unique in the workspace whatever callers choose."""
+    root_id: str = ""
+    """The episode that stands for the whole run; empty until a step is persisted."""
+    rep: int = 1
+    task: str = ""
+    is_evaluation: bool = False
+    """Whether the first repetition is a baseline without memory."""
+    started_at: datetime = _EPOCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStep:
+    """What a step has beyond its episode. Goes with the episode."""
+
+    workspace: str
+    episode_id: str
+    person: str
+    session_id: str
+    run_id: str
+    number: int
+    """The entry's id, from 1 within the session."""
+    step_id: str
+    action: str
+    element_text: str
+    internal_state: str
+    env_pre: EnvironmentState
+    env_post: EnvironmentState
+    embedding: tuple[float, ...] = ()
+    """As the caller gave it; empty where the memory's own embedder made one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGrade:
+    """A grade in the store: of a step's episode, or of the run's root."""
+
+    workspace: str
+    episode_id: str
+    actor: str
+    """The person whose judgement it is; empty for a model's and for what reactions say."""
+    grade: Grade
+    seq: int = 0
+    """Order of arrival; set by the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortMemory:
+    """A value that is only needed for a while: generic, by kind and key."""
+
+    workspace: str
+    kind: str
+    """What it is for, for example `reaction_ledger`."""
+    key: str
+    value: Mapping[str, object]
+    """JSON values."""
+    person: str = ""
+    """Whose data it is, so that it goes when they are forgotten."""
+    created_at: datetime = _EPOCH
+    expires_at: datetime = _EPOCH
