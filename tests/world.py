@@ -6,8 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.secrets import FormatFinder
 from memory.adapters.system import TimeOrderedIds
-from memory.model import Episode, Incoming, Outgoing, Reaction, Role, Scope, Step, StepKind, Termination, Visibility
+from memory.model import (
+    Episode,
+    Incoming,
+    Outgoing,
+    Reaction,
+    Role,
+    Scope,
+    Step,
+    StepKind,
+    TeachingPolicy,
+    Termination,
+    Visibility,
+)
 from memory.ports import Embedder, Store
 from memory.retrieval.config import RetrievalConfig
 from memory.service import FinishedRun, Memory, NodeRecall, Taught
@@ -44,7 +57,13 @@ class World:
     """Memory with a fake clock, and the shortest way to each thing a person does."""
 
     def __init__(
-        self, store: Store | None = None, config: RetrievalConfig | None = None, embedder: Embedder | None = None
+        self,
+        store: Store | None = None,
+        config: RetrievalConfig | None = None,
+        embedder: Embedder | None = None,
+        *,
+        ledger_days: int = 30,
+        policy: TeachingPolicy | None = None,
     ) -> None:
         self.clock = FakeClock()
         self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
@@ -53,8 +72,13 @@ class World:
             embedder or HashingEmbedder(),
             clock=self.clock,
             new_id=self.ids,
+            ledger_days=ledger_days,
+            policy=policy,
+            secrets=FormatFinder(),
             retrieval=config
-            or RetrievalConfig(env_threshold=0.0, top_k=None, final_k=4, min_intent=0.3, max_per_author=1),
+            or RetrievalConfig(
+                env_threshold=0.0, top_k=None, final_k=4, min_intent=0.3, max_per_author=1, consensus=True
+            ),
         )
 
     def ask(

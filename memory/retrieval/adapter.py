@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
-from memory.model import Episode, Scope, StageCounts, Vector, Verdict
+from memory.model import Scope, StageCounts, Vector, Verdict
 from memory.retrieval.config import RetrievalConfig
 from memory.retrieval.pipeline import Candidate, select
+
+M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +17,7 @@ class RetrievalInput:
 
     current_env: frozenset[str]
     """Context elements of the present situation."""
-    current_state_embedding: Vector | None
+    current_state_embedding: Sequence[float] | Vector | None
     """Embedding of the goal; None leaves intent out."""
     goal: str = ""
     scope: Scope | None = None
@@ -23,27 +25,48 @@ class RetrievalInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredMemory:
+class ScoredMemory(Generic[M]):
     """One retrieved memory (the seed's `{memory, envScore, intScore}` plus what the pipeline knows)."""
 
-    memory: Episode
+    memory: M
     env_score: float
+    """Overlap of the contexts, 0..1."""
     int_score: float
+    """Cosine of the embeddings as it is, -1..1; in the combined score a negative one counts as 0."""
     score: float
+    """0.65 context + 0.35 intent, 0..1; the best of its group where equal actions were folded into one."""
     verdict: Verdict
     n_success: int = 0
     n_failure: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalOutput:
+class RetrievalOutput(Generic[M]):
     """What was retrieved, best first, and the count after every stage."""
 
-    memories: tuple[ScoredMemory, ...] = ()
+    memories: tuple[ScoredMemory[M], ...] = ()
     debug: StageCounts = field(default_factory=StageCounts)
 
+    def as_seed(self) -> dict[str, object]:
+        """The seed's shape: `memories` of `{memory, envScore, intScore}`, and its seven `debug` counters."""
+        return {
+            "memories": [
+                {"memory": each.memory, "envScore": each.env_score, "intScore": each.int_score}
+                for each in self.memories
+            ],
+            "debug": {
+                "totalLoaded": self.debug.total_loaded,
+                "envMatched": self.debug.env_matched,
+                "envTopK": self.debug.env_top_k,
+                "stateRanked": self.debug.state_ranked,
+                "deduped": self.debug.deduped,
+                "aboveThreshold": self.debug.above_threshold,
+                "selected": self.debug.selected,
+            },
+        }
 
-class RetrieverAdapter(Protocol):
+
+class RetrieverAdapter(Protocol[M]):
     """Finds the memories for a situation."""
 
     def retrieve(
@@ -52,25 +75,28 @@ class RetrieverAdapter(Protocol):
         current_run_id: str,
         situation: RetrievalInput,
         config: RetrievalConfig | Mapping[str, object] | None = None,
-    ) -> RetrievalOutput:
-        """Validated memories of the session, the current run excluded. A partial config is merged over the defaults."""
+    ) -> RetrievalOutput[M]:
+        """Validated memories of the session, the current run excluded. A partial config is merged over the defaults.
+
+        Raises `ValueError` for a setting outside its range.
+        """
         ...
 
 
-class MemorySource(Protocol):
+class MemorySource(Protocol[M]):
     """Where the default retriever loads candidates from: graded memories of the session, not of the current run."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
-    ) -> Sequence[Candidate[Episode]]:
+    ) -> Sequence[Candidate[M]]:
         """The candidates with their intent scores."""
         ...
 
 
-class DefaultRetriever:
+class DefaultRetriever(Generic[M]):
     """The seed's pipeline over a source of candidates."""
 
-    def __init__(self, source: MemorySource | None = None, config: RetrievalConfig | None = None) -> None:
+    def __init__(self, source: MemorySource[M] | None = None, config: RetrievalConfig | None = None) -> None:
         self._source = source
         self._config = config or RetrievalConfig()
 
@@ -80,10 +106,10 @@ class DefaultRetriever:
         current_run_id: str,
         situation: RetrievalInput,
         config: RetrievalConfig | Mapping[str, object] | None = None,
-    ) -> RetrievalOutput:
+    ) -> RetrievalOutput[M]:
         """Load, match the context, cut, rank, deduplicate and choose. Without a source there is nothing to find."""
         settings = config if isinstance(config, RetrievalConfig) else self._config.merged(config)
-        if self._source is None:
+        if self._source is None or settings.is_baseline:
             return RetrievalOutput()
         candidates = self._source.load(session_id, current_run_id, situation, settings)
         asker = situation.scope.person if situation.scope else ""
@@ -105,15 +131,18 @@ class DefaultRetriever:
         )
 
 
-_chosen: RetrieverAdapter | None = None
+# The retriever may be one of episodes, of recorded steps or of a person's own memories: whoever sets it knows.
+_chosen: RetrieverAdapter[Any] | None = None
 
 
-def set_retriever(retriever: RetrieverAdapter | None) -> None:
+def set_retriever(retriever: RetrieverAdapter[Any] | None) -> None:
     """Use this retriever from now on; None goes back to the default pipeline."""
     global _chosen
     _chosen = retriever
 
 
-def get_retriever(default: RetrieverAdapter | None = None) -> RetrieverAdapter:
+def get_retriever(default: RetrieverAdapter[Any] | None = None) -> RetrieverAdapter[Any]:
     """The retriever that was set, else `default`, else a `DefaultRetriever` without memories."""
-    return _chosen or default or DefaultRetriever()
+    if _chosen is not None:
+        return _chosen
+    return default if default is not None else DefaultRetriever[Any]()

@@ -31,13 +31,18 @@ class RetrievalConfig:
     empty_env_iou: float = 1.0
     max_per_author: int | None = None
     """How many lessons of one kind a single author other than the asker may contribute. None: any number."""
+    consensus: bool = False
+    """Whether lessons that disagree on the action are settled or marked (`memory.retrieval.consensus`)."""
+    rep: int | None = None
+    """Which repetition of an evaluation run this is, from 1: the first runs without memories, as the baseline.
+    None: no evaluation. A bot remembers from the first attempt on."""
 
     def __post_init__(self) -> None:
         for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
             _within(name, getattr(self, name), 0.0, 1.0)
         _within("min_intent", self.min_intent, -1.0, 1.0)
         _within("min_score", self.min_score, 0.0, 1.0)
-        for name in ("top_k", "final_k", "max_per_author"):
+        for name in ("top_k", "final_k", "max_per_author", "rep"):
             value = getattr(self, name)
             if value is None and name != "final_k":
                 continue
@@ -45,6 +50,11 @@ class RetrievalConfig:
                 raise ValueError(f"{name} must be a whole number of 0 or more, got {value!r}")
         if any(weight < 0 or not math.isfinite(weight) for weight in self.element_weights.values()):
             raise ValueError(f"element weights must be 0 or more, got {dict(self.element_weights)!r}")
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether an evaluation wants to see how the agent does without memories."""
+        return self.rep is not None and self.rep <= 1
 
     def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
         """The same configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).

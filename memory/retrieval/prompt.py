@@ -24,7 +24,8 @@ _ACTION_CHARACTERS = 80
 _GOAL_CHARACTERS = 300
 _WRONG_ANSWER_CHARACTERS = 200
 _STEP_CHARACTERS = 120
-_TAG = re.compile(r"<(?=\s*/?\s*(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*(?:/\s*)?(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_FORMAT = re.compile(r"^[ \t]*(?:# lessons from previous attempt|\d{1,3}\. (?:repeat|avoid|disputed): )", re.I | re.M)
 _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
 """An emoji's joiner where there is no emoji: invisible inside a tag's name."""
 
@@ -32,6 +33,12 @@ _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
 def neutralise(text: str) -> str:
     """Keep untrusted text from opening or closing a block of the prompt; drop invisible control characters."""
     return _TAG.sub("&lt;", _JOINER.sub("", visible(text)))
+
+
+def escapes(text: str) -> bool:
+    """Whether a text imitates the prompt around it: a tag of a block, the header of the lessons, a numbered lesson."""
+    plain = _JOINER.sub("", visible(text))
+    return bool(_TAG.search(plain) or _FORMAT.search(plain))
 
 
 def visible(text: str) -> str:
@@ -116,12 +123,12 @@ def render_lessons(exemplars: Sequence[Exemplar], *, budget_tokens: int) -> tupl
     """
     blocks: list[str] = []
     shown: list[Exemplar] = []
-    left = budget_tokens - estimate_tokens(HEADER)
+    length = len(HEADER)
     for exemplar in exemplars:
         block = _render(len(blocks) + 1, exemplar)
-        cost = estimate_tokens(block) + 1
-        if cost <= left:
-            left -= cost
+        longer = length + len(block) + 1
+        if -(-longer // CHARACTERS_PER_TOKEN) <= budget_tokens:
+            length = longer
             blocks.append(block)
             shown.append(exemplar)
     return ("\n".join([HEADER, *blocks]) if blocks else ""), tuple(shown)
@@ -129,6 +136,8 @@ def render_lessons(exemplars: Sequence[Exemplar], *, budget_tokens: int) -> tupl
 
 def _render(number: int, exemplar: Exemplar) -> str:
     episode = exemplar.episode
+    if exemplar.lesson is Lesson.DISPUTED:
+        return _disputed(number, exemplar)
     extra: list[str] = []
     steps = _steps(episode.trajectory)
     if steps:
@@ -148,6 +157,17 @@ def _render(number: int, exemplar: Exemplar) -> str:
         correction=episode.correction,
         task_incomplete=episode.task_incomplete,
         extra=extra,
+    )
+
+
+def _disputed(number: int, exemplar: Exemplar) -> str:
+    """A lesson that others contradict: what was said, and that it is not settled. Nothing to follow."""
+    episode = exemplar.episode
+    act = f"{one_line(episode.action or 'answer', _ACTION_CHARACTERS)}: '{one_line(episode.goal, _GOAL_CHARACTERS)}'"
+    said = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
+    return (
+        f"{number}. {exemplar.lesson.value}: {label(episode.place, exemplar.relevance)}{act}\n"
+        f"People disagree here, so do not take this for settled: {said}"
     )
 
 

@@ -1,0 +1,114 @@
+"""Lessons that disagree on the action: a teacher's word settles it, else both are shown as a disagreement.
+
+Letting the larger or the more similar group win silently is what poisoning needs (reference page `evidence`, 3.4 rule
+6: as many copies as one likes, for one price). It is decided by the action, not by counting texts.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.model import Audience, Episode, Exemplar, Lesson, Verdict, Vote
+
+SAME_QUESTION = 0.9
+"""Cosine from which two goals count as one question (the bound at which ACE joins its bullets)."""
+
+SAME_ANSWER = 0.5
+"""Share of the shorter answer's own words that must be in the longer one for both to say the same."""
+
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """Who stands behind an exemplar."""
+
+    authority: int
+    """3: the asker's own scope, where they decide alone; 2: a teacher or administrator approved it; 1: people did."""
+    name: str
+    """Two different approved answers of one voice are a change of mind: the later one holds."""
+
+
+def voice_of(exemplar: Exemplar, votes: Sequence[Vote], asker: str) -> Voice:
+    """Whose word this exemplar is, by the audience it was reached through and the votes on it."""
+    if exemplar.audience is Audience.PERSONAL:
+        return Voice(authority=3, name=asker)
+    author = exemplar.episode.author or exemplar.episode.person
+    is_taught = any(vote.value > 0 and vote.role.may_promote and not vote.is_limited for vote in votes)
+    is_promoted = exemplar.audience is Audience.WORKSPACE
+    return Voice(authority=2 if is_taught or is_promoted else 1, name=author)
+
+
+def settle_disagreements(
+    exemplars: Sequence[Exemplar], voices: Sequence[Voice], similarity: Callable[[Episode, Episode], float]
+) -> tuple[Exemplar, ...]:
+    """The exemplars without those that a stronger or a later word of the same voice overrules.
+
+    Those of equal standing that contradict each other come back as `is_disputed`. Order is kept. Mistakes (AVOID) say
+    what not to do and contradict nothing.
+    """
+    overruled: set[int] = set()
+    disputed: set[int] = set()
+    for i, one in enumerate(exemplars):
+        for j in range(i + 1, len(exemplars)):
+            if not _contradict(one, exemplars[j], similarity):
+                continue
+            if (voices[i].authority, voices[i].name) == (voices[j].authority, voices[j].name):
+                overruled.add(i if _decided(one) < _decided(exemplars[j]) else j)
+            elif voices[i].authority != voices[j].authority:
+                overruled.add(i if voices[i].authority < voices[j].authority else j)
+            else:
+                disputed |= {i, j}
+    # Who is overruled anyway is no party to a dispute.
+    for i in sorted(disputed):
+        rivals = [j for j in disputed - {i} - overruled if _contradict(exemplars[i], exemplars[j], similarity)]
+        if not rivals:
+            disputed = disputed - {i}
+    return tuple(
+        replace(exemplar, is_disputed=True) if i in disputed else exemplar
+        for i, exemplar in enumerate(exemplars)
+        if i not in overruled
+    )
+
+
+def _decided(exemplar: Exemplar) -> tuple[datetime, datetime, str]:
+    episode = exemplar.episode
+    return (episode.graded_at or episode.created_at, episode.created_at, episode.id)
+
+
+def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, Episode], float]) -> bool:
+    if not one.verdict is other.verdict is Verdict.SUCCESS or one.lesson is Lesson.AVOID:
+        return False
+    first, second = one.episode, other.episode
+    if first.signature == second.signature or not _is_same_question(first, second, similarity):
+        return False
+    if first.action == second.action == "answer":
+        return not says_the_same(first, second)
+    return True
+
+
+def _is_same_question(first: Episode, second: Episode, similarity: Callable[[Episode, Episode], float]) -> bool:
+    if _key(first.goal) == _key(second.goal):
+        return True
+    if sorted(_NUMBER.findall(first.goal)) != sorted(_NUMBER.findall(second.goal)):
+        return False
+    return similarity(first, second) >= SAME_QUESTION
+
+
+def says_the_same(first: Episode, second: Episode) -> bool:
+    """Whether two answers to one question mean the same, by their words and numbers without the question's own."""
+    asked = set(_words(first.goal)) | set(_words(second.goal))
+    one, other = (set(_words(episode.output)) - asked for episode in (first, second))
+    if not one or not other:
+        return _key(first.output) == _key(second.output) or one == other
+    return len(one & other) / min(len(one), len(other)) > SAME_ANSWER
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split()).casefold()

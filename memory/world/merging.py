@@ -1,0 +1,55 @@
+"""Duplicates: topics with the same title that the same people see are one topic with both histories.
+
+Nothing is moved or copied. A merged topic keeps its own rows and points at the topic that stands for it; readers put
+the two together. So nothing is lost, and erasing one of them leaves the other whole.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+
+from memory.model.world import Topic, TopicEventKind
+from memory.ports import Transaction
+from memory.world.trail import told
+
+
+def merge_duplicates(
+    tx: Transaction, topics: Iterable[Topic], at: datetime, *, limit: int, actor: str = ""
+) -> list[tuple[str, str]]:
+    """Join topics with exactly the same title, case and all, in the same partition. At most `limit` of them.
+
+    The lowest id survives, and is active if either was. Topics without a title are never joined. Returns (duplicate,
+    survivor) pairs; what is left over the limit is joined next time.
+    """
+    groups: dict[tuple[str, str], list[Topic]] = defaultdict(list)
+    for topic in topics:
+        if topic.title and not topic.merged_into:
+            groups[topic.partition, topic.title].append(topic)
+    pairs: list[tuple[str, str]] = []
+    for key in sorted(groups):
+        survivor, *duplicates = sorted(groups[key], key=lambda topic: topic.id)
+        for duplicate in duplicates[: limit - len(pairs)]:
+            survivor = _join(tx, duplicate, survivor, at, actor)
+            pairs.append((duplicate.id, survivor.id))
+    return pairs
+
+
+def _join(tx: Transaction, duplicate: Topic, survivor: Topic, at: datetime, actor: str) -> Topic:
+    for each in [duplicate, *tx.world.merged_into(duplicate.workspace, [duplicate.id])]:
+        told(tx, each, TopicEventKind.MERGED, actor, at, into=survivor.id)
+    if survivor.archived_at is not None and duplicate.archived_at is None:
+        return told(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)
+    return survivor
+
+
+def erase_person(tx: Transaction, workspace: str, person: str, at: datetime) -> None:
+    """Erase what one person brought up, with all that was said of it, and what they said elsewhere.
+
+    Topics of others that one of theirs stood for stand for themselves again, or for each other.
+    """
+    own = [topic.id for topic in tx.world.of_person(workspace, person)]
+    freed = [each for each in tx.world.merged_into(workspace, own) if each.id not in own]
+    tx.world.delete(workspace, own)
+    alone = [told(tx, each, TopicEventKind.SPLIT, "", at) for each in freed]
+    merge_duplicates(tx, alone, at, limit=len(alone))
+    tx.world.erase_words(workspace, person)
