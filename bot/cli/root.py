@@ -16,6 +16,7 @@ _COMMANDS = {
     "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
     "forget": ("bot.cli.upkeep", "forget", "Erase everything about one person."),
+    "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),

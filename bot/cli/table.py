@@ -28,6 +28,19 @@ def print_episodes(episodes: Sequence[Episode]) -> None:
     click.echo("\n".join(lines))
 
 
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as what is in them; the last one takes what the terminal leaves."""
+    width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    plain = [[shown_line(cell, _PIPED_WIDTH) for cell in row] for row in rows]
+    sizes = [max(wcswidth(cell) for cell in column) for column in zip(head, *plain, strict=True)]
+    sizes[-1] = max(10, width - sum(sizes[:-1]) - 2 * (len(sizes) - 1))
+    lines = [
+        "  ".join(_fitted(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip()
+        for row in [[name.upper() for name in head], *plain]
+    ]
+    click.echo("\n".join([click.style(lines[0], bold=True), *lines[1:]]))
+
+
 def _row(episode: Episode, text_width: int) -> str:
     verdict = episode.verdict.value
     shown = "archived" if episode.archived_at else verdict

@@ -1,0 +1,61 @@
+"""Upkeep's jobs on APScheduler, in whichever process holds the lease.
+
+The times stand in the database, so APScheduler only asks every minute whether a job is due: what was missed while no
+process ran is made up for at once, and when the owner dies another process takes over.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot.conversation.off_loop import OffLoop
+from memory.errors import MemoryFault
+from memory.ports import Clock, NewId
+from memory.service import Upkeep
+from memory.service.upkeep import JOBS
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 60.0
+"""How often each job is looked at."""
+
+
+def owner_name(new_id: NewId) -> str:
+    """Who this process is: readable, and different from every process before it."""
+    return f"{socket.gethostname()}/{os.getpid()}/{new_id()[-6:]}"
+
+
+@asynccontextmanager
+async def jobs_running(
+    upkeep: Upkeep, off_loop: OffLoop, owner: str, *, clock: Clock, look_s: float = LOOK_S
+) -> AsyncIterator[None]:
+    """Run due jobs beside whatever else the event loop does; give the lease back at the end."""
+    one_at_a_time = asyncio.Lock()
+
+    async def look(name: str) -> None:
+        try:
+            async with one_at_a_time:
+                done = await off_loop(upkeep.run_due, name, owner)
+        except MemoryFault as error:
+            log.error("job %s was not looked at: %s", name, error)
+            return
+        if done is not None and not done.error:
+            log.info("job %s: %s", name, done.summary)
+
+    scheduler = AsyncIOScheduler(timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None})
+    for job in JOBS:
+        scheduler.add_job(look, "interval", [job.name], seconds=look_s, id=job.name, next_run_time=clock())
+    scheduler.start()
+    try:
+        yield
+    finally:
+        scheduler.shutdown(wait=False)
+        try:
+            await off_loop(upkeep.release, owner)
+        except MemoryFault as error:
+            log.warning("the lease of the jobs runs out by itself: %s", error)

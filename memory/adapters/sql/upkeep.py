@@ -1,0 +1,62 @@
+"""Jobs, leases and rules."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import and_, bindparam, delete, insert, select
+
+from memory.adapters.sql.session import Session, put_statement
+from memory.adapters.sql.upkeep_tables import job_runs, leases, rules
+from memory.adapters.storable import storable
+from memory.model.upkeep import JobRun, Lease, Rule
+
+_l = leases.c
+_r = rules.c
+_PUT_JOB = put_statement(job_runs)
+
+
+_PUT_LEASE = put_statement(leases)
+_LEASE = select(leases).where(_l.name == bindparam("name"))
+_RULES = (
+    select(rules)
+    .where(_r.workspace == bindparam("w"), _r.partition.in_(bindparam("partitions", expanding=True)))
+    .order_by(_r.id)
+)
+
+
+class Upkeep:
+    """`memory.ports.UpkeepTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def take_lease(self, lease: Lease, now: datetime) -> bool:
+        self._session.require_writing()
+        known = self.lease(lease.name)
+        if known is not None and known.owner != lease.owner and known.until > now:
+            return False
+        # One writer at a time: nobody took it between the question and this statement.
+        self._session.run(_PUT_LEASE, {column.name: getattr(storable(lease), column.name) for column in _l})
+        return True
+
+    def release_lease(self, name: str, owner: str) -> None:
+        self._session.run(delete(leases).where(and_(_l.name == name, _l.owner == owner)))
+
+    def lease(self, name: str) -> Lease | None:
+        row = self._session.row(_LEASE, {"name": name})
+        return None if row is None else Lease(**row._mapping)
+
+    def put_job_run(self, run: JobRun) -> None:
+        self._session.run(_PUT_JOB, {column.name: getattr(storable(run), column.name) for column in job_runs.c})
+
+    def job_runs(self) -> list[JobRun]:
+        return [JobRun(**row._mapping) for row in self._session.rows(select(job_runs).order_by(job_runs.c.name))]
+
+    def set_rules(self, workspace: str, rules_now: Sequence[Rule]) -> None:
+        self._session.run(delete(rules).where(_r.workspace == workspace))
+        rows = [{column.name: getattr(storable(rule), column.name) for column in _r} for rule in rules_now]
+        self._session.run(insert(rules), rows)
+
+    def rules(self, workspace: str, partitions: Sequence[str]) -> list[Rule]:
+        found = self._session.rows(_RULES, {"w": workspace, "partitions": list(partitions)})
+        return [Rule(**row._mapping) for row in found]

@@ -1,0 +1,60 @@
+"""What keeps memory in shape: jobs and when they ran, who may run them, and rules that stand for many lessons."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.model.episode import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepPolicy:
+    """The numbers of upkeep. Strength 0..1, salience 0..10, both as they have faded by now (`memory.fading`)."""
+
+    archive_strength: float = 0.05
+    archive_salience: float = 0.05
+    archive_idle: timedelta = timedelta(days=30)
+    """A lesson goes to the archive when it is below both numbers and was not touched for this long."""
+    rule_from: int = 3
+    """How many different goals with one and the same lesson make a rule."""
+    pending_kept: timedelta = timedelta(days=180)
+    """How long an answer that nobody judged is kept."""
+    claims_kept: timedelta = timedelta(days=30)
+    """How long the ids of handled events are kept; no platform repeats one later than this."""
+
+    def __post_init__(self) -> None:
+        if self.rule_from < 2:
+            raise ValueError(f"one lesson is no rule: rule_from must be 2 or more, got {self.rule_from}")
+        if min(self.archive_idle, self.pending_kept, self.claims_kept) <= timedelta(0):
+            raise ValueError("archive_idle, pending_kept and claims_kept must be longer than nothing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRun:
+    """The last run of a job, by any process. `error` is empty when it went well."""
+
+    name: str
+    started_at: datetime
+    finished_at: datetime
+    summary: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who may do something alone, and until when. A lease that has run out is nobody's."""
+
+    name: str
+    owner: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Many lessons of one partition that say the same. It holds their ids: the line is made of what they say now."""
+
+    workspace: str
+    id: str
+    partition: str
+    verdict: Verdict
+    lesson_ids: tuple[str, ...]
+    """In order of creation."""

@@ -1,0 +1,39 @@
+"""Jobs, leases and rules in a store."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from memory.model.upkeep import JobRun, Lease, Rule
+
+
+class UpkeepTable(Protocol):
+    """Jobs and leases belong to the whole database; rules to a workspace."""
+
+    def take_lease(self, lease: Lease, now: datetime) -> bool:
+        """Take or renew it. False while another owner's has not run out."""
+        ...
+
+    def release_lease(self, name: str, owner: str) -> None:
+        """Give it back, if it is this owner's."""
+        ...
+
+    def lease(self, name: str) -> Lease | None:
+        """The lease as it was last taken, run out or not."""
+        ...
+
+    def put_job_run(self, run: JobRun) -> None:
+        """Keep a job's last run; it replaces the one before."""
+        ...
+
+    def job_runs(self) -> list[JobRun]:
+        """The last run of every job that ever ran, by name."""
+        ...
+
+    def set_rules(self, workspace: str, rules: Sequence[Rule]) -> None:
+        """Replace the workspace's rules."""
+        ...
+
+    def rules(self, workspace: str, partitions: Sequence[str]) -> list[Rule]:
+        """The rules of these partitions, by id."""
+        ...

@@ -1,0 +1,97 @@
+"""Near-duplicates joined: the same lesson for the same goal, filed in the same places, is one lesson.
+
+The others go to the archive with a link to the one that stays, so every history is kept, and come back as soon as that
+one is gone, archived or judged otherwise.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from memory.audience import partitions_of
+from memory.model import Episode, EventKind, Link, LinkKind
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules import said, same_goal
+from memory.service.archive import ACTOR, MERGED, shelve, unshelve, why_archived
+from memory.service.core import event, record
+
+NEAR = 0.95
+"""Cosine of two goals from which they are one goal in other words."""
+
+
+def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
+    """Join what is the same, part what no longer is. Returns (how many were joined, how many parted)."""
+    with store.write() as tx:
+        parted = _part(tx, workspace, now)
+        joined = 0
+        for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
+            for same in _same_goals(tx, workspace, group):
+                joined += _join(tx, same, now)
+    return joined, parted
+
+
+def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
+    """Lessons with the same action in exactly the same places."""
+    groups: dict[object, list[Episode]] = {}
+    for lesson in lessons:
+        places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
+        if places and lesson.action not in ("none", "expand"):
+            key = (places, lesson.is_root, said(lesson), same_goal(lesson.correction))
+            groups.setdefault(key, []).append(lesson)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> list[list[Episode]]:
+    """The group by goal; each later lesson joins the first group whose first goal is the same or near."""
+    vectors = tx.episodes.vectors(workspace, [lesson.id for lesson in group])
+    found: list[list[Episode]] = []
+    for lesson in sorted(group, key=lambda lesson: (lesson.created_at, lesson.id)):
+        for same in found:
+            if _is_same(same[0], lesson, vectors):
+                same.append(lesson)
+                break
+        else:
+            found.append([lesson])
+    return [same for same in found if len(same) > 1]
+
+
+def _is_same(one: Episode, other: Episode, vectors: "dict[str, tuple[str, np.ndarray]]") -> bool:
+    if same_goal(one.goal) == same_goal(other.goal):
+        return True
+    if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
+        return False
+    return float(np.dot(vectors[one.id][1], vectors[other.id][1])) >= NEAR
+
+
+def _join(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
+    keeper = max(same, key=lambda lesson: (lesson.strength, lesson.used_count, lesson.created_at, lesson.id))
+    others = [lesson for lesson in same if lesson.id != keeper.id]
+    for lesson in others:
+        shelve(tx, lesson, now, {"reason": MERGED, "into": keeper.id})
+        link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
+        tx.episodes.add_link(link)
+        record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))
+    return len(others)
+
+
+def _part(tx: Transaction, workspace: str, now: datetime) -> int:
+    """Bring back what was joined to a lesson that does not stand for it any more."""
+    parted = 0
+    every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
+    by_id = {episode.id: episode for episode in every}
+    for episode in every:
+        why = why_archived(tx, episode) if episode.archived_at is not None else {}
+        if why.get("reason") != MERGED:
+            continue
+        keeper = by_id.get(str(why.get("into")))
+        if keeper is None or not _stands_for(keeper, episode):
+            full = tx.episodes.get(workspace, episode.id)
+            if full is not None:
+                unshelve(tx, full, ACTOR, now, "parted")
+                parted += 1
+    return parted
+
+
+def _stands_for(keeper: Episode, joined: Episode) -> bool:
+    return keeper.archived_at is None and keeper.verdicts == joined.verdicts and keeper.correction == joined.correction
