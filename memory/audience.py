@@ -7,6 +7,7 @@ conversation look (design 3.1, rule 5).
 
 from urllib.parse import quote
 
+from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Scope, Visibility
 from memory.ports import IndexEntry
 
@@ -22,8 +23,11 @@ def _channel(channel: str, visibility: Visibility) -> str:
 
 
 def partitions_of(episode: Episode) -> list[IndexEntry]:
-    """Where the episode is filed for each audience that has validated it. Empty for archived or undecided ones."""
-    if episode.archived_at is not None:
+    """Where the episode is filed for each audience that has validated it.
+
+    Empty for archived, quarantined and undecided ones.
+    """
+    if episode.archived_at is not None or episode.quarantine:
         return []
     entries: list[IndexEntry] = []
 
@@ -60,6 +64,22 @@ def partitions_for(scope: Scope) -> list[str]:
         own.insert(0, _name(*person, "in", scope.channel))
     channels = [_channel(scope.channel, scope.visibility), _channel(scope.channel, Visibility.PUBLIC)]
     return [*own, *dict.fromkeys(channels), "workspace"]
+
+
+def partition_of(scope: Scope, audience: Audience) -> str:
+    """The one partition for something that is said here for this audience, and is no episode.
+
+    Raises `InvalidInput` for the workspace from a conversation that not everybody can read (design 3.1, rule 5).
+    """
+    match audience:
+        case Audience.PERSONAL:
+            return partitions_for(scope)[0]
+        case Audience.CHANNEL:
+            return _channel(scope.channel, scope.visibility)
+        case Audience.WORKSPACE:
+            if scope.visibility is not Visibility.PUBLIC:
+                raise InvalidInput("What is said in a private conversation stays there; use channel or personal.")
+            return "workspace"
 
 
 def may_see(scope: Scope, episode: Episode) -> bool:

@@ -4,7 +4,7 @@
 Writing code applies the same step to the stored state, so stored and replayed state agree by construction.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,6 +19,7 @@ from memory.model import (
     Signal,
     TeachingPolicy,
     Verdicts,
+    Vote,
     derive_status,
 )
 from memory.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, strength
@@ -41,6 +42,7 @@ def facts(episode: Episode) -> Episode:
         outcome_reason="",
         correction="",
         promoted=None,
+        quarantine=(),
         strength=BASE_PENDING,
         nudge=0.0,
         salience=SALIENCE_START,
@@ -67,6 +69,8 @@ def apply(episode: Episode, event: Event) -> Episode:
     """One step of the fold for events that touch the episode directly. Votes go through `reaction_of` and `judge`."""
     detail = event.detail
     match event.kind:
+        case EventKind.QUARANTINED | EventKind.RELEASED:
+            return replace(episode, quarantine=_flags(detail))
         case EventKind.GRADED | EventKind.REGRADED:
             return replace(episode, graded_at=event.at, outcome_reason=str(detail.get("reason", "")))
         case EventKind.CORRECTED:
@@ -77,6 +81,12 @@ def apply(episode: Episode, event: Event) -> Episode:
                 salience=bumped(episode.salience, episode.salience_at, event.at),
                 salience_at=max(event.at, episode.salience_at),
                 retrieval_count=episode.retrieval_count + 1,
+            )
+        case EventKind.QUERY_BUMP:
+            return replace(
+                episode,
+                salience=bumped(episode.salience, episode.salience_at, event.at),
+                salience_at=max(event.at, episode.salience_at),
             )
         case EventKind.USED | EventKind.IGNORED | EventKind.UNKNOWN | EventKind.CONTRADICTED:
             return _after_use(episode, _USE[event.kind])
@@ -89,6 +99,11 @@ def apply(episode: Episode, event: Event) -> Episode:
             return replace(episode, promoted=Audience(audience) if audience else None)
         case _:
             return episode
+
+
+def _flags(detail: Mapping[str, object]) -> tuple[str, ...]:
+    flags = detail.get("flags", ())
+    return tuple(map(str, flags)) if isinstance(flags, list | tuple) else ()
 
 
 def _after_use(episode: Episode, signal: Signal) -> Episode:
@@ -113,6 +128,7 @@ def reaction_detail(reaction: Reaction) -> dict[str, object]:
         "role": reaction.role.value,
         "run_id": reaction.run_id,
         "at": reaction.at.isoformat(),
+        "event": reaction.event_id,
     }
 
 
@@ -132,6 +148,7 @@ def reaction_of(event: Event) -> Reaction:
         at=datetime.fromisoformat(str(detail["at"])),
         is_active=event.kind is EventKind.VOTED,
         seq=event.seq,
+        event_id=str(detail.get("event", "")),
     )
 
 
@@ -145,14 +162,23 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
     return sorted(latest.values(), key=lambda reaction: reaction.seq)
 
 
-def replay(episode: Episode, run_events: Sequence[Event], policy: TeachingPolicy) -> Episode:
+def replay(
+    episode: Episode,
+    run_events: Sequence[Event],
+    policy: TeachingPolicy,
+    *,
+    votes: Sequence[Vote] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Episode:
     """The episode as its run's whole log says it must be.
 
     `run_events` are the events of every episode of the run in log order: votes hang on the root but may speak for any
-    node.
+    node. What a vote weighs, and whether it is beyond its voter's limit, depends on other runs: `votes` and `weights`
+    bring that (`memory.service.tallying`); without them every vote counts 1.
     """
     state = facts(episode)
     for event in run_events:
         if event.episode_id == episode.id:
             state = apply(state, event)
-    return with_verdicts(state, judge(state, fold_votes(registers(run_events)), policy))
+    cast = fold_votes(registers(run_events)) if votes is None else votes
+    return with_verdicts(state, judge(state, cast, policy, weights))

@@ -1,12 +1,13 @@
 """Which injected memories an answer used: detect, keep, and look up (seed 002, `RetrievalFeedbackSignal`)."""
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory.episodic import EpisodicMemory
-from memory.feedback import Detector, KeywordDetector
+from memory.feedback import Detector, OverlapDetector, Similarity, SimilarityDetector
 from memory.model import (
     Audience,
     Episode,
@@ -19,6 +20,8 @@ from memory.model import (
 )
 from memory.service.core import event, record
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalFeedback:
@@ -30,30 +33,49 @@ class RetrievalFeedback:
     at: datetime
 
 
-class RetrievalFeedbackSignal:
-    """Detects what was used, records it once per retrieval and episode, and nudges strength within bounds."""
+class Findings(list[RetrievalFeedback]):
+    """The findings of one call, in the order of what was injected."""
 
-    def __init__(self, episodic: EpisodicMemory, detector: Detector | None = None) -> None:
+    def __init__(self, findings: Sequence[RetrievalFeedback] = (), *, skipped: Sequence[str] = ()) -> None:
+        super().__init__(findings)
+        self.skipped = tuple(skipped)
+        """Ids of injected episodes that the memory does not know."""
+
+
+class RetrievalFeedbackSignal:
+    """Detects what was used, records it once per retrieval and episode, and nudges strength within bounds.
+
+    `similarity` is a second opinion by meaning: what shares no word with a lesson may say the same. The detector is
+    the bot's own unless another is given; the seed's is `KeywordDetector`.
+    """
+
+    def __init__(
+        self, episodic: EpisodicMemory, detector: Detector | None = None, *, similarity: Similarity | None = None
+    ) -> None:
         self._memory = episodic.memory
         self._scope = episodic.scope
-        self._detector = detector or KeywordDetector()
+        inner = detector or OverlapDetector()
+        self._detector = inner if similarity is None else SimilarityDetector(detector=inner, similarity=similarity)
 
     def detect(
         self, injected: Sequence[Episode], response: str, context: str = "", *, retrieval_id: str = ""
-    ) -> list[RetrievalFeedback]:
+    ) -> Findings:
         """One finding per injected episode that exists, each once, in order.
 
         A `retrieval_id` makes the call safe to repeat: a second one with the same id records nothing new. Episodes
-        that are unknown (forgotten meanwhile) are skipped and never cost the others their findings.
+        that are unknown (forgotten meanwhile) are skipped and reported, and never cost the others their findings.
+        `context` is the question that was answered: its own words are no evidence of use.
         """
         workspace, now = self._scope.workspace, self._memory.clock()
         retrieval = retrieval_id or self._memory.new_id()
         found: list[RetrievalFeedback] = []
         items: list[RetrievalItem] = []
+        skipped: list[str] = []
         with self._memory.store.write() as tx:
             for rank, memory in enumerate({each.id: each for each in injected}.values(), start=1):
                 episode = tx.episodes.get(workspace, memory.id)
                 if episode is None:
+                    skipped.append(memory.id)
                     continue
                 exemplar = _exemplar(memory)
                 evidence = self._detector.detect(exemplar, context, response)
@@ -79,10 +101,12 @@ class RetrievalFeedbackSignal:
             tx.retrievals.put(
                 Retrieval(workspace=workspace, id=retrieval, run_id="", node_path="", goal="", at=now), items
             )
-        return found
+        if skipped:
+            log.warning("no feedback for episodes that %s does not know: %s", workspace, ", ".join(skipped))
+        return Findings(found, skipped=skipped)
 
     def get_history(self, episode_id: str, limit: int = 100) -> list[RetrievalFeedback]:
-        """What was found about an episode, newest first."""
+        """What was found about an episode, newest first. A negative limit means all of it, as in the seed."""
         with self._memory.store.read() as tx:
             events = tx.log.of_episode(self._scope.workspace, episode_id)
         signals = {signal.value: signal for signal in Signal}
@@ -96,11 +120,11 @@ class RetrievalFeedbackSignal:
             for entry in reversed(events)
             if entry.kind.value in signals
         ]
-        return history[: max(0, limit)]
+        return history if limit < 0 else history[:limit]
 
     def get_stats(self, episode_id: str) -> dict[str, int]:
         """How often each signal was found; an unknown episode has none."""
-        counts = Counter(finding.signal.value for finding in self.get_history(episode_id, limit=1_000_000))
+        counts = Counter(finding.signal.value for finding in self.get_history(episode_id, limit=-1))
         return {signal.value: counts[signal.value] for signal in Signal}
 
 

@@ -1,6 +1,6 @@
 """The verdict as a pure function of the votes, for each audience (design 3.1, rules 3, 4 and 6)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memory.model import Audience, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts, Vote
 
@@ -27,6 +27,7 @@ def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
             value=reaction.value,
             at=reaction.at,
             source=reaction.source,
+            event_id=reaction.event_id,
         )
         for _, reaction in sorted(latest.items())
     ]
@@ -51,33 +52,48 @@ def _reaches(episode: Episode, vote: Vote) -> bool:
     return vote.value > 0 or episode.is_root or episode.termination is Termination.FAILURE
 
 
-def judge(episode: Episode, votes: Iterable[Vote], policy: TeachingPolicy) -> Verdicts:
-    """The verdict in each audience. Pure: the same votes in any order give the same verdicts."""
+def judge(
+    episode: Episode, votes: Iterable[Vote], policy: TeachingPolicy, weights: Mapping[str, float] | None = None
+) -> Verdicts:
+    """The verdict in each audience. Pure: the same votes in any order give the same verdicts.
+
+    `weights` says what each person's vote weighs for others (`memory.trust`); whoever is not in it weighs 1. For the
+    asker's own scope neither weights nor limits matter.
+    """
     cast = ballots(episode, votes)
     decree = _latest([vote for vote in cast if vote.role is Role.ADMIN])
     personal = decree or _of_value(next((vote.value for vote in cast if vote.actor == episode.person), 0))
-    channel = decree or _channel(episode, cast, policy)
+    channel = decree or _channel(episode, cast, policy, weights or {})
     if channel is Verdict.PENDING and episode.promoted is not None:
         channel = personal
     workspace = channel if episode.promoted is Audience.WORKSPACE and channel.is_validated else Verdict.PENDING
     return Verdicts(personal=personal, channel=channel, workspace=workspace)
 
 
-def _channel(episode: Episode, cast: Sequence[Vote], policy: TeachingPolicy) -> Verdict:
-    """Teachers decide if any voted; else enough others of one mind, with nobody (the asker included) against."""
-    taught = {vote.value for vote in cast if vote.role is Role.TEACHER}
+def _channel(episode: Episode, cast: Sequence[Vote], policy: TeachingPolicy, weights: Mapping[str, float]) -> Verdict:
+    """Teachers decide if any voted; else enough others of one mind, with nobody (the asker included) against.
+
+    Votes beyond a person's limit, and votes of people whose trust is used up, are as if they were not there.
+    """
+    counted = [vote for vote in cast if not vote.is_limited and weights.get(vote.actor, 1.0) > 0]
+    taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:
         return Verdict.DISPUTED if len(taught) > 1 else _of_value(taught.pop())
-    ups = [vote for vote in cast if vote.value > 0]
-    downs = [vote for vote in cast if vote.value < 0]
+    ups = [vote for vote in counted if vote.value > 0]
+    downs = [vote for vote in counted if vote.value < 0]
     if ups and downs:
         return Verdict.DISPUTED
-    others = [vote for vote in cast if vote.actor != episode.person]
-    if ups and len(others) >= policy.quorum_up:
+    others = [weights.get(vote.actor, 1.0) for vote in counted if vote.actor != episode.person]
+    if ups and _is_quorum(others, policy.quorum_up):
         return Verdict.SUCCESS
-    if downs and len(others) >= policy.quorum_down:
+    if downs and _is_quorum(others, policy.quorum_down):
         return Verdict.FAILURE
     return Verdict.PENDING
+
+
+def _is_quorum(weights: Sequence[float], quorum: int) -> bool:
+    """Whether enough weight came together, from at least two people unless one is asked for."""
+    return len(weights) >= min(quorum, 2) and sum(weights) >= quorum
 
 
 def _latest(votes: Sequence[Vote]) -> Verdict | None:

@@ -35,6 +35,7 @@ from tests.store_samples import (
     event,
     fill,
     full_episode,
+    grade,
     incoming,
     is_empty,
     item,
@@ -42,6 +43,9 @@ from tests.store_samples import (
     outgoing,
     reaction,
     retrieval,
+    session_run,
+    short,
+    step,
     unit,
     vote,
 )
@@ -68,6 +72,14 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
     "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
     "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
+    "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
+    "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
+    "add_grade": lambda tx, w: tx.steps.add_grade(grade(workspace=w)),
+    "erase_grades": lambda tx, w: tx.steps.erase_grades(w, "ana"),
+    "steps.delete_runs": lambda tx, w: tx.steps.delete_runs(w, "ana"),
+    "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
+    "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
+    "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""
@@ -96,6 +108,8 @@ class StoreContract:
                 (ports.TeachingTable, tx.teaching),
                 (ports.DeliveryTable, tx.deliveries),
                 (ports.RetrievalTable, tx.retrievals),
+                (ports.StepTable, tx.steps),
+                (ports.ShortMemoryTable, tx.short),
             ]
         for port, implementation in pairs:
             names = [name for name, member in vars(port).items() if not name.startswith("_") and callable(member)]

@@ -8,13 +8,14 @@ import pytest
 
 from memory.errors import NotFound
 from memory.model import EventKind, Progress, Reaction, Role, Signal
-from memory.ports import Store
+from memory.ports import EpisodeFilter, Store
 from tests.store_samples import (
     NOW,
     at,
     entry,
     episode,
     event,
+    evidence,
     incoming,
     item,
     outgoing,
@@ -124,6 +125,50 @@ class TablesContract:
         with store.write() as tx:
             assert tx.teaching.delete_reactions("w", "ana") == 4
             assert texts(tx.teaching.reactions_by("w", "bo")) == [("z", 1)]
+
+    def test_a_persons_votes_are_found_by_time(self, store: Store) -> None:
+        early, late = replace(vote(), run_id="r2", at=at(-5)), vote()
+        with store.write() as tx:
+            tx.teaching.set_votes("w", "r1", [late, vote("bo")])
+            tx.teaching.set_votes("w", "r2", [early])
+            tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
+        with store.read() as tx:
+            assert tx.teaching.votes_by("w", "ana") == [early, late]
+            assert tx.teaching.votes_by("w", "ana", after=at(-5), until=NOW) == [late]
+            assert tx.teaching.votes_by("w", "ana", after=at(-6), until=at(-5)) == [early]
+            assert tx.teaching.votes_by("w", "cy") == []
+
+    def test_evidence_is_replaced_and_counted_by_person_and_workspace(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.teaching.set_evidence("w", "r1", [evidence("old")])
+            tx.teaching.set_evidence("w", "r1", [evidence("bo", agrees=False), evidence(), evidence(node_id="e2")])
+            tx.teaching.set_evidence("w", "r2", [replace(evidence(agrees=False), run_id="r2")])
+            tx.teaching.set_evidence("v", "r1", [evidence(workspace="v")])
+            with pytest.raises(ValueError):
+                tx.teaching.set_evidence("w", "r2", [evidence()])
+        with store.read() as tx:
+            found = [(each.node_id, each.actor, each.agrees) for each in tx.teaching.evidence("w", "r1")]
+            assert found == [("", "ana", True), ("", "bo", False), ("e2", "ana", True)]
+            record = tx.teaching.record_of("w", ["ana", "bo", "old", "nobody"])
+            assert record == {"ana": (2, 1), "bo": (0, 1), "old": (0, 0), "nobody": (0, 0)}
+        with store.write() as tx:
+            tx.teaching.delete_runs("w", ["r1"])
+            assert tx.teaching.record_of("w", ["ana", "bo"]) == {"ana": (0, 1), "bo": (0, 0)}
+
+    def test_quarantine_comes_and_goes_with_its_episode(self, store: Store) -> None:
+        held = episode("e1", quarantine=("injection", "length"))
+        wanted = EpisodeFilter(quarantined_only=True)
+        with store.write() as tx:
+            for each in (held, episode("e2"), episode("e1", "v")):
+                tx.episodes.put(each)
+            assert tx.episodes.get("w", "e1") == held
+            assert [each.quarantine for each in tx.episodes.search("w", wanted)] == [held.quarantine]
+            assert (tx.episodes.count("w", wanted), tx.episodes.count("v", wanted)) == (1, 0)
+            tx.episodes.put(episode("e1"))
+            assert tx.episodes.search("w", wanted) == []
+            tx.episodes.put(held)
+            tx.episodes.delete("w", ["e1"])
+            assert tx.episodes.count("w", wanted) == 0
 
     def test_votes_are_replaced_and_sorted(self, store: Store) -> None:
         votes = [vote("bo"), vote("ana", node_id="e2", value=-1), vote("ana")]

@@ -8,10 +8,13 @@ import numpy as np
 
 from memory.model import (
     Audience,
+    EnvironmentState,
     Episode,
     EpisodeStatus,
     Event,
     EventKind,
+    Grade,
+    GradeSource,
     Incoming,
     LedgerEntry,
     Lesson,
@@ -24,10 +27,15 @@ from memory.model import (
     RetrievalItem,
     Role,
     Scope,
+    SessionRun,
+    ShortMemory,
     Signal,
     Step,
     StepKind,
+    StoredGrade,
+    StoredStep,
     Termination,
+    TrustEvidence,
     Usage,
     Vector,
     Verdict,
@@ -107,6 +115,7 @@ def full_episode() -> Episode:
         correction="one o'clock",
         task_incomplete="no tool",
         promoted=Audience.CHANNEL,
+        quarantine=("injection", "length"),
         strength=0.123456789,
         nudge=-0.25,
         salience=3.5,
@@ -137,6 +146,7 @@ def reaction(workspace: str = "w", **changes: object) -> Reaction:
         "value": 1,
         "at": NOW,
         "run_id": "r1",
+        "event_id": "ev-reaction",
     }
     return Reaction(**(values | changes))  # type: ignore[arg-type]  # any field by name
 
@@ -151,7 +161,13 @@ def vote(actor: str = "ana", workspace: str = "w", node_id: str = "", value: int
         at=NOW,
         node_id=node_id,
         source="b",
+        event_id="ev-vote",
+        is_limited=True,
     )
+
+
+def evidence(actor: str = "ana", workspace: str = "w", node_id: str = "", agrees: bool = True) -> TrustEvidence:
+    return TrustEvidence(workspace=workspace, run_id="r1", actor=actor, node_id=node_id, agrees=agrees)
 
 
 def entry(message_id: str, workspace: str = "w", part: int = 1, channel: str = "C1", run_id: str = "r1") -> LedgerEntry:
@@ -226,6 +242,68 @@ def link(from_id: str, to_id: str, kind: LinkKind = LinkKind.SUBGOAL_OF, workspa
     return Link(workspace=workspace, from_id=from_id, to_id=to_id, kind=kind, at=NOW, weight=0.5)
 
 
+def session_run(run_id: str = "run-1", workspace: str = "w", **changes: object) -> SessionRun:
+    values: dict[str, object] = {
+        "workspace": workspace,
+        "person": "ana",
+        "session_id": "s1",
+        "run_id": run_id,
+        "node_run": "r1",
+        "root_id": "e1",
+        "rep": 2,
+        "task": "change the priority",
+        "is_evaluation": True,
+        "started_at": NOW,
+    }
+    return SessionRun(**(values | changes))  # type: ignore[arg-type]  # any field by name
+
+
+def step(episode_id: str = "e1", workspace: str = "w", **changes: object) -> StoredStep:
+    values: dict[str, object] = {
+        "workspace": workspace,
+        "episode_id": episode_id,
+        "person": "ana",
+        "session_id": "s1",
+        "run_id": "run-1",
+        "number": 1,
+        "step_id": "first",
+        "action": "fill('42', \"O'Hara\")",
+        "element_text": "Name",
+        "internal_state": "the form wants a name 🧠",
+        "env_pre": EnvironmentState(elements=("b", "a"), url="/form", details={"n": [1, {"é": None}]}),
+        "env_post": EnvironmentState(elements=("c",)),
+        "embedding": (0.1, -1e-300, 1 / 3),
+    }
+    return StoredStep(**(values | changes))  # type: ignore[arg-type]  # any field by name
+
+
+def grade(episode_id: str = "e1", workspace: str = "w", actor: str = "ana", **changes: object) -> StoredGrade:
+    values: dict[str, object] = {
+        "source": GradeSource.PERSON,
+        "is_correct": False,
+        "explanation": "wrong field",
+        "correction": "fill the other one",
+        "confidence": 0.75,
+        "at": NOW,
+        "grader": "g",
+    }
+    given = Grade(**(values | changes))  # type: ignore[arg-type]  # any field by name
+    return StoredGrade(workspace=workspace, episode_id=episode_id, actor=actor, grade=given)
+
+
+def short(key: str = "k1", workspace: str = "w", kind: str = "notes", **changes: object) -> ShortMemory:
+    values: dict[str, object] = {
+        "workspace": workspace,
+        "kind": kind,
+        "key": key,
+        "value": {"n": [1, {"é": None}]},
+        "person": "ana",
+        "created_at": NOW,
+        "expires_at": at(100),
+    }
+    return ShortMemory(**(values | changes))  # type: ignore[arg-type]  # any field by name
+
+
 class _AbortError(Exception):
     """Raised on purpose inside a transaction."""
 
@@ -251,10 +329,15 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.teaching.put_reaction(reaction(workspace))
     tx.teaching.put_reaction(reaction(workspace, message_id="m2", run_id=""))
     tx.teaching.set_votes(workspace, "r1", [vote(workspace=workspace)])
+    tx.teaching.set_evidence(workspace, "r1", [evidence(workspace=workspace)])
     tx.teaching.put_ledger(entry("m1", workspace))
     tx.deliveries.accept(incoming("ev1", workspace, run_id="r1"))
     tx.deliveries.put_outgoing(outgoing(1, workspace))
     tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
+    tx.steps.put_run(session_run(workspace=workspace))
+    tx.steps.put(step(workspace=workspace))
+    tx.steps.add_grade(grade(workspace=workspace))
+    tx.short.put(short(workspace=workspace))
 
 
 def dump(store: Store, workspace: str) -> dict[str, object]:
@@ -277,6 +360,8 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "reactions by": tx.teaching.reactions_by(workspace, "ana"),
             "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
             "votes": tx.teaching.votes(workspace, "r1"),
+            "votes by": tx.teaching.votes_by(workspace, "ana"),
+            "evidence": tx.teaching.evidence(workspace, "r1"),
             "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
             "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),
             "recent": tx.teaching.recent_ledger(workspace, "C1", 10),
@@ -287,6 +372,13 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "outgoing": tx.deliveries.outgoing(workspace, "r1"),
             "retrievals": tx.retrievals.of_run(workspace, "r1"),
             "injected": tx.retrievals.of_episode(workspace, "e1"),
+            "session run": tx.steps.run(workspace, "ana", "s1", "run-1"),
+            "session runs": tx.steps.runs(workspace, "ana", "s1"),
+            "steps": tx.steps.of_session(workspace, "ana", "s1"),
+            "steps of": tx.steps.of_person(workspace, "ana"),
+            "grades": _ungraded(tx, workspace),
+            "short": tx.short.get(workspace, "notes", "k1", NOW),
+            "short of": tx.short.of_person(workspace, "ana"),
         }
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
         near = store.nearest(workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
@@ -298,6 +390,12 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
 def is_empty(dumped: dict[str, object]) -> bool:
     """Whether nothing at all was found (searches find `(0, [])`, the index three empty lists)."""
     return all(not value or value in ((0, []), [[], [], []]) for value in dumped.values())
+
+
+def _ungraded(tx: Transaction, workspace: str) -> list[tuple[object, ...]]:
+    found = tx.steps.grades(workspace, ["e1", "e2", "e3"])
+    every = [*(each for of in sorted(found) for each in found[of]), *tx.steps.grades_by(workspace, "ana")]
+    return [(each.episode_id, each.actor, each.grade) for each in every]
 
 
 def _unnumbered(events: list[Event]) -> list[tuple[object, ...]]:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.feedback import KeywordDetector, OverlapDetector
+from memory.feedback import KeywordDetector, OverlapDetector, SimilarityDetector
 from memory.model import Audience, Episode, Exemplar, Signal, Verdict
+from tests.feedback_pairs import agreement, read_pairs
 
 USED, IGNORED, UNKNOWN, CONTRADICTED = Signal.USED, Signal.IGNORED, Signal.UNKNOWN, Signal.CONTRADICTED
 
@@ -124,7 +125,7 @@ def test_more_than_three_tenths_is_used(found: int, of: int, signal: Signal) -> 
         ("会议室在哪里？", "会议室在三楼电梯旁边", "在三楼，电梯旁边。", USED),
         ("会議室はどこ？", "会議室は三階のエレベーターの横です", "三階のエレベーターの横にあります", USED),
         ("Deploy how?", "Run make release", "RUN `make release`!", USED),
-        ("résumé where?", "In the re\u0301sume\u0301s folder", "Look into résumés.", USED),
+        ("Where are they?", "In the re\u0301sume\u0301s folder", "Look into résumés.", USED),
         ("Where?", "deploy\u00adment\u200bs", "deployments", USED),
         # it does not; words of the question are no evidence
         ("When is lunch?", "Lunch is served at noon.", "Lunch is when lunch is.", IGNORED),
@@ -206,3 +207,29 @@ def test_a_lesson_to_avoid_is_never_punished_for_being_avoided(output: str, corr
 def test_giving_the_taught_answer_is_using_it(output: str) -> None:
     signal = OverlapDetector().detect(exemplar(output), "", output, "answer").signal
     assert signal in (USED, UNKNOWN)
+
+
+# Against people's judgement ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_it_judges_as_people_do(held_out: bool) -> None:
+    pairs = read_pairs(held_out=held_out)
+    assert len(pairs) > 100
+    assert agreement(OverlapDetector(), pairs) >= 0.92
+    assert agreement(KeywordDetector(), pairs) < 0.6  # the pairs are not easy
+
+
+def test_meaning_is_a_second_opinion_where_words_say_nothing() -> None:
+    lesson = exemplar("Take the lift to the canteen")
+    asked: list[tuple[str, str]] = []
+
+    def alike(one: str, other: str) -> float:
+        asked.append((one, other))
+        return 0.9 if "elevator" in other else 0.1
+
+    detector = SimilarityDetector(detector=OverlapDetector(), similarity=alike)
+    assert detector.detect(lesson, "Where?", "Ride the elevator up").signal is USED
+    assert detector.detect(lesson, "Where?", "It rains").signal is IGNORED
+    assert detector.detect(lesson, "Where?", "Never ride the elevator").signal is IGNORED
+    assert asked == [(lesson.episode.output, "Ride the elevator up"), (lesson.episode.output, "It rains")]

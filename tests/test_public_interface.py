@@ -20,6 +20,7 @@ from memory import (
     ReactionHandler,
     ReactionLedger,
     RetrievalFeedbackSignal,
+    ShortMemoryStore,
     WorkingMemory,
 )
 from memory.adapters.embedding import HashingEmbedder
@@ -34,8 +35,12 @@ from tests.world import FakeClock
 
 NAMES = [
     "EpisodicMemory", "NoOpEpisodicMemory", "EpisodicMemoryConfig", "Episode", "EpisodeStatus", "ReactionLedger",
-    "ReactionContext", "ReactionHandler", "WorkingMemory", "RetrievalConfig", "RetrieverAdapter", "DefaultRetriever",
-    "set_retriever", "get_retriever", "RetrievalFeedbackSignal", "export_memories",
+    "ReactionContext", "ReactionHandler", "ShortMemoryStore", "WorkingMemory", "RetrievalConfig", "RetrieverAdapter",
+    "DefaultRetriever", "set_retriever", "get_retriever", "RetrievalFeedbackSignal", "export_memories",
+    "import_memories", "load_export", "content_hash", "init_episode", "record_step_start", "record_step_end",
+    "persist_memories", "add_grades_to_memories", "retrieve_memories", "load_all_memories_for_session", "MemoryEntry",
+    "EnvironmentState", "Outcome", "Grade", "GradeSource", "Grader", "GradingRequest", "GradingResult", "StepGrade",
+    "set_grader", "get_grader", "has_grader", "grade_run", "ReactionGrader", "GraderMissing",
 ]  # fmt: skip
 
 
@@ -276,6 +281,71 @@ def test_without_a_memory_or_a_ledger_everything_is_a_no_op(library: Library) ->
     assert ana.retrieve("deploy") == []
 
 
+def test_a_context_may_be_given_in_the_seeds_order() -> None:
+    assert ReactionContext("deploy", "make release", "slack:ana:c1") == CONTEXT
+
+
+def test_the_generic_table_behind_the_ledger_forgets_in_time(library: Library) -> None:
+    ana, bob = ShortMemoryStore(library.of("ana")), ShortMemoryStore(library.of("bob"))
+    ana.set("question", "k", {"asked": ["when?", 1]}, ttl=timedelta(minutes=10))
+    ana.set("dedupe", "k", {}, ttl=timedelta(minutes=20))
+    assert (ana.get("question", "k"), ana.get("dedupe", "k"), ana.get("other", "k")) == (
+        {"asked": ["when?", 1]},
+        {},
+        None,
+    )
+    assert bob.get("question", "k") is None
+    bob.set("question", "k", {"asked": []}, ttl=timedelta(minutes=30))
+    library.clock.tick(minutes=10)
+    assert (ana.get("question", "k"), ana.get("dedupe", "k")) == (None, {})
+    assert (ana.cleanup(), ana.cleanup()) == (1, 0)
+    assert (bob.delete("question", "k"), bob.delete("question", "k")) == (True, False)
+    with pytest.raises(ValueError, match="above zero"):
+        ana.set("question", "k", {}, ttl=timedelta(0))
+    with pytest.raises(ValueError, match="above zero"):
+        ReactionLedger(ana, ttl=timedelta(0))
+    for nothing in (ShortMemoryStore(None), ShortMemoryStore(NoOpEpisodicMemory())):
+        nothing.set("question", "k", {}, ttl=timedelta(1))
+        assert (nothing.get("question", "k"), nothing.delete("question", "k"), nothing.cleanup()) == (None, False, 0)
+
+
+def test_a_ledger_over_the_generic_table_is_the_same_ledger(library: Library) -> None:
+    ana = library.of("ana")
+    ReactionLedger(ShortMemoryStore(ana)).record("m1", CONTEXT)
+    assert ReactionLedger(ana).lookup("m1") == CONTEXT
+
+
+def test_recording_again_begins_the_time_anew_and_makes_no_second_episode(library: Library) -> None:
+    ana = library.of("ana")
+    ledger = ReactionLedger(ana, ttl=timedelta(minutes=10))
+    for _ in range(3):
+        ledger.record("m1", CONTEXT)
+        library.clock.tick(minutes=9)
+    assert ledger.lookup("m1") == CONTEXT
+    assert library.service.audit.stats(ana.scope.workspace)["episodes"] == 1
+
+
+def test_what_is_erased_is_erased_from_the_ledger(library: Library) -> None:
+    ana = library.of("ana")
+    ledger = ReactionLedger(ana)
+    ledger.record("m1", ReactionContext(goal="zyzzyva", output="zyzzyva"))
+    library.service.privacy.forget(ana.scope.workspace, "ana")
+    store = library.service.store
+    assert isinstance(store, InMemoryStore)
+    assert "zyzzyva" not in repr(store._committed)
+    assert store._committed.short == {}
+    assert ledger.lookup("m1") is None
+
+
+def test_an_empty_user_and_an_unknown_status_are_refused(library: Library) -> None:
+    with pytest.raises(ValueError, match="cannot be empty"):
+        library.config.with_user_id(" ")
+    with pytest.raises(ValueError, match="'great'"):
+        library.of("ana").store(Episode(goal="deploy", status="great"))  # type: ignore[arg-type]  # wrong on purpose
+    stored = library.of("ana").store(Episode(goal="deploy", output="x", status="success"))  # type: ignore[arg-type]
+    assert stored.status is EpisodeStatus.SUCCESS
+
+
 # Feedback -------------------------------------------------------------------------------------------------------
 
 
@@ -319,7 +389,8 @@ def test_history_is_newest_first_and_limited(library: Library) -> None:
         signal.detect([stored], "make release" if number % 2 else "no idea", str(number))
     assert [each.context for each in signal.get_history(stored.id)] == ["4", "3", "2", "1", "0"]
     assert [each.context for each in signal.get_history(stored.id, 2)] == ["4", "3"]
-    assert signal.get_history(stored.id, 0) == signal.get_history(stored.id, -1) == signal.get_history("no-such") == []
+    assert signal.get_history(stored.id, 0) == signal.get_history("no-such") == []
+    assert len(signal.get_history(stored.id, -1)) == 5
 
 
 def test_feedback_leaves_nothing_behind_for_a_user_who_is_forgotten(library: Library) -> None:

@@ -239,10 +239,10 @@ def test_the_latest_verdict_on_the_same_answer_holds() -> None:
 
 def test_one_voice_per_author_but_the_own_ones() -> None:
     world = World()
-    for answer in ("at one", "at two"):
-        world.react(world.ask("lunch?", answer, of=scope("bob")), "👍", by="tea", role=Role.TEACHER)
-    assert len(world.recalled("lunch?", scope("ana"))) == 1
-    assert len(world.recalled("lunch?", scope("bob"))) == 2
+    for day, answer in (("monday", "at one"), ("friday", "at two")):
+        world.react(world.ask(f"lunch on {day}?", answer, of=scope("bob")), "👍", by="tea", role=Role.TEACHER)
+    assert len(world.recalled("lunch on what day?", scope("ana"))) == 1
+    assert len(world.recalled("lunch on what day?", scope("bob"))) == 2
 
 
 def test_nothing_is_recalled_across_embedding_models() -> None:
@@ -356,13 +356,13 @@ def _default_again() -> Iterator[None]:
 class Fixed:
     """A retriever that finds what it was given."""
 
-    def __init__(self, *found: ScoredMemory | Exception) -> None:
+    def __init__(self, *found: ScoredMemory[Episode] | Exception) -> None:
         self._found = found
         self.asked: list[tuple[str, str, RetrievalInput, object]] = []
 
     def retrieve(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: object = None
-    ) -> RetrievalOutput:
+    ) -> RetrievalOutput[Episode]:
         self.asked.append((session_id, current_run_id, situation, config))
         for each in self._found:
             if isinstance(each, Exception):
@@ -370,7 +370,7 @@ class Fixed:
         return RetrievalOutput(memories=tuple(each for each in self._found if isinstance(each, ScoredMemory)))
 
 
-def scored(episode: Episode, verdict: Verdict) -> ScoredMemory:
+def scored(episode: Episode, verdict: Verdict) -> ScoredMemory[Episode]:
     return ScoredMemory(memory=episode, env_score=0.5, int_score=0.25, score=0.4, verdict=verdict)
 
 

@@ -6,7 +6,10 @@ from memory.adapters.inmemory import InMemoryStore
 from memory.ports import Store
 from tests.store_contract import StoreContract
 from tests.store_contract_recall import RecallContract
+from tests.store_contract_steps import StepsContract
 from tests.store_contract_tables import TablesContract
+from tests.store_contract_upkeep import UpkeepContract
+from tests.store_contract_world import WorldContract
 
 
 class TestInMemoryStore(StoreContract):
@@ -19,6 +22,21 @@ class TestInMemoryRecall(RecallContract):
         return InMemoryStore()
 
 
+class TestInMemorySteps(StepsContract):
+    def make_store(self, folder: Path) -> Store:
+        return InMemoryStore()
+
+
 class TestInMemoryTables(TablesContract):
+    def make_store(self, folder: Path) -> Store:
+        return InMemoryStore()
+
+
+class TestInMemoryUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return InMemoryStore()
+
+
+class TestInMemoryWorld(WorldContract):
     def make_store(self, folder: Path) -> Store:
         return InMemoryStore()

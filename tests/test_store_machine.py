@@ -26,12 +26,16 @@ from tests.store_samples import (
     entry,
     episode,
     event,
+    grade,
     incoming,
     item,
     link,
     outgoing,
     reaction,
     retrieval,
+    session_run,
+    short,
+    step,
     unit,
     vote,
 )
@@ -156,6 +160,29 @@ class TwoStores(RuleBasedStateMachine):
     @rule(w=workspaces, q=st.sampled_from(["q1", "q2"]), e=episode_ids, signal=st.sampled_from(Signal))
     def judge(self, w: str, q: str, e: str, signal: Signal) -> None:
         self.do(lambda tx: tx.retrievals.set_signal(replace(item(q, e, workspace=w), signal=signal)))
+
+    @rule(w=workspaces, e=episode_ids, number=st.integers(1, 3), session=st.sampled_from(["s1", "s2"]))
+    def take_step(self, w: str, e: str, number: int, session: str) -> None:
+        new = step(e, w, number=number, session_id=session)
+        self.do(lambda tx: tx.steps.put_run(session_run(workspace=w, rep=number)), lambda tx: tx.steps.put(new))
+
+    @rule(w=workspaces, e=episode_ids, actor=st.sampled_from(["ana", "bo"]), right=st.booleans())
+    def grade_step(self, w: str, e: str, actor: str, right: bool) -> None:
+        self.do(lambda tx: tx.steps.add_grade(grade(e, w, actor, is_correct=right)))
+
+    @rule(w=workspaces, key=st.sampled_from(["k1", "k2"]), person=st.sampled_from(["ana", "bo"]), end=seconds)
+    def keep_for_a_while(self, w: str, key: str, person: str, end: int) -> None:
+        self.do(lambda tx: tx.short.put(short(key, w, person=person, created_at=at(end), expires_at=at(end))))
+
+    @rule(w=workspaces, actor=st.sampled_from(["ana", "bo"]), moment=seconds)
+    def erase_steps(self, w: str, actor: str, moment: int) -> None:
+        self.do(
+            lambda tx: tx.steps.erase_grades(w, actor),
+            lambda tx: tx.steps.delete_runs(w, actor),
+            lambda tx: tx.short.delete_by(w, actor),
+            lambda tx: tx.short.sweep(at(moment)),
+            lambda tx: tx.short.delete(w, "notes", "k1"),
+        )
 
     @rule(w=workspaces)
     def erase_run(self, w: str) -> None:

@@ -71,6 +71,14 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.deliveries.outgoing("w", "r1")
         tx.retrievals.of_run("w", "r1")
         tx.retrievals.of_episode("w", "e1")
+        tx.steps.run("w", "ana", "s1", "run-1")
+        tx.steps.runs("w", "ana", "s1")
+        tx.steps.of_session("w", "ana", "s1")
+        tx.steps.of_person("w", "ana")
+        tx.steps.grades("w", ["e1", "e2"])
+        tx.steps.grades_by("w", "ana")
+        tx.short.get("w", "notes", "k1", NOW)
+        tx.short.of_person("w", "ana")
     store.nearest("w", ["workspace", "channel/C1"], MODEL, unit(1, 0, 0), 3, 0.0)
     assert len(plans) > 50
     slow = {
@@ -87,7 +95,11 @@ def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[s
         tx.episodes.search("w", EpisodeFilter(newest_first=False, text="x", roots_only=True))
     assert len(plans) == 2
     for plan in plans.values():
-        assert plan == ["SEARCH episodes USING INDEX ix_episodes_workspace_created_at_id (workspace=?)"]
+        assert plan == [
+            "SEARCH episodes USING INDEX ix_episodes_workspace_created_at_id (workspace=?)",
+            "CORRELATED SCALAR SUBQUERY 1",
+            "SEARCH quarantines USING PRIMARY KEY (workspace=? AND episode_id=?)",
+        ]
 
 
 def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore) -> None:

@@ -28,7 +28,10 @@ from memory.model import EventKind
 from memory.ports import Store
 from tests.store_contract import StoreContract
 from tests.store_contract_recall import RecallContract, learn, near
+from tests.store_contract_steps import StepsContract
 from tests.store_contract_tables import TablesContract
+from tests.store_contract_upkeep import UpkeepContract
+from tests.store_contract_world import WorldContract
 from tests.store_samples import ALL, CHANNEL, EVERYONE, MODEL, dump, episode, fill, unit
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +51,22 @@ class TestSqlRecall(RecallContract):
         return open_at(folder / "goodbot.db")
 
 
+class TestSqlSteps(StepsContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
 class TestSqlTables(TablesContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlWorld(WorldContract):
     def make_store(self, folder: Path) -> Store:
         return open_at(folder / "goodbot.db")
 

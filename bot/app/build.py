@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.app.log_format import SecretlessFormatter
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
@@ -57,7 +59,7 @@ def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
     except OSError as error:
         sys.stderr.write(f"goodbot: no log is written: {settings.log.file}: {error.strerror}\n")
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(SecretlessFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root.addHandler(handler)
     if to_stderr:
         # A service has no screen to keep clean, and its host collects what it writes there.
@@ -78,6 +80,7 @@ def make_embedder(settings: Settings) -> Embedder:
 @contextmanager
 def open_memory(settings: Settings) -> Iterator[Memory]:
     """The memory over the configured database. Raises `StoreUnavailable` kinds."""
+    from memory.adapters.secrets import FormatFinder
     from memory.adapters.sql import SqlStore
 
     store = SqlStore.open(settings.storage.database_url.get_secret_value())
@@ -87,13 +90,28 @@ def open_memory(settings: Settings) -> Iterator[Memory]:
             make_embedder(settings),
             clock=utc_now,
             new_id=TimeOrderedIds(),
-            policy=TeachingPolicy(quorum_up=settings.teaching.quorum_up, quorum_down=settings.teaching.quorum_down),
+            policy=teaching_policy(settings),
+            secrets=FormatFinder(),
             retrieval=retrieval_config(settings),
             candidates=settings.recall.candidates,
             ledger_days=settings.teaching.ledger_days,
         )
     finally:
         store.close()
+
+
+def teaching_policy(settings: Settings) -> TeachingPolicy:
+    """The numbers of the verdict."""
+    teaching = settings.teaching
+    return TeachingPolicy(
+        quorum_up=teaching.quorum_up,
+        quorum_down=teaching.quorum_down,
+        votes_per_window=teaching.votes_per_window,
+        promotions_per_window=teaching.promotions_per_window,
+        window=timedelta(minutes=teaching.window_minutes),
+        trust_agree=teaching.trust_agree,
+        trust_disagree=teaching.trust_disagree,
+    )
 
 
 def retrieval_config(settings: Settings) -> RetrievalConfig:
@@ -109,6 +127,7 @@ def retrieval_config(settings: Settings) -> RetrievalConfig:
         soft_gate=True,
         element_weights=recall.element_weights,
         max_per_author=1,
+        consensus=True,
     )
 
 

@@ -40,6 +40,7 @@ def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episo
 @click.option("--text", default="", help="Only with this text in question or answer.")
 @click.option("--nodes", is_flag=True, help="Show every node, not only the answers.")
 @click.option("--archived", is_flag=True, help="Show archived ones too.")
+@click.option("--quarantined", is_flag=True, help="Only those held back until a teacher releases them.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True)
 @json_option
 @click.pass_context
@@ -54,6 +55,7 @@ def list_(
     text: str,
     nodes: bool,
     archived: bool,
+    quarantined: bool,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -64,8 +66,9 @@ def list_(
         status=EpisodeStatus(status) if status else None,
         verdict=Verdict(verdict) if verdict else None,
         text=text,
-        roots_only=not nodes,
+        roots_only=not nodes and not quarantined,
         include_archived=archived,
+        quarantined_only=quarantined,
         limit=limit,
     )
     with memory_of(ctx) as memory:
@@ -176,6 +179,18 @@ def restore(ctx: click.Context, episode_id: str, as_json: bool) -> None:
         episode = memory.audit.find(episode_id)
         restored = memory.teaching.restore(episode.workspace, episode.id, actor=administrator())
     _report(restored, "restored", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@json_option
+@click.pass_context
+def release(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+    """Let a quarantined episode be used again; `episodes show` says why it was held back."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        released = memory.teaching.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
+    _report(released, "released" if episode.quarantine else "was not in quarantine", as_json)
 
 
 @episodes.command()

@@ -21,7 +21,8 @@ def print_run(view: RunView, *, focus: str) -> None:
     for vote in view.votes:
         about = f" on node {vote.node_id[-8:]}" if vote.node_id else ""
         who = f"{shown_line(vote.actor, 30)} ({vote.role})"
-        say(f"  {who} {vote.value:+d}{about}, {shown_line(vote.source, 40)}, {_when(vote.at)}")
+        beyond = ", beyond the limit" if vote.is_limited else ""
+        say(f"  {who} {vote.value:+d}{about}, {shown_line(vote.source, 40)}, {_when(vote.at)}{beyond}")
     if not view.votes:
         say("  none")
     say("history")
@@ -37,7 +38,8 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     verdicts = f"personal {told.personal}, channel {told.channel}, workspace {told.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
     numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
-    say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}")
+    held = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""
+    say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held}")
     for step in node.trajectory:
         say(f"{pad}  · {_step(step)}")
     answer = node.output.replace("\n", f"\n{pad}    ")

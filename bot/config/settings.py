@@ -143,6 +143,11 @@ class TeachingSettings(_Section):
     quorum_up: int = Field(default=2, ge=1, le=100)
     quorum_down: int = Field(default=2, ge=1, le=100)
     ledger_days: int = Field(default=30, ge=1, le=3650)
+    votes_per_window: int = Field(default=60, ge=1, le=100_000)
+    promotions_per_window: int = Field(default=20, ge=1, le=100_000)
+    window_minutes: int = Field(default=60, ge=1, le=44_640)
+    trust_agree: float = Field(default=2.0, ge=1, le=100)
+    trust_disagree: float = Field(default=1.0, ge=1, le=100)
     emoji_success: Texts = (
         "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
     )  # fmt: skip

@@ -69,9 +69,18 @@ class TeachingDesk:
             self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
         )
         await self._show_mark(messenger, taught)
+        if taught.is_limited and taught.is_new_opinion:
+            await self._say_limit_once(messenger, event)
         is_against = taught.is_new_opinion and is_active and value < 0
         if is_against and event.role is not Role.GUEST:
             await self._ask_once(messenger, event, taught)
+
+    async def _say_limit_once(self, messenger: Messenger, event: PersonReaction | PersonVote) -> None:
+        """Say once an hour, to that person alone, that further votes count for them only."""
+        hour = event.at.strftime("%Y-%m-%dT%H")
+        occasion = f"limited/{event.scope.person}/{hour}"
+        if await self._off_loop(self._memory.recording.first_time, event.scope.workspace, occasion):
+            await say(messenger, event, wording.TOO_MANY_VOTES)
 
     async def _ask_once(self, messenger: Messenger, event: PersonReaction | PersonVote, taught: Taught) -> None:
         """Ask what would have been right: once for each person and answer, and never as a condition."""

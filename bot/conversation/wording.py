@@ -79,6 +79,8 @@ def lesson_line(used: UsedLesson) -> str:
 
 def corrected(outcome: Corrected, spell: Spell) -> str:
     """Thanks for a correction, and for whom it counts now."""
+    if outcome.lesson.quarantine:
+        return held_back(outcome.lesson)
     if outcome.is_live_for_others:
         where = outcome.lesson.place or "this channel"
         return f"Saved as a lesson for everybody in {where}. `{spell('undo')}` takes it back."
@@ -89,11 +91,32 @@ def corrected(outcome: Corrected, spell: Spell) -> str:
 
 def taught(lesson: Episode, spell: Spell) -> str:
     """Thanks for a lesson, and for whom it counts now."""
+    if lesson.quarantine:
+        return held_back(lesson)
     if lesson.verdicts.workspace.is_validated:
         return f"Saved as a lesson for the whole workspace. `{spell('undo')}` takes it back."
     if lesson.verdicts.channel.is_validated:
         return f"Saved as a lesson for everybody in {lesson.place or 'this channel'}. `{spell('undo')}` takes it back."
     return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+
+
+_HELD = {
+    "injection": "it reads like instructions to me rather than an answer",
+    "delimiter": "it looks like a part of my own instructions",
+    "secret": "there was a password, token or key in it, which I took out",
+    "length": "it is very long",
+}
+
+
+def held_back(lesson: Episode) -> str:
+    """A lesson that waits for a teacher, and why."""
+    why = " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
+    return f"Saved, but I will not use it before a teacher has looked at it: {why}."
+
+
+TOO_MANY_VOTES = (
+    "That is a lot of votes in a short time. I keep all of them; until it calms down, further ones count for you alone."
+)
 
 
 def undone(what: Undone, spell: Spell) -> str:

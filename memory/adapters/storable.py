@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from memory.errors import InvalidInput
-from memory.model import RetrievalItem, Vote
+from memory.model import RetrievalItem, TrustEvidence, Vote
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -99,6 +99,17 @@ def half(vector: "Vector") -> "Vector":
     return rounded
 
 
+def exact(vector: "Vector") -> bytes:
+    """The vector as it is kept where no digit may be lost: little-endian float64, 8 bytes per dimension.
+
+    Raises `ValueError` unless it is one non-empty row of finite numbers.
+    """
+    row = np.asarray(vector, dtype="<f8")
+    if row.ndim != 1 or row.size == 0 or not np.isfinite(row).all():
+        raise ValueError(f"a vector is one row of finite numbers, got shape {row.shape}")
+    return row.tobytes()
+
+
 def check_votes(workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
     """Raises `ValueError` for a vote of another run, or two votes of one person on one node."""
     storable(tuple(votes))
@@ -106,6 +117,15 @@ def check_votes(workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
         raise ValueError(f"votes of another run given for {workspace}/{run_id}")
     if len({(vote.node_id, vote.actor) for vote in votes}) < len(votes):
         raise ValueError(f"two votes of one person on one node of {workspace}/{run_id}")
+
+
+def check_evidence(workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+    """Raises `ValueError` for evidence of another run, or two entries of one person on one node."""
+    storable(tuple(evidence))
+    if any((each.workspace, each.run_id) != (workspace, run_id) for each in evidence):
+        raise ValueError(f"evidence of another run given for {workspace}/{run_id}")
+    if len({(each.node_id, each.actor) for each in evidence}) < len(evidence):
+        raise ValueError(f"two entries of one person on one node of {workspace}/{run_id}")
 
 
 def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem]) -> None:

@@ -1,6 +1,18 @@
 """The words of the memory package as plain, frozen values. Imports nothing but the standard library."""
 
 from memory.model.delivery import Incoming, LedgerEntry, Outgoing, Progress
+from memory.model.entry import (
+    ActionCall,
+    EnvironmentState,
+    Grade,
+    GradeSource,
+    MemoryEntry,
+    Outcome,
+    SessionRun,
+    ShortMemory,
+    StoredGrade,
+    StoredStep,
+)
 from memory.model.episode import (
     Episode,
     EpisodeStatus,
@@ -27,21 +39,27 @@ from memory.model.recall import (
     Vector,
 )
 from memory.model.scope import Audience, Scope, Visibility
-from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, Vote
+from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, TrustEvidence, Vote
 
 __all__ = [
+    "ActionCall",
     "Audience",
+    "EnvironmentState",
     "Episode",
     "EpisodeStatus",
     "Event",
     "EventKind",
     "Exemplar",
+    "Grade",
+    "GradeSource",
     "Incoming",
     "LedgerEntry",
     "Lesson",
     "Link",
     "LinkKind",
+    "MemoryEntry",
     "Origin",
+    "Outcome",
     "Outgoing",
     "Progress",
     "Promotion",
@@ -51,12 +69,17 @@ __all__ = [
     "RetrievalItem",
     "Role",
     "Scope",
+    "SessionRun",
+    "ShortMemory",
     "Signal",
     "StageCounts",
     "Step",
     "StepKind",
+    "StoredGrade",
+    "StoredStep",
     "TeachingPolicy",
     "Termination",
+    "TrustEvidence",
     "Usage",
     "Vector",
     "Verdict",

@@ -186,6 +186,8 @@ class Episode:
     task_incomplete: str = ""
     promoted: Audience | None = None
     """The widest audience a teacher promoted it to."""
+    quarantine: tuple[str, ...] = ()
+    """Why its text was flagged (`memory.quarantine.Flag`); while there is a reason it enters no prompt."""
 
     strength: float = 0.5
     """Trust, 0..1: a base from the verdicts plus a bounded nudge from use."""

@@ -20,6 +20,8 @@ class EventKind(StrEnum):
     """The verdict changed after the first."""
     CORRECTED = "corrected"
     INJECTED = "injected"
+    QUERY_BUMP = "query_bump"
+    """A query returned it. Detail: `from`, `to`: its salience."""
     USED = "used"
     IGNORED = "ignored"
     UNKNOWN = "unknown"
@@ -29,6 +31,11 @@ class EventKind(StrEnum):
     PROMOTED = "promoted"
     MERGED = "merged"
     FORGOTTEN = "forgotten"
+    QUARANTINED = "quarantined"
+    """Its text was flagged: it enters no prompt until a teacher releases it."""
+    RELEASED = "released"
+    LIMITED = "limited"
+    """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,8 @@ class Lesson(StrEnum):
 
     REPEAT = "REPEAT"
     AVOID = "AVOID"
+    DISPUTED = "DISPUTED"
+    """People approved something else for the same question: told, but nothing to follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +45,14 @@ class Exemplar:
     n_success: int = 0
     n_failure: int = 0
     """How many episodes with the same action were folded into this one, by verdict."""
+    is_disputed: bool = False
+    """Whether others of equal standing approved a different action for the same question."""
 
     @property
     def lesson(self) -> Lesson:
-        """REPEAT for what people approved, AVOID for what they rejected."""
+        """REPEAT for what people approved, AVOID for what they rejected, DISPUTED where they disagree."""
+        if self.is_disputed:
+            return Lesson.DISPUTED
         return Lesson.REPEAT if self.verdict is Verdict.SUCCESS else Lesson.AVOID
 
 

@@ -1,7 +1,7 @@
 """What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memory.model.scope import Audience
@@ -52,6 +52,8 @@ class Reaction:
     is_active: bool = True
     seq: int = 0
     """Arrival order, to break ties of `at`."""
+    event_id: str = ""
+    """The platform's id of what caused it; empty where there is none."""
 
     def __post_init__(self) -> None:
         if self.value not in (-1, 0, 1):
@@ -77,6 +79,20 @@ class Vote:
     at: datetime
     node_id: str = ""
     source: str = ""
+    event_id: str = ""
+    is_limited: bool = False
+    """Beyond what one person may say in a window of time: it counts for the voter's own scope alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustEvidence:
+    """One vote that an administrator's verdict on the same thing has proven right or wrong."""
+
+    workspace: str
+    run_id: str
+    actor: str
+    agrees: bool
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +112,23 @@ class TeachingPolicy:
     """People other than the asker whose 👍 make a channel lesson."""
     quorum_down: int = 2
     """The same for 👎; never smaller than `quorum_up`."""
+    votes_per_window: int = 60
+    """How many votes of one person count for others within `window`; administrators are not limited."""
+    promotions_per_window: int = 20
+    """How many promotions of one teacher take effect within `window`."""
+    window: timedelta = timedelta(hours=1)
+    trust_agree: float = 2.0
+    """What a newcomer's trust starts from: so many votes taken as proven right ..."""
+    trust_disagree: float = 1.0
+    """... and so many as proven wrong (reference page `evidence`, 3.4 rule 7)."""
+    trust_teacher: float = 2.0
+    """What being appointed a teacher adds to `trust_agree`."""
 
     def __post_init__(self) -> None:
+        if self.votes_per_window < 1 or self.promotions_per_window < 1 or self.window <= timedelta(0):
+            raise ValueError("limits need at least 1 vote and 1 promotion in a window longer than nothing")
+        if min(self.trust_agree, self.trust_disagree) <= 0 or self.trust_teacher < 0:
+            raise ValueError("trust starts from more than 0 agreements and more than 0 disagreements")
         if self.quorum_up < 1 or self.quorum_down < self.quorum_up:
             raise ValueError(
                 f"quorums must satisfy 1 <= quorum_up <= quorum_down, got {self.quorum_up} and {self.quorum_down}"

@@ -6,8 +6,12 @@ No vendor type and no vendor exception crosses a port.
 
 from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, Neighbour, Neighbourhood
 from memory.ports.runtime import Clock, Embedder, NewId
+from memory.ports.secrets import Secret, SecretFinder
+from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+from memory.ports.upkeep import UpkeepTable
+from memory.ports.world import WorldTable
 
 __all__ = [
     "Clock",
@@ -21,7 +25,13 @@ __all__ = [
     "Neighbourhood",
     "NewId",
     "RetrievalTable",
+    "Secret",
+    "SecretFinder",
+    "ShortMemoryTable",
+    "StepTable",
     "Store",
     "TeachingTable",
     "Transaction",
+    "UpkeepTable",
+    "WorldTable",
 ]

@@ -21,6 +21,7 @@ class EpisodeFilter:
     """Part of the goal or the output, ignoring case."""
     roots_only: bool = False
     include_archived: bool = False
+    quarantined_only: bool = False
     limit: int | None = 50
     newest_first: bool = True
 

@@ -6,7 +6,10 @@ from typing import Protocol
 
 from memory.model import Vector
 from memory.ports.episodes import EpisodeTable, Neighbourhood
+from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+from memory.ports.upkeep import UpkeepTable
+from memory.ports.world import WorldTable
 
 
 class Transaction(Protocol):
@@ -37,6 +40,26 @@ class Transaction(Protocol):
         """Recalls."""
         ...
 
+    @property
+    def world(self) -> WorldTable:
+        """Topics."""
+        ...
+
+    @property
+    def steps(self) -> StepTable:
+        """Runs taken step by step, and their grades."""
+        ...
+
+    @property
+    def short(self) -> ShortMemoryTable:
+        """Values that expire."""
+        ...
+
+    @property
+    def upkeep(self) -> UpkeepTable:
+        """Jobs, leases, rules."""
+        ...
+
 
 class Store(Protocol):
     """Persistence. Safe to share between threads; several processes may use one database."""
@@ -63,7 +86,7 @@ class Store(Protocol):
         ...
 
     def workspaces(self) -> list[str]:
-        """Every workspace that has an episode or a message, in alphabetical order."""
+        """Every workspace that has an episode, a message or a topic, in alphabetical order."""
         ...
 
     def erase_free_space(self) -> None:

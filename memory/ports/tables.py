@@ -14,6 +14,7 @@ from memory.model import (
     Reaction,
     Retrieval,
     RetrievalItem,
+    TrustEvidence,
     Vote,
 )
 
@@ -23,6 +24,10 @@ class EventLog(Protocol):
 
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
         """Mark a platform event as handled in this transaction. False if it already was: do nothing then."""
+        ...
+
+    def sweep_claims(self, before: datetime) -> int:
+        """Forget platform events handled before this, in every workspace. Returns how many."""
         ...
 
     def append(self, event: Event) -> bool:
@@ -74,7 +79,7 @@ class TeachingTable(Protocol):
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the ledger rows, registers and votes of these runs."""
+        """Erase the ledger rows, registers and votes of these runs, and what the votes prove."""
         ...
 
     def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
@@ -83,6 +88,24 @@ class TeachingTable(Protocol):
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         """The run's votes by node, then actor."""
+        ...
+
+    def votes_by(
+        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
+    ) -> list[Vote]:
+        """One person's votes with `after` < time <= `until`, by time, then run and node. None: without that end."""
+        ...
+
+    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+        """Replace what the run's votes prove about its voters."""
+        ...
+
+    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+        """What the run's votes prove, by node, then actor."""
+        ...
+
+    def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """(proven right, proven wrong) of each of these people, over all runs of the workspace."""
         ...
 
     def put_ledger(self, entry: LedgerEntry) -> None:

@@ -1,23 +1,29 @@
 """The use cases of memory, grouped by who has them. `Memory` is what an agent is given."""
 
 from memory.model import TeachingPolicy
-from memory.ports import Clock, Embedder, NewId, Store
+from memory.model.upkeep import UpkeepPolicy
+from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
+from memory.redaction import Redactor
 from memory.retrieval.config import RetrievalConfig
 from memory.service.audit import Audit, Difference, RunView
 from memory.service.core import Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
+from memory.service.lessons import Lessons
 from memory.service.privacy import Erased, Holdings, Privacy
 from memory.service.recalling import Recalled, Recalling
 from memory.service.recording import FinishedRun, NodeRecall, Recording, Unsent, UsedLesson
 from memory.service.teaching import Teaching, Undone
+from memory.service.upkeep import Upkeep
 from memory.service.voting import Taught
+from memory.world import World
 
 
 class Memory:
     """Everything an agent, its people and its administrators do with memory.
 
     Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
-    enter the pipeline: the similarity gate comes first, so few goals have more.
+    enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
+    beyond the forms that `memory.redaction` knows itself.
     """
 
     def __init__(
@@ -31,6 +37,8 @@ class Memory:
         retrieval: RetrievalConfig | None = None,
         candidates: int = 64,
         ledger_days: int = 30,
+        secrets: SecretFinder | None = None,
+        upkeep: UpkeepPolicy | None = None,
     ) -> None:
         core = Core(
             store=store,
@@ -39,7 +47,9 @@ class Memory:
             new_id=new_id,
             policy=policy or TeachingPolicy(),
             ledger_days=ledger_days,
+            redactor=Redactor(secrets),
         )
+        self.core = core
         self.clock = clock
         self.new_id = new_id
         self.store = store
@@ -49,6 +59,15 @@ class Memory:
         self.recalling = Recalling(core, retrieval or RetrievalConfig(), candidates)
         self.privacy = Privacy(core)
         self.audit = Audit(core)
+        self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
+        self.world = World(
+            store,
+            embedder,
+            clock=clock,
+            new_id=new_id,
+            clean=core.redactor.text,
+            shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=clock())],
+        )
 
 
 __all__ = [
@@ -70,5 +89,6 @@ __all__ = [
     "Teaching",
     "Undone",
     "Unsent",
+    "Upkeep",
     "UsedLesson",
 ]

@@ -19,8 +19,11 @@ from memory.model import (
     Vote,
 )
 from memory.ports import EpisodeFilter, Transaction
-from memory.service.core import Core, file_in_index
+from memory.service.core import Core
+from memory.service.tallying import refold, weights_of, with_limits
+from memory.trust import evidence_of
 from memory.verdict import fold_votes
+from memory.world import trail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,7 @@ class Difference:
 
     workspace: str
     episode_id: str
+    """Or the topic's, for what begins with `topic`."""
     what: str
     stored: str
     expected: str
@@ -124,26 +128,32 @@ class Audit:
     def check(self) -> list[Difference]:
         """Every stored scalar, vote and index entry that differs from what the log says. Empty is proof."""
         with self._core.store.read() as tx:
-            return [
+            found = [
                 difference
                 for workspace in self._core.store.workspaces()
                 for run_id in _runs(tx, workspace)
                 for difference in self._differences(tx, workspace, run_id)
             ]
+            found += [each for workspace in self._core.store.workspaces() for each in _of_topics(tx, workspace)]
+        return found
 
     def rebuild(self) -> int:
         """Make every derived value what the log says. Returns how many differed."""
         with self._core.store.write() as tx:
             count = 0
             for workspace in self._core.store.workspaces():
-                for run_id in _runs(tx, workspace):
-                    differing = list(self._differences(tx, workspace, run_id))
-                    count += len(differing)
-                    if differing:
-                        self._rewrite(tx, workspace, run_id)
+                count += trail.rebuild(tx, workspace)
+                runs = _runs(tx, workspace)
+                wrong = sum(len(list(self._differences(tx, workspace, run_id))) for run_id in runs)
+                count += wrong
+                if wrong:
+                    # One run's votes say how far voters are trusted in others, so all are refolded together.
+                    for run_id in runs:
+                        self._rewrite_registers(tx, workspace, run_id)
+                    refold(tx, workspace, runs, self._core.policy)
             return count
 
-    def _rewrite(self, tx: Transaction, workspace: str, run_id: str) -> None:
+    def _rewrite_registers(self, tx: Transaction, workspace: str, run_id: str) -> None:
         log = tx.log.of_run(workspace, run_id)
         told = registers(log)
         for reaction in tx.teaching.reactions_of_run(workspace, run_id):
@@ -151,11 +161,6 @@ class Audit:
                 tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
         for reaction in told:
             tx.teaching.put_reaction(reaction)
-        tx.teaching.set_votes(workspace, run_id, fold_votes(told))
-        for episode in tx.episodes.of_run(workspace, run_id):
-            expected = replay(episode, log, self._core.policy)
-            tx.episodes.put(expected)
-            file_in_index(tx, expected)
 
     def _differences(self, tx: Transaction, workspace: str, run_id: str) -> Iterator[Difference]:
         log = tx.log.of_run(workspace, run_id)
@@ -174,14 +179,24 @@ class Audit:
 
         told = registers(log)
         yield from differ(root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(told))
-        yield from differ(root_id, "votes", tx.teaching.votes(workspace, run_id), fold_votes(told))
+        votes = with_limits(tx, fold_votes(told), self._core.policy)
+        yield from differ(root_id, "votes", tx.teaching.votes(workspace, run_id), votes)
+        yield from differ(root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes))
+        weights = weights_of(tx, workspace, votes, self._core.policy)
         for episode in nodes:
-            expected = replay(episode, log, self._core.policy)
+            expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
             for field in fields(Episode):
                 yield from differ(episode.id, field.name, getattr(episode, field.name), getattr(expected, field.name))
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
                 yield from differ(episode.id, "index", filed, partitions_of(expected))
+
+
+def _of_topics(tx: Transaction, workspace: str) -> Iterator[Difference]:
+    for topic, what, stored, expected in trail.differences(tx, workspace):
+        yield Difference(
+            workspace=workspace, episode_id=topic.id, what=f"topic {what}", stored=repr(stored), expected=repr(expected)
+        )
 
 
 def _runs(tx: Transaction, workspace: str) -> list[str]:
@@ -191,4 +206,4 @@ def _runs(tx: Transaction, workspace: str) -> list[str]:
 
 def _plain(reactions: Sequence[Reaction]) -> list[tuple[object, ...]]:
     """Registers without their arrival numbers, which a rebuild cannot reproduce."""
-    return sorted((*r.key, r.value, r.role.value, r.at, r.is_active, r.run_id) for r in reactions)
+    return sorted((*r.key, r.value, r.role.value, r.at, r.is_active, r.run_id, r.event_id) for r in reactions)

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.audience import partitions_of
 from memory.errors import NotFound
 from memory.feedback import Detector, OverlapDetector
 from memory.fold import apply, with_verdicts
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Verdicts
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
-from memory.verdict import fold_votes, judge
+from memory.redaction import Redactor
+from memory.service.tallying import file_in_index, retally, weights_of
+from memory.verdict import judge
+
+__all__ = ["Core", "event", "existing", "file_in_index", "record", "settle"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,7 @@ class Core:
     policy: TeachingPolicy = field(default_factory=TeachingPolicy)
     detector: Detector = field(default_factory=OverlapDetector)
     ledger_days: int = 30
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 def record(tx: Transaction, episode: Episode, event: Event) -> Episode:
@@ -57,30 +61,26 @@ def event(
     )
 
 
-def file_in_index(tx: Transaction, episode: Episode) -> None:
-    """Make the episode findable where its verdicts allow, and nowhere else.
-
-    An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
-    """
-    entries = partitions_of(episode)
-    if entries and not tx.episodes.vectors(episode.workspace, [episode.id]):
-        return
-    if entries != tx.episodes.index_of(episode.workspace, episode.id):
-        tx.episodes.set_index(episode.workspace, episode.id, entries)
-
-
 def settle(
     tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy, reason: str = ""
 ) -> list[tuple[Verdicts, Episode]]:
-    """Fold a run's reactions into votes and verdicts, log what changed, and refile it.
+    """Fold a run's reactions into votes and verdicts, log what changed, and refile it; and what it touches elsewhere.
 
     Returns (verdicts before, episode after) for every node of the run, the root first.
     """
-    votes = fold_votes(tx.teaching.reactions_of_run(workspace, run_id))
-    tx.teaching.set_votes(workspace, run_id, votes)
+    for other in sorted(retally(tx, workspace, [run_id], policy)):
+        _rejudge(tx, workspace, other, actor, at, policy, "")
+    return _rejudge(tx, workspace, run_id, actor, at, policy, reason)
+
+
+def _rejudge(
+    tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy, reason: str
+) -> list[tuple[Verdicts, Episode]]:
+    votes = tx.teaching.votes(workspace, run_id)
+    weights = weights_of(tx, workspace, votes, policy)
     settled: list[tuple[Verdicts, Episode]] = []
     for episode in tx.episodes.of_run(workspace, run_id):
-        before, verdicts = episode.verdicts, judge(episode, votes, policy)
+        before, verdicts = episode.verdicts, judge(episode, votes, policy, weights)
         after = episode
         if verdicts != before:
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED

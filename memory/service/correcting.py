@@ -19,7 +19,9 @@ from memory.model import (
     Visibility,
 )
 from memory.ports import Transaction
+from memory.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.service.core import Core, event, existing, file_in_index, record
+from memory.service.holding import hold_back, restore_text, usable_reason
 from memory.service.voting import write_vote
 
 CORRECTION_CHARACTERS = 8000
@@ -64,7 +66,9 @@ class Correcting:
         counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
         event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer.
         """
-        words = usable(text, "a correction needs a text: what would have been right?")
+        written = usable(text, "a correction needs a text: what would have been right?")
+        words = self._core.redactor.text(written)
+        why = usable_reason(self._core, reason)
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
@@ -73,14 +77,32 @@ class Correcting:
             failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
             lesson = self._lesson(failed, scope, words, now)
             self._replace_older(tx, failed, lesson, now)
-            write_vote(self._core, tx, _implied_vote(failed, lesson, role, at), now, reason=reason)
+            implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
+            write_vote(self._core, tx, implied, now, reason=why.text)
             failed = existing(tx, scope.workspace, failed.id)
-            detail = {"text": words, "lesson": lesson.id}
-            failed = record(tx, failed, event(failed, EventKind.CORRECTED, scope.person, now, detail=detail))
-            self._store_lesson(tx, failed, lesson, now)
-            write_vote(self._core, tx, own_vote(lesson, role, at), now, reason="a person said what is right")
+            flags = lesson_flags(lesson, has_secret=words != written)
+            # Held back, it does not stand on the answer either, until it is released.
+            detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
+            told = event(
+                failed,
+                EventKind.CORRECTED,
+                scope.person,
+                now,
+                detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
+            )
+            failed = record(tx, failed, told)
+            self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
+            hold_back(tx, lesson, flags, now)
+            write_vote(
+                self._core,
+                tx,
+                replace(own_vote(lesson, role, at), event_id=event_id),
+                now,
+                reason="a person said what is right",
+            )
             lesson = existing(tx, scope.workspace, lesson.id)
-            return Corrected(failed=failed, lesson=lesson, is_live_for_others=lesson.verdicts.channel.is_validated)
+            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine
+            return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}
@@ -106,9 +128,11 @@ class Correcting:
             )
         )
 
-    def _store_lesson(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
+    def _store_lesson(
+        self, tx: Transaction, failed: Episode, lesson: Episode, detail: dict[str, object], now: datetime
+    ) -> None:
         tx.episodes.put(lesson)
-        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
+        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
         for model, vector in tx.episodes.vectors(failed.workspace, [failed.id]).values():
             tx.episodes.put_vector(lesson.workspace, lesson.id, model, vector)
         tx.episodes.add_link(
@@ -147,21 +171,11 @@ class Correcting:
             if link.kind is not LinkKind.CORRECTS or failed is None or link.from_id != lesson.id:
                 continue
             corrected.append(failed.run_id)
-            self._restore_text(tx, failed, reaction.actor, now)
+            restore_text(tx, failed, reaction.actor, now)
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
                 write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
         return lesson, tuple(corrected)
-
-    def _restore_text(self, tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
-        """Put the newest correction that still stands on the failed episode, in its author's name; or none."""
-        links = tx.episodes.links(failed.workspace, [failed.id])
-        ids = [link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id == failed.id]
-        standing = [each for each in tx.episodes.get_many(failed.workspace, ids).values() if each.archived_at is None]
-        newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
-        text, author = (newest.output, newest.author) if newest else ("", actor)
-        if text != failed.correction:
-            record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
         for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
@@ -170,6 +184,11 @@ class Correcting:
                 if older is not None and older.archived_at is not None:
                     restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
                     file_in_index(tx, restored)
+
+
+def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
+    """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
+    return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:

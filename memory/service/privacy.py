@@ -3,11 +3,23 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from memory.fold import replay
-from memory.model import Episode, Event, EventKind, Incoming, LinkKind, Reaction, Signal
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    Incoming,
+    LinkKind,
+    Reaction,
+    ShortMemory,
+    Signal,
+    StoredGrade,
+    StoredStep,
+)
+from memory.model.world import Revision, Topic
 from memory.ports import EpisodeFilter, Transaction
-from memory.service.core import Core, file_in_index
-from memory.verdict import fold_votes
+from memory.service.core import Core
+from memory.service.tallying import refold, runs_of_voters
+from memory.world.merging import erase_person as erase_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +32,22 @@ class Holdings:
     """Episodes of others that repeat their words: corrections of their answers, answers that rest on their lessons."""
     messages: tuple[Incoming, ...]
     reactions: tuple[Reaction, ...]
+    topics: tuple[Topic, ...] = ()
+    """What they brought up."""
+    values: tuple[Revision, ...] = ()
+    """Every value they gave to a field, in topics of others too."""
+    steps: tuple[StoredStep, ...] = ()
+    """What their runs noted step by step, beside the episodes."""
+    grades: tuple[StoredGrade, ...] = ()
+    """Every grade they gave to a step."""
+    short: tuple[ShortMemory, ...] = ()
+    """What is kept for a while only."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing at all."""
-        return not (self.episodes or self.derived or self.messages or self.reactions)
+        said = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
+        return not any((*said, self.steps, self.grades, self.short))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +88,11 @@ class Privacy:
             derived=tuple(whole[each] for each in repeated),
             messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
+            topics=tuple(tx.world.of_person(workspace, person)),
+            values=tuple(tx.world.revisions_by(workspace, person)),
+            steps=tuple(tx.steps.of_person(workspace, person)),
+            grades=tuple(tx.steps.grades_by(workspace, person)),
+            short=tuple(tx.short.of_person(workspace, person)),
         )
 
     def forget(self, workspace: str, person: str) -> Erased:
@@ -77,18 +105,23 @@ class Privacy:
             held = self._holdings(tx, workspace, person)
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
             doomed = [*held.episodes, *held.derived]
+            gone = {episode.run_id for episode in doomed}
+            touched_runs |= runs_of_voters(tx, workspace, gone)
             tx.retrievals.delete_runs(workspace, {episode.run_id for episode in doomed})
             tx.deliveries.delete_runs(workspace, {episode.run_id for episode in doomed})
             tx.episodes.delete(workspace, [episode.id for episode in doomed])
             tx.deliveries.delete_by(workspace, person)
             tx.teaching.delete_reactions(workspace, person)
+            erase_topics(tx, workspace, person, now)
+            tx.steps.erase_grades(workspace, person)
+            tx.steps.delete_runs(workspace, person)
+            tx.short.delete_by(workspace, person)
             tx.teaching.delete_runs(workspace, {episode.run_id for episode in doomed})
             for episode_id in tx.log.erase_actor(workspace, person):
                 episode = tx.episodes.get(workspace, episode_id)
                 if episode is not None:
                     touched_runs.add(episode.run_id)
-            for run_id in sorted(touched_runs):
-                self._refold(tx, workspace, run_id)
+            refold(tx, workspace, touched_runs - gone, self._core.policy)
             erased = Erased(
                 episodes=len(held.episodes),
                 derived=len(held.derived),
@@ -102,23 +135,16 @@ class Privacy:
         self._core.store.erase_free_space()
         return erased
 
-    def _refold(self, tx: Transaction, workspace: str, run_id: str) -> None:
-        """Make what remains of a run what its remaining log says, as if the person had never been there."""
-        log = tx.log.of_run(workspace, run_id)
-        tx.teaching.set_votes(workspace, run_id, fold_votes(tx.teaching.reactions_of_run(workspace, run_id)))
-        for episode in tx.episodes.of_run(workspace, run_id):
-            after = replay(episode, log, self._core.policy)
-            tx.episodes.put(after)
-            file_in_index(tx, after)
-
     def erase_run(self, workspace: str, run_id: str) -> int:
         """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
         with self._core.store.write() as tx:
             nodes = tx.episodes.of_run(workspace, run_id)
             tx.retrievals.delete_runs(workspace, [run_id])
             tx.deliveries.delete_runs(workspace, [run_id])
+            touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
             tx.teaching.delete_runs(workspace, [run_id])
             erased = tx.episodes.delete(workspace, [node.id for node in nodes])
+            refold(tx, workspace, touched, self._core.policy)
         self._core.store.erase_free_space()
         return erased
 

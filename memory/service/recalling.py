@@ -1,7 +1,9 @@
 """Recall: the validated episodes most like a goal, for one person in one place."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from memory.audience import partitions_for, partitions_of
 from memory.errors import EmbeddingFailed
@@ -17,9 +19,10 @@ from memory.model import (
     Vector,
     Verdict,
 )
-from memory.ports import EpisodeFilter, Neighbour, Neighbourhood
+from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Transaction
 from memory.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.retrieval.config import RetrievalConfig
+from memory.retrieval.consensus import settle_disagreements, voice_of
 from memory.retrieval.lexical import likeness
 from memory.retrieval.pipeline import Candidate
 from memory.service.core import Core
@@ -56,7 +59,7 @@ class IndexSource:
                 scope.workspace,
                 partitions_for(scope),
                 self._core.embedder.name,
-                vector,
+                cast("Vector", vector),  # the use case below put it there
                 k=self._candidates,
                 min_cosine=config.min_intent,
             )
@@ -149,7 +152,9 @@ class Recalling:
             if scored.verdict.is_validated
         )
         counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
-        exemplars, counts = self._expanded(scope, exemplars, counts)
+        exemplars, counts = self._expanded(scope, exemplars, counts, (config or self.config).max_per_author)
+        if (config or self.config).consensus:
+            exemplars = self._settled(scope, exemplars)
         recollection = Recollection(retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts)
         return Recalled(recollection=recollection, vector=vector)
 
@@ -160,19 +165,26 @@ class Recalling:
             return None
 
     def _expanded(
-        self, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts
+        self, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts, per_author: int | None
     ) -> tuple[tuple[Exemplar, ...], StageCounts]:
         """Follow the links of mistakes to their corrections.
 
-        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake. One that
-        waits for review stays unseen: its text is taken off the mistake as well (design 3.1, rule 7).
+        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless its
+        author is heard often enough already. One that waits for review stays unseen: its text is taken off the mistake
+        as well (design 3.1, rule 7).
         """
+        heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
         seen = self.corrections_for(scope, mistakes)
         chosen = {exemplar.episode.id for exemplar in exemplars}
         expanded: list[Exemplar] = []
         for exemplar in exemplars:
-            lessons = seen.get(exemplar.episode.id, [])
+            lessons = []
+            for lesson in seen.get(exemplar.episode.id, []):
+                is_heard = per_author is not None and heard[lesson.author] >= per_author
+                if lesson.id in chosen or lesson.author == scope.person or not is_heard:
+                    heard[lesson.author] += lesson.id not in chosen
+                    lessons.append(lesson)
             if exemplar.lesson is Lesson.AVOID:
                 text = lessons[-1].output if lessons else ""
                 exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
@@ -180,30 +192,68 @@ class Recalling:
             for lesson in lessons:
                 if lesson.id not in chosen:
                     chosen.add(lesson.id)
-                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS))
+                    found = _nearest(lesson, partitions_for(scope))
+                    audience = found.audience if found else exemplar.audience
+                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
         return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
+
+    def _settled(self, scope: Scope, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
+        """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
+        approved = [e for e in exemplars if e.lesson is Lesson.REPEAT]
+        if len({e.episode.signature for e in approved}) < 2:
+            return exemplars
+        with self._core.store.read() as tx:
+            vectors = tx.episodes.vectors(scope.workspace, [e.episode.id for e in approved])
+            votes = {e.episode.id: tx.teaching.votes(scope.workspace, e.episode.run_id) for e in approved}
+
+        def similarity(one: Episode, other: Episode) -> float:
+            first, second = vectors.get(one.id), vectors.get(other.id)
+            if first is None or second is None or first[0] != second[0]:
+                return likeness(one.goal, other.goal)
+            return float(first[1] @ second[1])
+
+        voices = [voice_of(e, votes.get(e.episode.id, ()), scope.person) for e in exemplars]
+        settled = settle_disagreements(exemplars, voices, similarity)
+        stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
+        unsettled = {e.episode.output for e in approved} - stands
+        return tuple(
+            replace(e, episode=replace(e.episode, correction=""))
+            if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
+            else e
+            for e in settled
+        )
 
     def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
         """The corrections of each of these episodes that are approved where this person looks, the newest last."""
-        seen: dict[str, list[Episode]] = {}
         if not episode_ids:
-            return seen
+            return {}
         with self._core.store.read() as tx:
-            links = [link for link in tx.episodes.links(scope.workspace, episode_ids) if link.kind is LinkKind.CORRECTS]
-            lessons = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
-        named = partitions_for(scope)
-        for link in sorted(links, key=lambda link: link.from_id):
-            lesson = lessons.get(link.from_id)
-            if link.to_id in episode_ids and lesson is not None and _is_repeat_for(lesson, named):
-                seen.setdefault(link.to_id, []).append(lesson)
-        return seen
+            return corrections_for(tx, scope, episode_ids)
+
+
+def corrections_for(tx: Transaction, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
+    """The corrections of each of these episodes that are approved where this person looks, the newest last."""
+    links = [link for link in tx.episodes.links(scope.workspace, episode_ids) if link.kind is LinkKind.CORRECTS]
+    lessons = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
+    named = partitions_for(scope)
+    seen: dict[str, list[Episode]] = {}
+    for link in sorted(links, key=lambda link: link.from_id):
+        lesson = lessons.get(link.from_id)
+        if link.to_id in episode_ids and lesson is not None and _is_repeat_for(lesson, named):
+            seen.setdefault(link.to_id, []).append(lesson)
+    return seen
 
 
 def _is_repeat_for(lesson: Episode, partitions: Sequence[str]) -> bool:
     """Whether the lesson is approved in the most specific of these partitions that has it."""
-    filed = [entry for entry in partitions_of(lesson) if entry.partition in partitions]
-    nearest = min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
+    nearest = _nearest(lesson, partitions)
     return nearest is not None and nearest.verdict is Verdict.SUCCESS
+
+
+def _nearest(lesson: Episode, partitions: Sequence[str]) -> IndexEntry | None:
+    """Where the lesson is filed in the most specific of these partitions that has it."""
+    filed = [entry for entry in partitions_of(lesson) if entry.partition in partitions]
+    return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
 
 
 def _audience(hit: Neighbour | None) -> Audience:

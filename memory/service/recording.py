@@ -22,7 +22,9 @@ from memory.model import (
     Verdict,
 )
 from memory.ports import Transaction
+from memory.quarantine import flags_of
 from memory.service.core import Core, event, record, settle
+from memory.service.holding import hold_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +81,9 @@ class Recording:
 
     def accept(self, message: Incoming) -> bool:
         """Store a message before anything is done about it. False if it was accepted before."""
+        kept = self._core.redactor.message(message)
         with self._core.store.write() as tx:
-            return tx.deliveries.accept(message)
+            return tx.deliveries.accept(kept)
 
     def withdraw(self, workspace: str, event_id: str) -> None:
         """Give up an accepted message: it will not be answered."""
@@ -103,7 +106,7 @@ class Recording:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():
                 return False
-            tx.deliveries.reword(workspace, incoming.event_id, text)
+            tx.deliveries.reword(workspace, incoming.event_id, self._core.redactor.text(text))
             return True
 
     def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
@@ -144,9 +147,12 @@ class Recording:
     def finish(self, run: FinishedRun) -> bool:
         """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
 
+        Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
+
         False, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile.
         """
         now = self._core.clock()
+        run = self._redacted(run)
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming(run.workspace, run.event_id) if run.event_id else None
             if run.event_id and (incoming is None or incoming.progress is not Progress.ACCEPTED):
@@ -160,6 +166,18 @@ class Recording:
                 tx.deliveries.set_progress(run.workspace, run.event_id, Progress.ANSWERED, run.run_id)
         return True
 
+    def _redacted(self, run: FinishedRun) -> FinishedRun:
+        redactor = self._core.redactor
+        return replace(
+            run,
+            nodes=tuple(map(redactor.episode, run.nodes)),
+            parts=tuple(map(redactor.text, run.parts)),
+            recalls=tuple(
+                replace(recall, recollection=replace(recall.recollection, goal=redactor.text(recall.recollection.goal)))
+                for recall in run.recalls
+            ),
+        )
+
     def _store_nodes(self, tx: Transaction, run: FinishedRun) -> None:
         vectors = {recall.node_path: recall.vector for recall in run.recalls}
         for node in run.nodes:
@@ -168,7 +186,9 @@ class Recording:
                 rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
             episode = facts(replace(node, rep=rep))
             tx.episodes.put(episode)
-            tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at))
+            detail = {"event": run.event_id} if run.event_id else {}
+            tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at, detail=detail))
+            hold_back(tx, episode, flags_of(episode), episode.created_at)
             vector = vectors.get(episode.node_path)
             if vector is not None:
                 tx.episodes.put_vector(episode.workspace, episode.id, run.embedding_model, vector)

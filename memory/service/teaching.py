@@ -7,7 +7,17 @@ from memory.errors import EmbeddingFailed, InvalidInput
 from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Vector, Verdict, Visibility
 from memory.ports import Transaction
 from memory.service.core import Core, event, existing, file_in_index, record, settle
-from memory.service.correcting import OWN_CORRECTION, Corrected, Correcting, own_vote, taught_lesson, usable
+from memory.service.correcting import (
+    OWN_CORRECTION,
+    Corrected,
+    Correcting,
+    lesson_flags,
+    own_vote,
+    taught_lesson,
+    usable,
+)
+from memory.service.holding import hold_back, release, usable_reason
+from memory.service.promoting import is_within_limit, note_limit
 from memory.service.voting import Taught, is_news, write_vote
 
 _GRADE = "grade"
@@ -47,9 +57,10 @@ class Teaching:
             entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
             if entry is None:
                 if on_own_message and is_news(tx, reaction) and not _was_claimed(tx, reaction):
-                    tx.teaching.put_reaction(reaction)
+                    tx.teaching.put_reaction(replace(reaction, event_id=reaction.event_id or event_id))
                 return Taught(is_known=False)
-            return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id), now)
+            came_by = reaction.event_id or event_id
+            return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id, event_id=came_by), now)
 
     def vote(self, reaction: Reaction) -> Taught:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
@@ -75,6 +86,7 @@ class Teaching:
         value = {Verdict.SUCCESS: 1, Verdict.FAILURE: -1, Verdict.PENDING: 0}.get(verdict)
         if value is None:
             raise InvalidInput(f"cannot grade as {verdict.value}; use success, failure or pending")
+        why = usable_reason(self._core, reason)
         with self._core.store.write() as tx:
             # The time of a grade is when it is written, so that of two at once neither is taken for a late delivery.
             now = self._core.clock()
@@ -93,8 +105,9 @@ class Teaching:
                 role=role,
                 run_id=episode.run_id,
                 is_active=value != 0,
+                event_id=event_id,
             )
-            write_vote(self._core, tx, _addressed(reaction), now, reason)
+            write_vote(self._core, tx, _addressed(reaction), now, why.text)
             return existing(tx, workspace, episode_id)
 
     def correct(
@@ -119,8 +132,9 @@ class Teaching:
         A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
         `InvalidInput` for an unusable text.
         """
-        goal = usable(question, "a lesson needs a question: when should this be the answer?")
-        words = usable(answer, "a lesson needs an answer")
+        asked = usable(question, "a lesson needs a question: when should this be the answer?")
+        said = usable(answer, "a lesson needs an answer")
+        goal, words = self._core.redactor.text(asked), self._core.redactor.text(said)
         vector = self._embedded(goal)
         with self._core.store.write() as tx:
             now = self._core.clock()
@@ -128,13 +142,15 @@ class Teaching:
                 return None
             lesson = taught_lesson(self._core, scope, goal, words, now)
             tx.episodes.put(lesson)
-            tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
+            came_by = {"role": role.value, "event": event_id}
+            tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=came_by))
+            lesson = hold_back(tx, lesson, lesson_flags(lesson, has_secret=(goal, words) != (asked, said)), now)
             if vector is not None:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
             if audience is Audience.WORKSPACE and role.may_promote and lesson.visibility is Visibility.PUBLIC:
-                detail = {"audience": audience.value}
-                record(tx, lesson, event(lesson, EventKind.PROMOTED, scope.person, now, detail=detail))
-            write_vote(self._core, tx, own_vote(lesson, role, at), now, reason="a person said what is right")
+                self._promoted(tx, lesson, audience, scope.person, role, now)
+            own = replace(own_vote(lesson, role, at), event_id=event_id)
+            write_vote(self._core, tx, own, now, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 
     def _embedded(self, goal: str) -> Vector | None:
@@ -165,6 +181,7 @@ class Teaching:
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
 
+        A teacher who promoted too many in the window gets the episode back as it is; the attempt is in the log.
         Raises `InvalidInput` where that would leave a direct message or a private channel (design 3.1, rule 5).
         """
         if not role.may_promote:
@@ -177,10 +194,22 @@ class Teaching:
                     f"episode {episode_id} comes from a {episode.visibility.value} conversation and stays there; "
                     "teach it again in a public channel to share it"
                 )
-            wanted = "" if audience is Audience.PERSONAL else audience.value
-            promoted = record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail={"audience": wanted}))
+            promoted = self._promoted(tx, episode, audience, actor, role, now)
             settle(tx, workspace, promoted.run_id, actor, now, self._core.policy, promoted.outcome_reason)
             return existing(tx, workspace, episode_id)
+
+    def _promoted(
+        self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
+    ) -> Episode:
+        wanted = "" if audience is Audience.PERSONAL else audience.value
+        detail: dict[str, object] = {"audience": wanted, "role": role.value}
+        if wanted and not is_within_limit(tx, episode.workspace, actor, role, now, self._core.policy):
+            return note_limit(tx, episode, actor, detail, now)
+        return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
+
+    def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+        """Let a quarantined lesson be recalled again (`memory.service.holding.release`)."""
+        return release(self._core, workspace, episode_id, actor=actor, role=role)
 
     def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
         """Take an episode out of recall without losing anything. Archiving twice is once. Raises `NotFound`."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from memory.fold import reaction_detail
 from memory.model import Episode, EventKind, Reaction, Verdicts, Vote
 from memory.ports import Transaction
+from memory.service.archive import bring_back
 from memory.service.core import Core, event, settle
 
 
@@ -22,13 +23,16 @@ class Taught:
     """Whether the person's standing vote is another one than before."""
     root: Episode | None = None
     """The answer's first node as it is now."""
+    is_limited: bool = False
+    """Whether the vote is beyond what its voter may say in the window: it counts for their own scope alone."""
     was: Verdicts = field(default_factory=Verdicts)
     """Its verdicts before."""
 
     @property
     def is_lesson(self) -> bool:
         """Whether the answer is a lesson now, in any audience."""
-        return self.root is not None and self.root.archived_at is None and self.root.verdict.is_validated
+        root = self.root
+        return root is not None and root.archived_at is None and not root.quarantine and root.verdict.is_validated
 
     @property
     def was_lesson(self) -> bool:
@@ -47,16 +51,28 @@ def write_vote(core: Core, tx: Transaction, reaction: Reaction, now: datetime, r
     tx.teaching.put_reaction(reaction)
     kind = EventKind.VOTED if reaction.is_active else EventKind.UNVOTED
     tx.log.append(event(nodes[0], kind, reaction.actor, now, detail=reaction_detail(reaction)))
+    bring_back(tx, nodes, reaction.actor, now)
     settled = settle(tx, reaction.workspace, reaction.run_id, reaction.actor, now, core.policy, reason)
     was, root = settled[0]
-    is_new = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction) != before
-    return Taught(is_known=True, changed=True, is_new_opinion=is_new, root=root, was=was)
+    standing = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction)
+    return Taught(
+        is_known=True,
+        changed=True,
+        is_new_opinion=_value(standing) != _value(before),
+        is_limited=standing is not None and standing.is_limited,
+        root=root,
+        was=was,
+    )
 
 
-def _standing(votes: Sequence[Vote], reaction: Reaction) -> int:
-    """The person's vote on what the reaction is about; 0 for none."""
+def _standing(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
+    """The person's vote on what the reaction is about."""
     mine = (vote for vote in votes if (vote.actor, vote.node_id) == (reaction.actor, reaction.node_id))
-    return next((vote.value for vote in mine), 0)
+    return next(mine, None)
+
+
+def _value(vote: Vote | None) -> int:
+    return vote.value if vote else 0
 
 
 def is_news(tx: Transaction, reaction: Reaction) -> bool:

@@ -28,6 +28,7 @@ class Episodes:
             context_before=tuple(episode.context_before),
             context_after=tuple(episode.context_after),
             exemplar_ids=tuple(episode.exemplar_ids),
+            quarantine=tuple(episode.quarantine),
         )
         if not episode.workspace or not episode.id:
             raise ValueError("an episode is stored under its workspace and id, one of them is empty")
@@ -78,10 +79,13 @@ class Episodes:
         for each in gone:
             state.vectors.pop((workspace, each), None)
             state.index.pop((workspace, each), None)
+            state.steps.pop((workspace, each), None)
         for link_key in [key for key in state.links if key[0] == workspace and gone.intersection(key[1:3])]:
             del state.links[link_key]
         for event_key in [k for k, event in state.events.items() if k[0] == workspace and event.episode_id in gone]:
             del state.events[event_key]
+        for grade_key in [k for k, grade in state.grades.items() if k[0] == workspace and grade.episode_id in gone]:
+            del state.grades[grade_key]
         for key, items in state.items.items():
             if key[0] == workspace:
                 state.items[key] = tuple(item for item in items if item.episode_id not in gone)
@@ -146,4 +150,5 @@ def _matches(episode: Episode, wanted: EpisodeFilter) -> bool:
         and (text in episode.goal.lower() or text in episode.output.lower())
         and (episode.is_root or not wanted.roots_only)
         and (episode.archived_at is None or wanted.include_archived)
+        and (bool(episode.quarantine) or not wanted.quarantined_only)
     )

@@ -24,6 +24,13 @@ class Log:
         claimed[storable((workspace, source_event_id))] = storable(at)
         return True
 
+    def sweep_claims(self, before: datetime) -> int:
+        claimed = self._access.changing.claimed
+        gone = [key for key, at in claimed.items() if at < before]
+        for key in gone:
+            del claimed[key]
+        return len(gone)
+
     def append(self, event: Event) -> bool:
         state = self._access.changing
         detail: Mapping[str, object] = plain(storable(event).detail)

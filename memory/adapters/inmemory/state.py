@@ -16,8 +16,15 @@ from memory.model import (
     Reaction,
     Retrieval,
     RetrievalItem,
+    SessionRun,
+    ShortMemory,
+    StoredGrade,
+    StoredStep,
+    TrustEvidence,
     Vote,
 )
+from memory.model.upkeep import JobRun, Lease, Rule
+from memory.model.world import Revision, Topic, TopicEvent, TopicField, TopicLink
 from memory.ports import IndexEntry
 
 if TYPE_CHECKING:
@@ -41,11 +48,25 @@ class State:
     claimed: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reactions: dict[tuple[str, str, str, str, str, str], Reaction] = field(default_factory=dict)
     votes: dict[RunKey, tuple[Vote, ...]] = field(default_factory=dict)
+    evidence: dict[RunKey, tuple[TrustEvidence, ...]] = field(default_factory=dict)
     ledger: dict[tuple[str, str, str], LedgerEntry] = field(default_factory=dict)
     incoming: dict[tuple[str, str], Incoming] = field(default_factory=dict)
     outgoing: dict[tuple[str, str, int], Outgoing] = field(default_factory=dict)
     retrievals: dict[tuple[str, str], Retrieval] = field(default_factory=dict)
     items: dict[tuple[str, str], tuple[RetrievalItem, ...]] = field(default_factory=dict)
+    session_runs: dict[tuple[str, str, str, str], SessionRun] = field(default_factory=dict)
+    steps: dict[EpisodeKey, StoredStep] = field(default_factory=dict)
+    grades: dict[tuple[str, int], StoredGrade] = field(default_factory=dict)
+    short: dict[tuple[str, str, str], ShortMemory] = field(default_factory=dict)
+    topics: dict[tuple[str, str], Topic] = field(default_factory=dict)
+    topic_vectors: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
+    topic_fields: dict[tuple[str, str, str], TopicField] = field(default_factory=dict)
+    revisions: dict[tuple[str, str], Revision] = field(default_factory=dict)
+    topic_links: dict[tuple[str, str, str, str], TopicLink] = field(default_factory=dict)
+    topic_events: dict[tuple[str, int], TopicEvent] = field(default_factory=dict)
+    leases: dict[str, Lease] = field(default_factory=dict)
+    job_runs: dict[str, JobRun] = field(default_factory=dict)
+    rules: dict[tuple[str, str], Rule] = field(default_factory=dict)
     counters: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def copy(self) -> "State":

@@ -12,7 +12,10 @@ from memory.adapters.inmemory.episodes import Episodes
 from memory.adapters.inmemory.log import Log
 from memory.adapters.inmemory.retrievals import Retrievals
 from memory.adapters.inmemory.state import Access, State
+from memory.adapters.inmemory.steps import ShortMemories, Steps
 from memory.adapters.inmemory.teaching import Teaching
+from memory.adapters.inmemory.upkeep import Upkeep
+from memory.adapters.inmemory.world import World
 from memory.adapters.shelf import Shelf, search
 from memory.errors import StoreUnavailable
 from memory.ports import Neighbourhood, Transaction
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class InMemoryTransaction:
-    """The five tables of one transaction."""
+    """The tables of one transaction."""
 
     def __init__(self, access: Access) -> None:
         self.episodes = Episodes(access)
@@ -30,6 +33,10 @@ class InMemoryTransaction:
         self.teaching = Teaching(access)
         self.deliveries = Deliveries(access)
         self.retrievals = Retrievals(access)
+        self.world = World(access)
+        self.steps = Steps(access)
+        self.short = ShortMemories(access)
+        self.upkeep = Upkeep(access)
 
 
 class InMemoryStore:
@@ -89,7 +96,8 @@ class InMemoryStore:
     def workspaces(self) -> list[str]:
         self._require_open()
         state = self._committed
-        return sorted({key[0] for table in (state.episodes, state.incoming, state.outgoing) for key in table})
+        tables = (state.episodes, state.incoming, state.outgoing, state.topics)
+        return sorted({key[0] for table in tables for key in table})
 
     def erase_free_space(self) -> None:
         self._require_open()

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import check_votes, storable
-from memory.model import LedgerEntry, Reaction, Vote
+from memory.adapters.storable import check_evidence, check_votes, storable
+from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
 
 
 class Teaching:
@@ -48,6 +48,34 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return list(self._access.state.votes.get((workspace, run_id), ()))
 
+    def votes_by(
+        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
+    ) -> list[Vote]:
+        own = [
+            vote
+            for key, votes in self._access.state.votes.items()
+            if key[0] == workspace
+            for vote in votes
+            if vote.actor == actor and (after is None or vote.at > after) and (until is None or vote.at <= until)
+        ]
+        return sorted(own, key=lambda vote: (vote.at, vote.run_id, vote.node_id))
+
+    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+        state = self._access.changing
+        check_evidence(workspace, run_id, evidence)
+        state.evidence[workspace, run_id] = tuple(sorted(evidence, key=lambda each: (each.node_id, each.actor)))
+
+    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+        return list(self._access.state.evidence.get((workspace, run_id), ()))
+
+    def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
+        counted = {actor: [0, 0] for actor in actors}
+        for key, evidence in self._access.state.evidence.items():
+            for each in evidence:
+                if key[0] == workspace and each.actor in counted:
+                    counted[each.actor][0 if each.agrees else 1] += 1
+        return {actor: (right, wrong) for actor, (right, wrong) in counted.items()}
+
     def put_ledger(self, entry: LedgerEntry) -> None:
         ledger = self._access.changing.ledger
         ledger[storable(entry).workspace, entry.channel, entry.message_id] = entry
@@ -80,6 +108,7 @@ class Teaching:
             del state.reactions[reaction.key]
         for run_id in wanted:
             state.votes.pop((workspace, run_id), None)
+            state.evidence.pop((workspace, run_id), None)
 
     def _reactions(self, workspace: str) -> list[Reaction]:
         return [r for key, r in self._access.state.reactions.items() if key[0] == workspace]

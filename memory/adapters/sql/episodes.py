@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func
 
 from memory.adapters.sql import index
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
-from memory.adapters.sql.tables import episode_vectors, episodes, events, links, retrieval_items
+from memory.adapters.sql.tables import episode_vectors, episodes, events, links, quarantines, retrieval_items
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, Origin, Usage, Verdicts
@@ -25,8 +25,18 @@ _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
 _LONG = ("thoughts", "context_before", "context_after", "trajectory")
 _FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
 
-_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)))
-_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG))
+_QUARANTINE = (
+    select(quarantines.c.reasons)
+    .where(quarantines.c.workspace == _t.workspace, quarantines.c.episode_id == _t.id)
+    .correlate(episodes)
+    .scalar_subquery()
+)
+_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), _QUARANTINE.label("quarantine"))
+_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), _QUARANTINE.label("quarantine"))
+_PUT_QUARANTINE = put_statement(quarantines)
+_CLEAR_QUARANTINE = delete(quarantines).where(
+    quarantines.c.workspace == bindparam("w"), quarantines.c.episode_id == bindparam("id")
+)
 _PUT = put_statement(episodes)
 _GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
 _GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
@@ -63,6 +73,11 @@ class Episodes:
         row.update({name: getattr(episode.usage, name) for name in _USAGE})
         row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
         self._session.run(_PUT, row)
+        key = {"workspace": episode.workspace, "episode_id": episode.id}
+        if episode.quarantine:
+            self._session.run(_PUT_QUARANTINE, {**key, "reasons": episode.quarantine})
+        else:
+            self._session.run(_CLEAR_QUARANTINE, {"w": episode.workspace, "id": episode.id})
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         row = self._session.row(_GET, {"w": workspace, "id": episode_id})
@@ -166,6 +181,8 @@ def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Sel
         conditions.append(_t.parent_id == "")
     if not wanted.include_archived:
         conditions.append(_t.archived_at.is_(None))
+    if wanted.quarantined_only:
+        conditions.append(_QUARANTINE.is_not(None))
     return statement.select_from(episodes).where(*conditions)
 
 

@@ -37,6 +37,9 @@ class Log:
         row = {"workspace": workspace, "source_event_id": source_event_id, "at": at}
         return self._session.run(_CLAIM, storable(row)) == 1
 
+    def sweep_claims(self, before: datetime) -> int:
+        return self._session.run(delete(processed_events).where(processed_events.c.at < before))
+
     def append(self, event: Event) -> bool:
         row = {column.name: getattr(storable(event), column.name) for column in _t}
         row["seq"] = self._session.advance(event.workspace, "event")

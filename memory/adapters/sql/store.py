@@ -17,8 +17,12 @@ from memory.adapters.sql.log import Log
 from memory.adapters.sql.retrievals import Retrievals
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
+from memory.adapters.sql.steps import ShortMemories, Steps
 from memory.adapters.sql.tables import episodes, incoming, outgoing
 from memory.adapters.sql.teaching import Teaching
+from memory.adapters.sql.upkeep import Upkeep
+from memory.adapters.sql.world import World
+from memory.adapters.sql.world_tables import topics
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.ports import Neighbourhood, Transaction
 
@@ -28,11 +32,11 @@ if TYPE_CHECKING:
 RECALL_BYTES = 256 * 2**20
 """How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
 
-_WORKSPACES = union(select(episodes.c.workspace), select(incoming.c.workspace), select(outgoing.c.workspace))
+_WORKSPACES = union(*(select(table.c.workspace) for table in (episodes, incoming, outgoing, topics)))
 
 
 class SqlTransaction:
-    """The five tables of one transaction."""
+    """The tables of one transaction."""
 
     def __init__(self, session: Session) -> None:
         self.episodes = Episodes(session)
@@ -40,6 +44,10 @@ class SqlTransaction:
         self.teaching = Teaching(session)
         self.deliveries = Deliveries(session)
         self.retrievals = Retrievals(session)
+        self.world = World(session)
+        self.steps = Steps(session)
+        self.short = ShortMemories(session)
+        self.upkeep = Upkeep(session)
 
 
 class SqlStore:

@@ -238,6 +238,7 @@ reactions = Table(
     _name("run_id"),
     Column("is_active", Boolean, nullable=False),
     Column("seq", BigInteger, nullable=False),
+    _name("event_id"),
     PrimaryKeyConstraint("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
@@ -255,7 +256,36 @@ votes = Table(
     Column("value", SmallInteger, nullable=False),
     Column("at", Moment, nullable=False),
     _name("source"),
+    _name("event_id"),
+    Column("is_limited", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
+    Index(None, "workspace", "actor", "at"),
+    sqlite_with_rowid=False,
+)
+
+# What administrators' votes prove about the other voters of a run: a fold of its votes, kept to be counted by person.
+trust_evidence = Table(
+    "trust_evidence",
+    metadata,
+    _name("workspace"),
+    _name("run_id"),
+    _name("node_id"),
+    _name("actor"),
+    Column("agrees", Boolean, nullable=False),
+    PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
+    Index(None, "workspace", "actor"),
+    sqlite_with_rowid=False,
+)
+
+# Only episodes that are in quarantine have a row.
+quarantines = Table(
+    "quarantines",
+    metadata,
+    _name("workspace"),
+    _name("episode_id"),
+    Column("reasons", TextTuple, nullable=False),
+    PrimaryKeyConstraint("workspace", "episode_id"),
+    ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
 

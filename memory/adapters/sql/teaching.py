@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, insert, select
+from sqlalchemy import Row, bindparam, delete, func, insert, select
 
 from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
-from memory.adapters.sql.tables import ledger, reactions
+from memory.adapters.sql.tables import ledger, reactions, trust_evidence
 from memory.adapters.sql.tables import votes as votes_table
-from memory.adapters.storable import check_votes, chunks, storable
-from memory.model import LedgerEntry, Reaction, Vote
+from memory.adapters.storable import check_evidence, check_votes, chunks, storable
+from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
 
 _r = reactions.c
 _l = ledger.c
@@ -46,6 +46,19 @@ _VOTES = (
     select(votes_table)
     .where(votes_table.c.workspace == bindparam("w"), votes_table.c.run_id == bindparam("run"))
     .order_by(votes_table.c.node_id, votes_table.c.actor)
+)
+_v = votes_table.c
+_VOTES_BY = (
+    select(votes_table)
+    .where(_v.workspace == bindparam("w"), _v.actor == bindparam("actor"))
+    .order_by(_v.at, _v.run_id, _v.node_id)
+)
+_e = trust_evidence.c
+_CLEAR_EVIDENCE = delete(trust_evidence).where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
+_EVIDENCE = (
+    select(trust_evidence)
+    .where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
+    .order_by(_e.node_id, _e.actor)
 )
 _PUT_LEDGER = put_statement(ledger)
 _LEDGER = select(ledger).where(
@@ -99,6 +112,33 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return [Vote(**row._mapping) for row in self._session.rows(_VOTES, {"w": workspace, "run": run_id})]
 
+    def votes_by(
+        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
+    ) -> list[Vote]:
+        statement = _VOTES_BY if after is None else _VOTES_BY.where(_v.at > after)
+        statement = statement if until is None else statement.where(_v.at <= until)
+        return [Vote(**row._mapping) for row in self._session.rows(statement, {"w": workspace, "actor": actor})]
+
+    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+        check_evidence(workspace, run_id, evidence)
+        self._session.run(_CLEAR_EVIDENCE, {"w": workspace, "run": run_id})
+        self._session.run(
+            insert(trust_evidence), [{column.name: getattr(each, column.name) for column in _e} for each in evidence]
+        )
+
+    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+        rows = self._session.rows(_EVIDENCE, {"w": workspace, "run": run_id})
+        return [TrustEvidence(**row._mapping) for row in rows]
+
+    def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
+        counted = {actor: [0, 0] for actor in actors}
+        for names in chunks(list(counted), ID_LIMIT):
+            counts = select(_e.actor, _e.agrees, func.count().label("votes"))
+            here = counts.where(_e.workspace == workspace, _e.actor.in_(names)).group_by(_e.actor, _e.agrees)
+            for row in self._session.rows(here):
+                counted[row.actor][0 if row.agrees else 1] = row.votes
+        return {actor: (right, wrong) for actor, (right, wrong) in counted.items()}
+
     def put_ledger(self, entry: LedgerEntry) -> None:
         self._session.run(_PUT_LEDGER, {column.name: getattr(storable(entry), column.name) for column in _l})
 
@@ -120,7 +160,7 @@ class Teaching:
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
-            for table in (ledger, reactions, votes_table):
+            for table in (ledger, reactions, votes_table, trust_evidence):
                 self._session.run(delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids)))
 
 

@@ -81,6 +81,19 @@ class JsonObject(TypeDecorator[Mapping[str, Any]]):
         return {} if value is None or value in _NOTHING else dict(json.loads(value))
 
 
+class Numbers(TypeDecorator[tuple[float, ...]]):
+    """Numbers as a JSON list, exact to the last digit."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[float, ...] | None, dialect: Dialect) -> str:
+        return to_json(list(value or ()))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[float, ...]:
+        return () if value is None or value in _NOTHING else tuple(float(number) for number in json.loads(value))
+
+
 class Steps(TypeDecorator[tuple[Step, ...]]):
     """A trajectory as a JSON list of its steps, without what is empty."""
 

@@ -8,7 +8,7 @@ from memory.model import Lesson
 
 _GOAL = re.compile(r"<goal>\n(.*)\n</goal>\s*\Z", re.DOTALL)
 _LESSONS = re.compile(r"^<lessons>\n(.*?)\n</lessons>$", re.DOTALL | re.MULTILINE)
-_FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)'")
+_FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID|DISPUTED): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)'")
 _FIELD = re.compile(
     r"(?P<name>This worked|This failed|Steps|Answer|That answer was wrong|Do this instead|"
     r"The task still failed because): ?(?P<text>.*)"
@@ -82,7 +82,8 @@ def _read_lessons(lines: Iterable[str]) -> list[Taught]:
         else:
             # A continuation line is set in by two spaces, which are the format's and not the text's.
             field.append(line.removeprefix("  "))
-    return [_taught(first, fields) for first, fields in found]
+    # What people disagree on is told to a model that can weigh it, and is nothing to follow.
+    return [_taught(first, fields) for first, fields in found if first["lesson"] != Lesson.DISPUTED]
 
 
 def _taught(first: re.Match[str], fields: dict[str, list[str]]) -> Taught:

@@ -1,0 +1,37 @@
+"""A second opinion by meaning: a paraphrase shares no word with the lesson."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memory.feedback.evidence import Detector, Evidence
+from memory.feedback.polarity import Denials, admits_ignorance, simplified
+from memory.feedback.vocabulary import languages_of
+from memory.model import Exemplar, Lesson, Signal
+
+Similarity = Callable[[str, str], float]
+"""How alike two texts are in meaning, 0..1. The seed's `similarityFn`, which the seed stores and never calls."""
+
+ALIKE_FROM = 0.75
+"""From here on, two texts say the same. Lower, two answers to one question look alike whatever they answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarityDetector:
+    """`detector`, but what it found ignored, or could not judge, is used if it means the same as the lesson."""
+
+    detector: Detector
+    similarity: Similarity
+    alike_from: float = ALIKE_FROM
+
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
+        """The inner detector's evidence, raised to used where meaning says so."""
+        found = self.detector.detect(exemplar, question, answer, action)
+        taught = exemplar.episode.output if exemplar.lesson is Lesson.REPEAT else exemplar.episode.correction
+        if found.signal not in (Signal.IGNORED, Signal.UNKNOWN) or not taught.strip() or not answer.strip():
+            return found
+        languages = languages_of([answer, taught])
+        signs = [bool(Denials(simplified(text, languages), languages)) for text in (answer, taught)]
+        if admits_ignorance(answer, languages) or signs[0] is not signs[1]:
+            return found
+        alike = max(0.0, min(1.0, self.similarity(taught, answer)))
+        return Evidence(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found

@@ -1,0 +1,169 @@
+"""Passwords, tokens and keys are taken out of a text before anything of it is stored: `[redacted: password]`.
+
+Two sources: the forms below, which are how people write secrets in a chat, and a `SecretFinder` for the many formats of
+vendors. What neither knows is not found; this lowers the harm of a slip and is no licence to paste secrets.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from memory.model import Episode, Incoming, Step
+from memory.ports.secrets import Secret, SecretFinder
+
+_NAME = (
+    r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|pat"
+    r"|(?:api|access|auth|secret|private|encryption|signing|client|account|bot|app|session)"
+    r"[ _-]?(?:key|token|secret|password)"
+    r"|passwort|kennwort|mot de passe|contraseña|contrasena|senha|пароль|密码|密碼|パスワード"
+)
+_IS = r"(?:\s+(?:is|was|are|ist|lautet|est|es|é|это)\s*:?\s+|\s*(?:=>|:=|==|=|:|：|是|は)\s*)"
+_ASSIGNED = re.compile(rf"(?<![^\W_])(?:{_NAME})[\"'`]?{_IS}[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{{4,}})", re.IGNORECASE)
+_GIVEN = re.compile(
+    r"(?<![^\W_])(?:pass(?:word|wd|phrase)|pwd|(?:api|client|access)[ _-]?(?:key|secret)"
+    r"|passwort|kennwort|contraseña|пароль)"
+    r"[\"'`]?\s*[:=：]\s*[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{4,})",
+    re.IGNORECASE,
+)
+"""`password: swordfish`: whatever stands behind the sign is one, but for the words below."""
+_WORDS = re.compile(
+    r"(?:none|null|nil|true|false|string|str|text|required|optional|unknown|missing|wrong|invalid|expired|empty|secret"
+    r"|password|change(?:me)?|your|the|this|that|must|should|not|see|ask|with|from|what|when|where|why|how|use|and|for"
+    r"|reset|forgot|forgotten|redacted|hidden|example|placeholder)\b",
+    re.IGNORECASE,
+)
+_FORMS = (
+    (
+        "private key",
+        re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL),
+    ),
+    ("password", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,200}:(?P<secret>[^\s/@]{1,200})@", re.IGNORECASE)),
+    ("token", re.compile(r"\b(?:Bearer|Basic)\s+(?P<secret>(?=[^\s]*\d)[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE)),
+    (
+        "token",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|github_pat_[A-Za-z0-9_]{22,}|gh[pousr]_[A-Za-z0-9]{36,}"
+            r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}"
+            r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?)"
+        ),
+    ),
+    ("key", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])")),
+)  # fmt: skip
+_PLACEHOLDER = re.compile(r"[<{$\[(%]|\*+$|x+$|\.\.\.|…", re.IGNORECASE)
+"""How examples write "your password here"."""
+_SYMBOL = re.compile(r"[^\w.,;:?)\]}>/-]")
+
+
+class Redactor:
+    """Takes secrets out of texts, and of everything that holds texts. Doing it twice changes nothing more."""
+
+    def __init__(self, finder: SecretFinder | None = None) -> None:
+        self._finder = finder
+
+    def text(self, text: str) -> str:
+        """The text with every secret replaced by `[redacted: kind]`."""
+        if len(text) < 4:
+            return text
+        found = [*_known_forms(text), *(self._finder.find(text) if self._finder else ())]
+        return _without(text, found) if found else text
+
+    def value(self, value: object) -> object:
+        """The same for JSON values: every text inside lists and mappings, keys left alone."""
+        match value:
+            case str():
+                return self.text(value)
+            case Mapping():
+                return {name: self._under(str(name), item) for name, item in value.items()}
+            case list() | tuple():
+                return type(value)(self.value(item) for item in value)
+            case _:
+                return value
+
+    def _under(self, name: str, item: object) -> object:
+        """A value by its key's name too: `{"password": "..."}` is one whatever the value looks like."""
+        if isinstance(item, str) and re.fullmatch(rf"(?:.*[_\W])?(?:{_NAME})", name, re.IGNORECASE):
+            return _mark(name.lower()) if item and not item.startswith("[redacted") else item
+        return self.value(item)
+
+    def step(self, step: Step) -> Step:
+        """One step of a trajectory."""
+        arguments = self.value(step.arguments)
+        return replace(
+            step,
+            text=self.text(step.text),
+            arguments=arguments if isinstance(arguments, Mapping) else {},
+            subgoals=tuple(map(self.text, step.subgoals)),
+        )
+
+    def episode(self, episode: Episode) -> Episode:
+        """Everything a person, a model or a tool wrote into it."""
+        return replace(
+            episode,
+            goal=self.text(episode.goal),
+            why=self.text(episode.why),
+            thoughts=self.text(episode.thoughts),
+            action_target=self.text(episode.action_target),
+            output=self.text(episode.output),
+            outcome_reason=self.text(episode.outcome_reason),
+            correction=self.text(episode.correction),
+            task_incomplete=self.text(episode.task_incomplete),
+            trajectory=tuple(map(self.step, episode.trajectory)),
+            context_before=tuple(map(self.text, episode.context_before)),
+            context_after=tuple(map(self.text, episode.context_after)),
+        )
+
+    def message(self, message: Incoming) -> Incoming:
+        """A person's message."""
+        return replace(message, text=self.text(message.text))
+
+
+def _known_forms(text: str) -> list[Secret]:
+    found: list[Secret] = []
+    for kind, pattern in _FORMS:
+        for match in pattern.finditer(text):
+            start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
+            found.append(Secret(start=start, end=end, kind=kind))
+    for match in _ASSIGNED.finditer(text):
+        value = match["secret"].rstrip(".,;:!?)]}>")
+        if _looks_secret(value):
+            start = match.start("secret")
+            found.append(Secret(start=start, end=start + len(value), kind="password"))
+    for match in _GIVEN.finditer(text):
+        value = match["secret"].rstrip(".,;:!?)]}>")
+        if len(value) >= 4 and not _PLACEHOLDER.match(value) and not _WORDS.match(value):
+            start = match.start("secret")
+            found.append(Secret(start=start, end=start + len(value), kind="password"))
+    return found
+
+
+def _looks_secret(value: str) -> bool:
+    """Whether it is no word of a sentence ("the password is required") and no placeholder."""
+    if len(value) < 4 or _PLACEHOLDER.match(value):
+        return False
+    has_digit = any(character.isdigit() for character in value)
+    has_letter = any(character.isalpha() for character in value)
+    return (has_digit and (has_letter or len(value) >= 6)) or bool(_SYMBOL.search(value)) or len(value) >= 24
+
+
+def _without(text: str, found: Iterable[Secret]) -> str:
+    """Overlapping finds become one, named for the first of them; a mark that is there already is left alone."""
+    parts: list[str] = []
+    done = 0
+    merged: list[Secret] = []
+    for secret in sorted(found, key=lambda each: (each.start, -each.end)):
+        if secret.start >= secret.end or secret.start < 0:
+            continue
+        if merged and secret.start < merged[-1].end:
+            merged[-1] = replace(merged[-1], end=max(merged[-1].end, secret.end))
+        else:
+            merged.append(secret)
+    for secret in merged:
+        if text[secret.start : secret.end].startswith("[redacted"):
+            continue
+        parts += [text[done : secret.start], _mark(secret.kind)]
+        done = secret.end
+    return "".join([*parts, text[done:]])
+
+
+def _mark(kind: str) -> str:
+    return f"[redacted: {kind}]"

@@ -1,0 +1,76 @@
+"""Holding a lesson back until somebody looked at it, and letting it go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.model import Episode, EventKind, LinkKind, Role
+from memory.ports import Transaction
+from memory.quarantine import Flag
+from memory.quarantine import flags as flags_in
+from memory.service.core import Core, event, existing, file_in_index, record
+
+_SYSTEM = "goodbot"
+
+
+def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
+    """Put an episode that was just stored in quarantine; nothing happens without a reason to."""
+    if not flags:
+        return episode
+    detail = {"flags": [flag.value for flag in flags]}
+    held = record(tx, episode, event(episode, EventKind.QUARANTINED, _SYSTEM, at, detail=detail))
+    file_in_index(tx, held)
+    return held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why somebody judged as they did, as far as it may be shown to a model."""
+
+    text: str
+    withheld: tuple[Flag, ...] = ()
+
+
+def usable_reason(core: Core, reason: str) -> Reason:
+    """A reason without secrets; an empty one if its words are flagged, for a reason enters prompts unreviewed."""
+    kept = core.redactor.text(reason.strip())
+    flagged = flags_in(kept)
+    return Reason(text="" if flagged else kept, withheld=flagged)
+
+
+def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+    """Let a quarantined episode be recalled again as far as its verdicts allow. Releasing twice is once.
+
+    A correction that was held back now stands on the answer it corrects. Raises `NotFound`, and `InvalidInput` for
+    anybody but a teacher or administrator.
+    """
+    if not role.may_promote:
+        raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
+    now = core.clock()
+    with core.store.write() as tx:
+        episode = existing(tx, workspace, episode_id)
+        if not episode.quarantine:
+            return episode
+        detail: dict[str, object] = {"role": role.value, "flags": []}
+        released = record(tx, episode, event(episode, EventKind.RELEASED, actor, now, detail=detail))
+        file_in_index(tx, released)
+        for link in tx.episodes.links(workspace, [released.id]):
+            if link.kind is LinkKind.CORRECTS and link.from_id == released.id:
+                restore_text(tx, existing(tx, workspace, link.to_id), actor, now)
+        return released
+
+
+def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
+    """Put the newest correction that stands on the failed episode, in its author's name; or none."""
+    links = tx.episodes.links(failed.workspace, [failed.id])
+    ids = [link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id == failed.id]
+    standing = [
+        each
+        for each in tx.episodes.get_many(failed.workspace, ids).values()
+        if each.archived_at is None and not each.quarantine
+    ]
+    newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
+    text, author = (newest.output, newest.author) if newest else ("", actor)
+    if text != failed.correction:
+        record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))
