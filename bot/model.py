@@ -187,6 +187,21 @@ PersonEvent = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A button under a message: pressing it is the presser's command, whose answer takes the message's place.
+
+    Where there are no buttons the command is shown as it is typed. `command` and `argument` together have at most 80
+    characters, which is what platforms carry in a button.
+    """
+
+    label: str
+    command: str
+    argument: str = ""
+    is_danger: bool = False
+    """It erases or takes something away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotMessage:
     """Something to say. `text` is CommonMark; the messenger turns it into the platform's dialect and splits it."""
 
@@ -206,6 +221,7 @@ class BotMessage:
     """The id of the message it answers, where the platform shows that."""
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
