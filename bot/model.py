@@ -37,6 +37,16 @@ class TextFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFile:
+    """An attached picture, fetched within the messenger's limits of size and number."""
+
+    name: str
+    media_type: str
+    """By its content: image/png, image/jpeg, image/gif or image/webp."""
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMessage:
     """A person asks something."""
 
@@ -48,6 +58,7 @@ class PersonMessage:
     role: Role = Role.MEMBER
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
+    images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +71,9 @@ class PersonEdit:
     text: str
     at: datetime
     role: Role = Role.MEMBER
+    files: tuple[TextFile, ...] = ()
+    """What is attached after the change."""
+    images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,9 +289,10 @@ class ToolTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
-    """Text put to the model."""
+    """Text put to the model, with the pictures it is about."""
 
     text: str
+    images: tuple[ImageFile, ...] = ()
 
 
 Turn = UserTurn | ModelTurn | ToolTurn

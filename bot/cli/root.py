@@ -17,6 +17,7 @@ _COMMANDS = {
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
     "forget": ("bot.cli.upkeep", "forget", "Erase everything about one person."),
     "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
+    "purge": ("bot.cli.upkeep", "purge", "Take back everything one person taught."),
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),

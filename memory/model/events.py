@@ -29,6 +29,9 @@ class EventKind(StrEnum):
     PROMOTED = "promoted"
     MERGED = "merged"
     FORGOTTEN = "forgotten"
+    PURGED = "purged"
+    """What the actor decided about this episode so far (promoted, archived, restored) is withdrawn. Without an episode:
+    the actor took back everything that one person had taught; each withdrawal is an event of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@ from memory.service.audit import Audit, Difference, RunView
 from memory.service.core import Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
 from memory.service.privacy import Erased, Holdings, Privacy
+from memory.service.purging import Purge, Purging
+from memory.service.rating import Rating, Ratings
 from memory.service.recalling import Recalled, Recalling
 from memory.service.recording import FinishedRun, NodeRecall, Recording, Unsent, UsedLesson
 from memory.service.teaching import Teaching, Undone
@@ -48,6 +50,8 @@ class Memory:
         self.teaching = Teaching(core)
         self.recalling = Recalling(core, retrieval or RetrievalConfig(), candidates)
         self.privacy = Privacy(core)
+        self.purging = Purging(core)
+        self.ratings = Ratings(core)
         self.audit = Audit(core)
 
 
@@ -62,6 +66,10 @@ __all__ = [
     "Memory",
     "NodeRecall",
     "Privacy",
+    "Purge",
+    "Purging",
+    "Rating",
+    "Ratings",
     "Recalled",
     "Recalling",
     "Recording",
