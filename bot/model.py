@@ -37,6 +37,16 @@ class TextFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFile:
+    """An attached picture, fetched within the messenger's limits of size and number."""
+
+    name: str
+    media_type: str
+    """By its content: image/png, image/jpeg, image/gif or image/webp."""
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMessage:
     """A person asks something."""
 
@@ -48,6 +58,7 @@ class PersonMessage:
     role: Role = Role.MEMBER
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
+    images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +71,9 @@ class PersonEdit:
     text: str
     at: datetime
     role: Role = Role.MEMBER
+    files: tuple[TextFile, ...] = ()
+    """What is attached after the change."""
+    images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +201,21 @@ PersonEvent = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A button under a message: pressing it is the presser's command, whose answer takes the message's place.
+
+    Where there are no buttons the command is shown as it is typed. `command` and `argument` together have at most 80
+    characters, which is what platforms carry in a button.
+    """
+
+    label: str
+    command: str
+    argument: str = ""
+    is_danger: bool = False
+    """It erases or takes something away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotMessage:
     """Something to say. `text` is CommonMark; the messenger turns it into the platform's dialect and splits it."""
 
@@ -206,6 +235,7 @@ class BotMessage:
     """The id of the message it answers, where the platform shows that."""
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,9 +289,10 @@ class ToolTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
-    """Text put to the model."""
+    """Text put to the model, with the pictures it is about."""
 
     text: str
+    images: tuple[ImageFile, ...] = ()
 
 
 Turn = UserTurn | ModelTurn | ToolTurn

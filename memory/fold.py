@@ -32,6 +32,9 @@ _USE = {
     EventKind.CONTRADICTED: Signal.CONTRADICTED,
 }
 
+DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED)
+"""What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
+
 
 def facts(episode: Episode) -> Episode:
     """The episode as the run made it, before anybody or anything touched it."""
@@ -162,6 +165,17 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
     return sorted(latest.values(), key=lambda reaction: reaction.seq)
 
 
+def standing(events: Iterable[Event]) -> list[Event]:
+    """One episode's events without the decisions of a person that a later purge of that person withdrew."""
+    left: list[Event] = []
+    for event in events:
+        if event.kind is EventKind.PURGED:
+            left = [each for each in left if each.kind not in DECISIONS or each.actor != event.actor]
+        else:
+            left.append(event)
+    return left
+
+
 def replay(
     episode: Episode,
     run_events: Sequence[Event],
@@ -177,8 +191,7 @@ def replay(
     bring that (`memory.service.tallying`); without them every vote counts 1.
     """
     state = facts(episode)
-    for event in run_events:
-        if event.episode_id == episode.id:
-            state = apply(state, event)
+    for event in standing(each for each in run_events if each.episode_id == episode.id):
+        state = apply(state, event)
     cast = fold_votes(registers(run_events)) if votes is None else votes
     return with_verdicts(state, judge(state, cast, policy, weights))

@@ -140,7 +140,7 @@ class Chat:
         answering = Answering(
             memory=memory,
             off_loop=self.off_loop,
-            agent=make_tree(model or self.oracle, recall=recall),
+            agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
             recall=recall,
             new_id=self.world.ids,
         )

@@ -12,6 +12,7 @@ from bot.agent.tree import AgentTree
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall
 from bot.ports import LanguageModel
 from memory.model import Audience, Episode, Exemplar, Recollection, Scope, StageCounts, Usage, Verdict, Verdicts
+from memory.ports import NewId
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 SCOPE = Scope(workspace="terminal:local", channel="C1", person="ana", place="#general")
@@ -166,6 +167,7 @@ def make_tree(
     monotonic: Callable[[], float] = lambda: 0.0,
     lessons_budget_tokens: int = 2_000,
     timeout_s: float = 30.0,
+    new_id: NewId | None = None,
 ) -> AgentTree:
     """A tree with everything around it fixed."""
     return AgentTree(
@@ -175,7 +177,7 @@ def make_tree(
         limits=limits or Limits(),
         clock=lambda: NOW,
         monotonic=monotonic,
-        new_id=counting_ids(),
+        new_id=new_id or counting_ids(),
         lessons_budget_tokens=lessons_budget_tokens,
         tool_calls=tool_calls,
     )

@@ -171,9 +171,13 @@ class Chat:
         self._finish()
         return self.screen
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
     def signal(self, number: signal.Signals) -> Finished:
         """Send a signal, and wait for the end that it should bring."""
-        self._process.send_signal(number)
+        self.send(number)
         return self.wait()
 
     def end(self) -> Finished:

@@ -170,7 +170,7 @@ def test_stats_doctor_migrate_and_check(looks: Mapping[str, Finished], memories:
     assert (counts["episodes"], counts["answers"], counts["origin.correction"]) == (6, 3, 1)
     assert looks["stats"].out.startswith(f"{WORKSPACE}\n")
     findings = looks["doctor --json"].json()
-    assert [finding["code"] for finding in findings] == [f"GB00{number}" for number in range(1, 9)]
+    assert [finding["code"] for finding in findings] == [*(f"GB00{number}" for number in range(1, 9)), "GB020", "GB030"]
     assert all(set(finding) == {"code", "what", "ok", "remedy"} and finding["ok"] for finding in findings)
     assert [line.split()[:2] for line in looks["doctor"].out.splitlines()] == [
         [finding["code"], "ok"] for finding in findings
@@ -269,6 +269,28 @@ def test_forget_asks_first_and_leaves_nothing(mine: Memories) -> None:
     assert LESSON.encode() not in b"".join(path.read_bytes() for path in mine.home.folder.glob("goodbot.db*"))
 
 
+def test_purge_counts_asks_and_leaves_no_lesson_but_every_word(mine: Memories) -> None:
+    home = mine.home
+    counted = home.run("purge", "--taught-by", "you", "--dry-run")
+    told = "Taught by you in terminal:local: 2 votes, 0 lessons, 1 corrections, 0 promotions, "
+    assert (counted.code, counted.out.startswith(told)) == (0, True)
+    asked = home.run("purge", "--taught-by", "you")
+    assert (asked.code, "Take all of it back?" in asked.out) == (130, True)
+    assert home.run("purge", "--taught-by", "you", "--dry-run").out == counted.out
+    purged = home.run("purge", "--taught-by", "you", "--yes", "--json").json()
+    assert (purged["votes"], purged["corrections"], purged["unlearned"]) == (2, 1, 1)
+    assert home.run("rebuild", "--check").code == 0
+    assert home.run("purge", "--taught-by", "you", "--yes").out == (
+        "Nothing that you in terminal:local taught still counts.\n"
+    )
+    shown = home.run("episodes", "show", mine.lesson)
+    assert LESSON in shown.out
+    assert "purge=" in shown.out
+    with home.memory() as memory:
+        stats = memory.audit.stats(WORKSPACE)
+    assert (stats.get("verdict.success", 0), stats.get("verdict.failure", 0), stats["archived"]) == (0, 0, 1)
+
+
 def test_export_writes_files_that_other_programs_read(memories: Memories, tmp_path: Path) -> None:
     table, lessons, nowhere = tmp_path / "all.csv", tmp_path / "lessons.txt", tmp_path / "none" / "all.csv"
     done = memories.home.run_all(
@@ -294,7 +316,7 @@ def test_help_and_version_are_there_for_every_command(memories: Memories) -> Non
     groups = {"all": ("--help",), "episodes": ("episodes", "--help"), "version": ("--version",), "none": ()}
     done = memories.home.run_all(groups)
     assert {name: each.code for name, each in done.items()} == {"all": 0, "episodes": 0, "version": 0, "none": 2}
-    for word in ("chat", "doctor", "episodes", "forget", "migrate", "query", "rebuild", "stats"):
+    for word in ("chat", "doctor", "episodes", "forget", "migrate", "purge", "query", "rebuild", "stats"):
         assert f"\n  {word} " in done["all"].out
     for word in ("list", "show", "why", "grade", "correct", "archive", "restore", "export"):
         assert f"\n  {word} " in done["episodes"].out

@@ -247,7 +247,7 @@ async def test_memory_lists_what_counts_for_this_person_here(chat: Chat) -> None
     await chat.react(posted, "👎")
     await chat.react(posted, "👎", TEA, role=Role.TEACHER)
     await chat.correct("trust me, at ten", BOB, message_id=posted)
-    assert "👎 “lunch?”" in await chat.command("memory", by=ANA)
+    assert "👎 avoid “lunch?”" in await chat.command("memory", by=ANA)
     assert "trust me" not in await chat.command("memory", by=ANA)
     assert "trust me" in await chat.command("memory", by=BOB)
     assert "learned nothing yet" in await chat.command("memory", by=scope("cy", channel="c2"))
@@ -400,7 +400,8 @@ async def test_a_failure_while_handling_a_reaction_does_not_reach_the_messenger(
     await chat.react(posted, "👍")
     assert "Sorry" in chat.messenger.notices[-1]
     chat.messenger.fails.add("post")
-    await chat.react(posted, "👎")
+    with pytest.raises(StoreUnavailable):
+        await chat.react(posted, "👎")
     assert len(chat.messenger.notices) == 1
     chat.off_loop.close()
 
@@ -474,3 +475,58 @@ async def test_without_an_embedder_the_bot_still_answers() -> None:
     assert chat.messenger.answers == ["the answer to lunch?"]
     assert chat.mark == {posted: True}
     chat.off_loop.close()
+
+
+async def test_an_answer_nobody_takes_is_offered_for_a_day_and_then_given_up(
+    chat: Chat, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat.messenger.fails.add("post")
+    await chat.ask("lunch?")
+    for _ in range(3):
+        assert await chat.bot.redeliver(chat.messenger) == 1
+        await chat.bot.idle()
+    assert len([record for record in caplog.records if record.levelno >= logging.ERROR]) == 1
+    assert progress(chat) == [Progress.ANSWERED]
+    chat.world.clock.tick(hours=25)
+    assert await chat.bot.redeliver(chat.messenger) == 1
+    await chat.bot.idle()
+    assert "given up" in caplog.text
+    assert progress(chat) == []
+    chat.messenger.fails.clear()
+    assert await chat.bot.redeliver(chat.messenger) == 0
+    assert await chat.bot.recover(chat.messenger) == 0
+    assert chat.messenger.answers == []
+
+
+async def test_beginning_no_more_lets_the_running_answer_end_and_keeps_the_next_for_the_next_start(chat: Chat) -> None:
+    gate = chat.oracle.gates["first"] = asyncio.Event()
+    await chat.sink(chat.message("first"))
+    await chat.oracle.arrived.get()
+    chat.bot.begin_no_more()
+    await chat.sink(chat.message("second"))
+    gate.set()
+    await chat.bot.idle()
+    assert chat.messenger.answers == ["the answer to first"]
+    assert progress(chat) == [Progress.ACCEPTED]
+
+
+async def test_an_answer_that_does_not_even_end_when_told_to_is_broken_off_and_kept(chat: Chat) -> None:
+    stuck = asyncio.Event()
+    chat.messenger.after_post = stuck.wait  # type: ignore[assignment]  # its result is of no interest
+    await chat.sink(chat.message("first"))
+    await chat.messenger.arrived.get()
+    chat.bot.leave()
+    await chat.bot.abandon(1.0)
+    await chat.bot.idle()
+    assert progress(chat) == [Progress.ANSWERED]
+
+
+async def test_a_progress_that_breaks_in_an_unexpected_way_costs_no_answer(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: str) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(chat.messenger, "progress", broken)
+    await chat.ask("lunch?")
+    assert chat.messenger.answers == ["the answer to lunch?"]

@@ -227,7 +227,7 @@ async def test_text_files_are_read_and_others_say_why_not(server: DiscordServer,
     assert {file.name: file.text for file in event.files} == {
         "notes.txt": "Grüße",
         "big.log": "[not read: it has 64001 bytes; 64000 are read]",
-        "photo.png": "[not read: it is no text]",
+        "photo.png": "[not read: it is no picture in PNG, JPEG, GIF or WebP]",
         "odd.txt": "[not read: it is no UTF-8 text]",
     }
 

@@ -3,8 +3,15 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from bot.adapters.discord import checkup as discord_checkup
+from bot.adapters.slack import checkup as slack_checkup
+from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
+from bot.adapters.slack.scopes import SCOPES
+from bot.cli.root import goodbot
+from bot.config.sources import SHORT_NAMES, known_names
 from tests.process import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -33,3 +40,29 @@ def test_files_it_names_exist(path: str) -> None:
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"python -m (tests\.benchmarks\.\w+|tests\.\w+)", README))))
 def test_benchmarks_it_names_exist(module: str) -> None:
     assert (CHECKOUT / Path(*module.split("."))).with_suffix(".py").is_file()
+
+
+def test_variables_it_names_are_read() -> None:
+    named = set(re.findall(r"\b(?:SLACK|DISCORD|GOODBOT|OPENAI|DATABASE)_[A-Z_]*[A-Z]\b", README))
+    known = {*SHORT_NAMES, *(f"GOODBOT_{section}_{key}".upper() for section, key in known_names().values())}
+    assert {"SLACK_APP_TOKEN", "SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GOODBOT_SLACK_TOKEN_KEY"} <= named
+    assert named - known == set()
+
+
+def test_commands_it_names_exist() -> None:
+    named = set(re.findall(r"(?:^|[/`]|\s)goodbot ([a-z]+)\b", re.sub(r"@goodbot \w+|`/goodbot \w+`", "", README)))
+    assert {"run", "slack", "discord", "doctor", "chat"} <= named
+    assert named - set(goodbot.list_commands(click.Context(goodbot))) == set()
+
+
+def test_the_findings_it_shows_are_doctor_s() -> None:
+    assert f"`{discord_checkup.INVITE}`" in README
+    assert f"{slack_checkup.ACCOUNT} ok   the bot is @goodbot in acme" in README
+    scope = "reactions:read"
+    assert f"{slack_checkup.GRANTED} FAIL missing scopes: {scope} ({SCOPES[scope]})" in README
+    assert f"→ {slack_checkup.PASTE}" in README
+
+
+def test_the_pages_for_installing_are_where_it_says() -> None:
+    assert f"https://goodbot.example.org{INSTALL_PATH}`" in README
+    assert f"https://goodbot.example.org{REDIRECT_PATH}`" in README

@@ -195,7 +195,7 @@ async def test_text_files_come_with_the_question_and_others_say_why_not(server: 
     assert event.files == (
         TextFile(name="notes.md", text="# Grüße"),
         TextFile(name="big.txt", text="[not read: it has 64001 bytes; 64000 are read]"),
-        TextFile(name="cat.png", text="[not read: it is no text]"),
+        TextFile(name="cat.png", text="[not read: it is no picture in PNG, JPEG, GIF or WebP]"),
         TextFile(name="latin.txt", text="[not read: it is no UTF-8 text]"),
     )
 
@@ -236,18 +236,25 @@ async def test_words_after_a_mention_are_commands(server: SlackServer) -> None:
 
 async def test_stop_by_word_by_sign_and_by_button_means_the_thread_that_is_worked_in(server: SlackServer) -> None:
     ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
-    async with connected(server) as session:
+    cleo = server.person("cleo")
+    async with connected(server, teachers=(cleo.id,)) as session:
         question, other = ana.says(channel, "a long one"), ana.says(channel, "unrelated")
+        await session.settled()
         await session.messenger.progress(session.workspace, channel, question.ts, "thinking")
         ben.says(channel, "stop", mention=False, thread_ts=question.ts)
         ana.says(channel, "stop")
         ben.reacts(question, "octagonal_sign")
+        ana.reacts(question, "octagonal_sign")
+        cleo.reacts(question, "octagonal_sign")
         ben.reacts(other, "octagonal_sign")
         ana.stops(channel, question.ts)
         await session.settled()
     stops = [event for event in session.heard.events if isinstance(event, PersonCommand)]
-    assert [(stop.name, stop.scope.thread) for stop in stops] == [("stop", question.ts)] * 4
-    assert len({stop.event_id for stop in stops}) == 4
+    assert [(stop.name, stop.scope.thread) for stop in stops] == [("stop", question.ts)] * 5
+    assert sorted((stop.scope.person, stop.role) for stop in stops) == sorted(
+        [(ben.id, Role.MEMBER), *[(ana.id, Role.MEMBER)] * 3, (cleo.id, Role.TEACHER)]
+    )
+    assert len({stop.event_id for stop in stops}) == 5
 
 
 async def test_stop_means_nothing_where_nothing_is_worked_on(server: SlackServer) -> None:

@@ -302,31 +302,7 @@ async def test_stop_by_slash_command_means_what_was_begun_last_in_the_channel(se
     assert (stop.name, stop.scope.thread) == ("stop", second.ts)
 
 
-# App Home and files -----------------------------------------------------------------------------------------------
-
-
-async def test_app_home_shows_what_the_commands_answer_and_its_buttons_are_commands(server: SlackServer) -> None:
-    ana = server.person("ana")
-    heard = Heard()
-
-    async def sink(event: PersonEvent) -> None:
-        await heard(event)
-        assert isinstance(event, PersonCommand)
-        text = f"The answer to {event.name}. " + "line\n" * 900 * (event.name == "memory")
-        await session.messenger.post(session.notice(event.scope.channel, ana, text))
-
-    async with connected(server, sink=sink, heard=heard) as session:
-        ana.opens_home("messages")
-        ana.opens_home()
-        home = await server.wait_for(lambda: server.workspace.home(ana.id))
-        assert "The answer to memory." in str(home.body)
-        assert "The answer to privacy." in str(home.body)
-        assert server.said_by_bot(ana.dm) == []
-        await ana.clicks(home, f"{blocks.HOME_COMMAND}undo").answered()
-        await session.settled()
-    assert [event.name for event in of(heard, PersonCommand)].count("undo") == 1
-    assert [said.blocks[0]["text"].strip() for said in server.said_by_bot(ana.dm)] == ["The answer to undo."]
-    assert len(server.calls("views.publish")) == 2
+# Files --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_file_is_handed_over_in_the_direct_conversation(server: SlackServer) -> None:

@@ -4,12 +4,13 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.errors import MessengerUnavailable
-from bot.model import PersonEvent, PersonMessage, PersonReaction
+from bot.model import Choice, PersonEvent, PersonMessage, PersonReaction
 from tests.messenger_contract import Heard
 from tests.terminal_doubles import SETTINGS, Typist, said, typist
 
@@ -124,6 +125,17 @@ async def test_answers_are_shown_as_markdown_and_nothing_of_them_is_dropped() ->
     assert "\x1b]" not in shown
     assert "\x9b" not in shown
     assert "\x07" not in shown
+
+
+async def test_choices_are_dim_and_below() -> None:
+    offered = (Choice(label="Archive 1", command="archive", argument="0a1b2c3d"),)
+    with typist() as person:
+        async with chatting(person):
+            await person.messenger.post(replace(said("Lessons.", is_answer=False), choices=offered))
+            await person.until_seen("Archive 1")
+        shown = person.out.getvalue()
+    assert re.search(r"\x1b\[2m */archive 0a1b2c3d  Archive 1", shown)
+    assert shown.index("Lessons.") < shown.index("/archive 0a1b2c3d")
 
 
 async def test_without_colour_there_is_none() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from bot.adapters.terminal.screen import PlainScreen
 from bot.errors import MessengerUnavailable
 from bot.model import (
     Attachment,
+    Choice,
     MessageRef,
     PersonCommand,
     PersonCorrection,
@@ -125,6 +127,33 @@ async def test_closing_ends_a_wait_for_an_answer_that_never_comes() -> None:
 
     async with asyncio.timeout(10):
         await messenger.run(sink)
+
+
+async def test_choices_are_shown_as_what_to_type_and_mean_the_same_when_typed() -> None:
+    offered = (
+        Choice(label="Archive 1", command="archive", argument="0a1b2c3d page 1"),
+        Choice(label="Next\npage", command="memory", argument="page 2"),
+    )
+    messenger, out = piped(io.BytesIO(b"/memory\n/archive 0a1b2c3d page 1\n"))
+    heard: list[tuple[str, str]] = []
+
+    async def sink(event: PersonEvent) -> None:
+        assert isinstance(event, PersonCommand)
+        heard.append((event.name, event.argument))
+        if event.name == "memory":
+            await messenger.post(replace(said("Lessons.", is_answer=False), choices=offered))
+
+    await messenger.run(sink)
+    assert (
+        "Lessons.\n    /archive 0a1b2c3d page 1  Archive 1\n    /memory page 2            Next page\n" in out.getvalue()
+    )
+    assert heard == [("memory", ""), ("archive", "0a1b2c3d page 1")]
+
+
+async def test_help_lists_what_this_person_may_use() -> None:
+    _, out = await chat("/help\n/as ana\n/help\n", teacher=True)
+    mine, _, anas = out.partition("you are ana now")
+    assert ("/purge" in mine, "/purge" in anas) == (True, False)
 
 
 # Events -----------------------------------------------------------------------------------------------------------

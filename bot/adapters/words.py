@@ -3,16 +3,36 @@
 import re
 from dataclasses import dataclass
 
-COMMANDS = ("help", "why", "memory", "undo", "forget", "export", "privacy", "stop")
-
 CORRECT = "correct"
 
-_ALONE = re.compile(
-    r"(?P<name>help|why|memory|undo|privacy|stop)[.!?]*"
-    r"|(?P<forget>forget)(?:\s+(?P<whom>(?:me\s+)?yes|me))?[.!]*"
-    r"|(?P<export>export)(?:\s+(?P<format>json|csv|prompt))?[.!]*",
-    re.IGNORECASE,
-)
+_ID = r"[0-9a-f]{8,24}"
+_PAGE = r"page \d{1,6}"
+_LISTED = rf"{_ID}(?: review)?(?: {_PAGE})?"
+_PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
+"""As a mention, or an id: a word without a digit after `purge` is likely a question."""
+
+_ARGUMENTS = {
+    "help": "",
+    "why": "",
+    "memory": rf"(?:{_PAGE})?",
+    "archive": _LISTED,
+    "restore": _LISTED,
+    "ratings": rf"(?:{_PAGE})?",
+    "unrate": rf"{_ID}(?: {_PAGE})?",
+    "undo": rf"(?:{_ID})?",
+    "export": r"(?:json|csv|prompt)?",
+    "forget": r"(?:(?:me )?yes|me)?",
+    "privacy": "",
+    "stop": "",
+    "review": rf"(?:{_PAGE})?",
+    "promote": rf"{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?",
+    "purge": rf"{_PERSON}(?: yes)?",
+}
+COMMANDS = tuple(_ARGUMENTS)
+"""Every command of the bot, those for teachers last."""
+
+_SERIOUS = ("forget", "export")
+"""Commands that a question mark keeps from being one."""
 _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -28,12 +48,15 @@ def command_in(text: str) -> Typed | None:
     """The command a message consists of. One more word makes it a question: "why is the sky blue?" is for the agent."""
     if found := _CORRECTION.fullmatch(text.strip()):
         return Typed(CORRECT, found["text"].strip())
-    found = _ALONE.fullmatch(text.strip())
-    if found is None:
+    words = " ".join(text.split())
+    said = words.rstrip(".!?")
+    name, _, argument = said.partition(" ")
+    name = name.lower()
+    if name not in _ARGUMENTS or not re.fullmatch(_ARGUMENTS[name], argument, re.IGNORECASE):
         return None
-    name = found["name"] or found["forget"] or found["export"]
-    argument = " ".join((found["whom"] or found["format"] or "").split())
-    return Typed(name.lower(), argument.lower())
+    if "?" in words[len(said) :] and (argument or name in _SERIOUS):
+        return None
+    return Typed(name, argument if name == "purge" else argument.lower())
 
 
 def slash_command(text: str) -> Typed:

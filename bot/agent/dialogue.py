@@ -5,18 +5,26 @@ from collections.abc import Sequence
 from bot.agent import textual
 from bot.agent.decision import ASK_PERSON, CONTROL_NAMES, EXPAND, FAIL, THINK, Decision, decide
 from bot.agent.prompt import ToolCalls, system_prompt, tool_output
-from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Turn, UserTurn
+from bot.model import ImageFile, ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Turn, UserTurn
 
 
 class Dialogue:
     """Turns so far, and how observations are said in the form the model understands."""
 
-    def __init__(self, opening: str, tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expand: bool) -> None:
+    def __init__(
+        self,
+        opening: str,
+        tools: Sequence[ToolSpec],
+        tool_calls: ToolCalls,
+        *,
+        can_expand: bool,
+        images: tuple[ImageFile, ...] = (),
+    ) -> None:
         self._native = tool_calls == "native"
         self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
         control = (EXPAND, FAIL, ASK_PERSON, THINK) if can_expand else (FAIL, ASK_PERSON, THINK)
         self._tools = (*tools, *control) if self._native else ()
-        self._turns: list[Turn] = [UserTurn(text=opening)]
+        self._turns: list[Turn] = [UserTurn(text=opening, images=images)]
         self._open: list[ToolCall] = []
 
     def request(self) -> ModelRequest:

@@ -90,7 +90,9 @@ class AgentNode:
             siblings=task.siblings,
         )
         opening = node_prompt(task.goal, situation, lessons=lessons, memory=run.memory.entries())
-        return Dialogue(opening, run.tools.specs, run.tool_calls, can_expand=self._is_above_the_last_level)
+        return Dialogue(
+            opening, run.tools.specs, run.tool_calls, can_expand=self._is_above_the_last_level, images=run.images
+        )
 
     async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:
         """Do what was decided. None: decide again."""

@@ -11,6 +11,7 @@ from bot.agent.control import Outcome
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
 from bot.agent.tools.registry import ToolContext, ToolRegistry
+from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.model import Episode, Exemplar, Recollection, Scope
@@ -59,6 +60,8 @@ class Run:
     tool_calls: ToolCalls
     on_progress: Callable[[str], None]
     cancel: asyncio.Event
+    images: tuple[ImageFile, ...] = ()
+    """The pictures that came with the question."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""

@@ -10,6 +10,7 @@ from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task
 from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
+from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.model import Episode, Exemplar, Recollection, Scope, Termination, Usage
 from memory.ports import Clock, NewId
@@ -68,8 +69,9 @@ class AgentTree:
         run_id: str,
         on_progress: Callable[[str], None] | None = None,
         cancel: asyncio.Event | None = None,
+        images: tuple[ImageFile, ...] = (),
     ) -> RunResult:
-        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set.
+        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
@@ -88,6 +90,7 @@ class AgentTree:
             tool_calls=self._tool_calls,
             on_progress=on_progress or _ignore,
             cancel=cancel or asyncio.Event(),
+            images=images,
         )
         outcome = await AgentNode(run, Task(goal=goal)).pursue()
         return RunResult(

@@ -4,22 +4,28 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.lock import only_one
+from bot.app.pacing import keep_pauses_short
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
 from bot.ports import Messenger
 from memory.adapters.system import utc_now
+from memory.errors import MemoryFault
 from memory.service import Memory
 
 log = logging.getLogger(__name__)
 
-DRAIN_S = 25.0
-"""How long running answers may take to end after SIGTERM; hosts kill after 30 s."""
+DRAIN_S = 20.0
+"""How long running answers may take to end after SIGTERM. All of the end takes less than the 30 s that hosts give."""
+
+_END_S, _ABANDON_S, _LOG_OUT_S = 2.0, 1.0, 4.0
+"""Then: how long they may take once told to stop, once broken off, and how long platforms may take to log out."""
 
 REDELIVERY_S = 60.0
 """How often parts that a platform would not take are offered again."""
@@ -28,7 +34,7 @@ REDELIVERY_S = 60.0
 def configured(settings: Settings) -> list[str]:
     """The platforms that have a token."""
     tokens = {
-        "slack": settings.slack.bot_token.get_secret_value(),
+        "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,
         "discord": settings.discord.token.get_secret_value(),
     }
     return [name for name, token in tokens.items() if token]
@@ -37,85 +43,143 @@ def configured(settings: Settings) -> list[str]:
 async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) -> None:
     """Run the bot on these platforms. One that fails is logged and the others go on.
 
-    Raises `ConfigError` if there is none, and `MessengerError` if every one of them failed.
+    Raises `ConfigError` if there is none, and `MessengerError` if every one of them ended though nobody asked it to.
     """
     if not platforms:
         raise ConfigError(
-            "no platform is configured: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN, or DISCORD_TOKEN; "
+            "no platform is configured: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN (or SLACK_CLIENT_ID for several "
+            "workspaces), or DISCORD_TOKEN; "
             "`goodbot chat` needs neither"
         )
     running = assemble(settings, memory)
+    pacing = asyncio.create_task(keep_pauses_short(running.warm_up))
     messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
     stop = asyncio.Event()
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     with ExitStack() as stack:
-        for messenger in messengers:
-            if stack.enter_context(only_one(settings, messenger.platform)):
-                await running.goodbot.recover(messenger)
+        alone = [each for each in messengers if stack.enter_context(only_one(settings, each.platform))]
         try:
-            await _until_stopped(running, messengers, stop)
+            for messenger in alone:
+                await running.goodbot.recover(messenger)
+            await _until_stopped(running, messengers, alone, stop)
         finally:
-            await _drain(running)
+            pacing.cancel()
+            await running.close()
 
 
-async def _until_stopped(running: Running, messengers: Sequence[Messenger], stop: asyncio.Event) -> None:
-    parts = {asyncio.create_task(_run(running, messenger)): messenger for messenger in messengers}
-    redelivery = asyncio.create_task(_redeliver(running, messengers))
+async def _until_stopped(
+    running: Running, messengers: Sequence[Messenger], alone: Sequence[Messenger], stop: asyncio.Event
+) -> None:
+    """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again."""
+    live = {messenger.platform: asyncio.create_task(_run(running, messenger)) for messenger in messengers}
     stopped = asyncio.create_task(stop.wait())
-    failures: list[BotError] = []
-    waiting: set[asyncio.Task[None]] = set(parts)
-    while waiting and not stop.is_set():
-        done, _ = await asyncio.wait({*waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        for task in done & waiting:
-            failures += [error for error in [task.exception()] if isinstance(error, BotError)]
-            waiting.discard(task)
-    for messenger in messengers:
-        await messenger.close()
+    redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
+    ends: list[str] = []
+    while live and not stop.is_set():
+        await asyncio.wait({*live.values(), stopped}, return_when=asyncio.FIRST_COMPLETED)
+        over = [name for name, task in live.items() if task.done()]
+        ends += [_how_it_ended(platform, live.pop(platform)) for platform in over]
     redelivery.cancel()
     stopped.cancel()
-    await asyncio.gather(*parts, redelivery, stopped, return_exceptions=True)
-    if failures and len(failures) == len(messengers) and not stop.is_set():
-        raise MessengerError("; ".join(str(failure) for failure in failures))
+    await _drain(running.goodbot)
+    await _log_out(messengers, live)
+    await asyncio.gather(redelivery, stopped, return_exceptions=True)
+    if not live and not stop.is_set():
+        raise MessengerError("; ".join(ends))
 
 
 async def _run(running: Running, messenger: Messenger) -> None:
-    try:
-        await messenger.run(running.goodbot.sink(messenger))
-        log.info("%s has ended", messenger.platform)
-    except BotError as error:
-        log.error("%s has failed: %s", messenger.platform, error)
-        raise
+    await messenger.run(running.goodbot.sink(messenger))
 
 
-async def _redeliver(running: Running, messengers: Sequence[Messenger]) -> None:
+def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
+    """Write into the log how a platform's run ended, and return it in short."""
+    error = task.exception()
+    if error is None:
+        log.info("%s has ended", platform)
+        return f"{platform} has ended; the log says why"
+    log.error("%s has failed: %s", platform, error, exc_info=None if isinstance(error, BotError) else error)
+    return str(error) if isinstance(error, BotError) else f"{platform}: {error!r}"
+
+
+async def _redeliver(
+    goodbot: Goodbot, messengers: Sequence[Messenger], live: Mapping[str, "asyncio.Task[None]"]
+) -> None:
+    """Offer again what platforms would not take, for as long as each of them is there."""
     while True:
         await asyncio.sleep(REDELIVERY_S)
         for messenger in messengers:
-            await running.goodbot.redeliver(messenger)
+            if messenger.platform not in live:
+                continue
+            try:
+                await goodbot.redeliver(messenger)
+            except MemoryFault as error:
+                log.error("nothing is offered to %s again for now: %s", messenger.platform, error)
 
 
-async def _drain(running: Running) -> None:
-    """Let running answers end; what is not answered in time is answered after the next start."""
+async def _drain(goodbot: Goodbot) -> None:
+    """Let running answers end; what is not answered in time, or not begun, is answered after the next start."""
+    goodbot.begin_no_more()
+    if await _idle_within(goodbot, DRAIN_S):
+        return
+    log.warning("answers were still running after %g s and are left to the next start", DRAIN_S)
+    goodbot.leave()
+    if not await _idle_within(goodbot, _END_S):
+        await goodbot.abandon(_ABANDON_S)
+
+
+async def _idle_within(goodbot: Goodbot, seconds: float) -> bool:
     try:
-        await asyncio.wait_for(running.goodbot.idle(), DRAIN_S)
+        await asyncio.wait_for(goodbot.idle(), seconds)
     except TimeoutError:
-        log.warning("answers were still running after %g s and are left to the next start", DRAIN_S)
-    await running.close()
+        return False
+    return True
+
+
+async def _log_out(messengers: Sequence[Messenger], live: Mapping[str, "asyncio.Task[None]"]) -> None:
+    """Close every platform at the same time. One that does not end is broken off."""
+    closing = [asyncio.create_task(messenger.close()) for messenger in messengers]
+    tasks = [*closing, *live.values()]
+    _, late = await asyncio.wait(tasks, timeout=_LOG_OUT_S)
+    for task in late:
+        task.cancel()
+    if late:
+        await asyncio.wait(late, timeout=_ABANDON_S)
+    for task in tasks:
+        if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("while logging out: %s", error)
 
 
 def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: Goodbot) -> Messenger:
     """The messenger of one platform. Raises `ConfigError` when its library is not installed."""
     try:
         if platform == "slack":
-            from bot.adapters.slack.messenger import SlackMessenger
-
-            return SlackMessenger(settings=settings.slack, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
+            return _make_slack(settings, memory, goodbot)
         from bot.adapters.discord.messenger import DiscordMessenger
 
         return DiscordMessenger(settings=settings.discord, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
+        missing = error.name or error
         raise ConfigError(
-            f"{platform} needs a library that is not installed ({error.name}); run pip install 'goodbot[{platform}]'"
+            f"{platform} needs a library that is not installed ({missing}); run pip install 'goodbot[{platform}]'"
         ) from error
+
+
+def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messenger:
+    """One workspace by its token, which is the default, or every one that installs the app."""
+    if settings.slack.bot_token.get_secret_value() or not settings.slack.client_id:
+        from bot.adapters.slack.messenger import SlackMessenger
+
+        return SlackMessenger(settings=settings.slack, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
+    from bot.adapters.slack.workspaces import SlackWorkspaces
+
+    database = Path(settings.storage.place)
+    return SlackWorkspaces(
+        settings.slack,
+        path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
+        clock=utc_now,
+        new_id=memory.new_id,
+        teaches=goodbot.teaches,
+    )

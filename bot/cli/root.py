@@ -18,6 +18,7 @@ _COMMANDS = {
     "forget": ("bot.cli.upkeep", "forget", "Erase everything about one person."),
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
+    "purge": ("bot.cli.upkeep", "purge", "Take back everything one person taught."),
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),

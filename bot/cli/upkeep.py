@@ -1,12 +1,12 @@
-"""`goodbot migrate`, `rebuild` and `forget`."""
+"""`goodbot migrate`, `rebuild`, `forget` and `purge`."""
 
 import sys
 
 import click
 
-from bot.cli.session import json_option, memory_of, print_json, say, settings_of
+from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of
 from memory.retrieval.prompt import shown_line
-from memory.service import Erased
+from memory.service import Erased, Purge
 
 
 @click.command()
@@ -75,3 +75,41 @@ def _report(erased: Erased, text: str, as_json: bool) -> None:
         print_json(erased)
     else:
         say(text)
+
+
+@click.command()
+@click.option("--taught-by", "person", required=True, help="Whose teaching to take back.")
+@click.option("--workspace", default="", help="The person's workspace; the terminal's by default.")
+@click.option("--dry-run", is_flag=True, help="Only say how much it is.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_context
+def purge(ctx: click.Context, person: str, workspace: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take back everything one person taught: votes, lessons, corrections, promotions, and what rested on them.
+
+    It stays in the event log. `forget` erases a person's own data instead.
+    """
+    name = workspace or settings_of(ctx).terminal.workspace
+    with memory_of(ctx) as memory:
+        planned = memory.purging.plan(name, person)
+        if not (dry_run or planned.is_empty):
+            if not yes:
+                click.confirm(f"{_told(planned, name)} Take all of it back?", abort=True, err=as_json)
+            planned = memory.purging.purge(name, person, actor=administrator(), at=memory.clock())
+    if as_json:
+        print_json(planned)
+    elif planned.is_empty or dry_run:
+        say(_told(planned, name))
+    else:
+        say(f"{_told(planned, name)} Taken back.")
+
+
+def _told(purge: Purge, workspace: str) -> str:
+    who = shown_line(f"{purge.taught_by} in {workspace}", 120)
+    if purge.is_empty:
+        return f"Nothing that {who} taught still counts."
+    return (
+        f"Taught by {who}: {purge.votes} votes, {purge.lessons} lessons, {purge.corrections} corrections, "
+        f"{purge.promotions} promotions, {purge.shelved} lessons of others archived or restored; "
+        f"{purge.unlearned} other lessons rest on that and go back to pending."
+    )

@@ -201,6 +201,10 @@ class SlackSettings(_Section):
     bot_token: SecretStr = SecretStr("")
     app_token: SecretStr = SecretStr("")
     signing_secret: SecretStr = SecretStr("")
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    token_key: SecretStr = SecretStr("")
+    public_url: str = ""
     api_url: str = "https://slack.com/api/"
     mode: Literal["socket", "http"] = "socket"
     http_host: str = Field(default="127.0.0.1", min_length=1)
@@ -228,12 +232,22 @@ class SlackSettings(_Section):
             raise ValueError('must be one word that begins with a slash, for example "/goodbot"')
         return command
 
-    @field_validator("admins", "teachers")
+    @field_validator("public_url")
+    @classmethod
+    def _is_public(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("must start with https://, for example https://goodbot.example.org")
+        return url.rstrip("/")
+
+    @field_validator("admins", "teachers", "allowed_users")
     @classmethod
     def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        wrong = [name for name in names if not name.startswith(("U", "W", "S"))]
+        wrong = [name for name in names if not re.match(r"(T\w+/)?[UWS]", name)]
         if wrong:
-            raise ValueError(f"must be ids of people (U... or W...) or user groups (S...), which {wrong[0]} is not")
+            raise ValueError(
+                f"must be ids of people (U... or W...) or user groups (S...), which {wrong[0]} is not; "
+                "the workspace may come before it (T.../U...)"
+            )
         return names
 
 
@@ -248,6 +262,7 @@ class DiscordSettings(_Section):
     allowed_people: Texts = ()
     allowed_channels: Texts = ()
     reads: Literal["mentions", "everything"] = "mentions"
+    answers: Literal["stream", "post"] = "stream"
     command: str = "goodbot"
     heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
     identify_pause_s: float = Field(default=5.0, ge=0, le=60)

@@ -21,6 +21,8 @@ SHORT_NAMES: Mapping[str, Name] = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
     "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
+    "SLACK_CLIENT_ID": ("slack", "client_id"),
+    "SLACK_CLIENT_SECRET": ("slack", "client_secret"),
     "SLACK_API_URL": ("slack", "api_url"),
     "DISCORD_TOKEN": ("discord", "token"),
     "DISCORD_API_URL": ("discord", "api_url"),

@@ -4,11 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import wording
 from bot.conversation.off_loop import OffLoop
-from bot.errors import MessengerError, ModelError
+from bot.conversation.pictures import Pictures
+from bot.errors import ChannelNotFound, MessengerError, ModelError, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
@@ -16,6 +18,12 @@ from memory.ports import NewId
 from memory.service import FinishedRun, Memory, NodeRecall
 
 log = logging.getLogger(__name__)
+
+PATIENCE = timedelta(hours=24)
+"""How long after a question its answer is offered to a platform that does not take it."""
+
+_NEVER = (ChannelNotFound, TooLong)
+"""Refusals that no later try can change."""
 
 
 class MemoryRecall:
@@ -46,17 +54,25 @@ class ProgressLine:
         self._messenger = messenger
         self._scope = scope
         self._texts: asyncio.Queue[str | None] = asyncio.Queue()
+        self._is_ending = False
         self._task = asyncio.create_task(self._run())
 
     def show(self, text: str) -> None:
         """Say what is going on now."""
         self._texts.put_nowait(text)
 
-    async def end(self) -> None:
-        """Take the line away."""
-        self._texts.put_nowait("")
-        self._texts.put_nowait(None)
-        await self._task
+    def end(self) -> None:
+        """Take the line away soon: a platform that is slow to show it must not hold up the answer."""
+        if not self._is_ending:
+            self._is_ending = True
+            self._texts.put_nowait("")
+            self._texts.put_nowait(None)
+
+    async def ended(self) -> None:
+        """Wait until it is away."""
+        await asyncio.wait({self._task})
+        if not self._task.cancelled() and (error := self._task.exception()) is not None:
+            log.error("progress can not be shown: %s", error, exc_info=error)
 
     async def _run(self) -> None:
         scope = self._scope
@@ -86,32 +102,50 @@ class Answering:
         self._agent = agent
         self._recall = recall
         self._new_id = new_id
+        self.pictures = Pictures()
+        """Of messages that wait to be answered."""
+        self._refused: set[str] = set()
+        """Runs whose parts were refused before, so that the log tells it once."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
         """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does."""
-        scope, run_id = incoming.scope, self._new_id()
-
-        progress = ProgressLine(messenger, scope)
+        run_id = self._new_id()
+        progress = ProgressLine(messenger, incoming.scope)
         progress.show("thinking" if self._is_warm() else "loading what I need to understand you (only now)")
         try:
+            finished = await self._work(messenger, incoming, run_id, cancel, progress)
+            progress.end()
+            if finished is None or not await self._off_loop(self._memory.recording.finish, finished):
+                return ""
+            return await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
+        finally:
+            progress.end()
+            await progress.ended()
+
+    async def _work(
+        self, messenger: Messenger, incoming: Incoming, run_id: str, cancel: asyncio.Event, progress: ProgressLine
+    ) -> FinishedRun | None:
+        """Run the agent. None if it was cut short because the process ends."""
+        try:
             result = await self._agent.run(
-                incoming.text, scope, run_id=run_id, on_progress=progress.show, cancel=cancel
+                incoming.text,
+                incoming.scope,
+                run_id=run_id,
+                on_progress=progress.show,
+                cancel=cancel,
+                images=self.pictures.take(incoming.event_id),
             )
             if self.is_leaving and cancel.is_set():
-                return ""
-            finished = self._finished(messenger, incoming, run_id, result)
+                return None
+            return self._finished(messenger, incoming, run_id, result)
         except ModelError as error:
-            short_id = run_id[-8:]
-            log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, scope.workspace, error)
-            finished = self._apologised(incoming, run_id, wording.apology(short_id))
+            short_id, workspace = run_id[-8:], incoming.scope.workspace
+            log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
+            return self._apologised(incoming, run_id, wording.apology(short_id))
         finally:
             self._recall.take_vectors(run_id)
-            await progress.end()
-        if not await self._off_loop(self._memory.recording.finish, finished):
-            return ""
-        return await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
 
     def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
         vectors = self._recall.take_vectors(run_id)
@@ -152,8 +186,8 @@ class Answering:
     async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
         """Post the parts of a committed answer that were not posted yet, in order, and note each one.
 
-        A part the platform will not take now stays unsent and is tried again after the next start. Returns the run's id
-        if people had reacted to a part before it was noted, else an empty text.
+        A part the platform will not take now stays unsent and is offered again later, until `PATIENCE` is over or its
+        place is gone. Returns the run's id if people had reacted to a part before it was noted, else an empty text.
         """
         overtaken = ""
         workspace, run_id = incoming.scope.workspace, incoming.run_id
@@ -177,11 +211,25 @@ class Answering:
             try:
                 ref = await messenger.post(message)
             except MessengerError as error:
-                log.error("part %d of answer %s was not posted: %s", part.part, run_id, error)
+                await self._refuse(incoming, part, error)
                 return overtaken
             if await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
+        self._refused.discard(run_id)
         return overtaken
+
+    async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
+        """A part was not taken: wait for another chance, or give the rest of the answer up for good."""
+        run_id = part.run_id
+        is_late = self._memory.clock() - incoming.at > PATIENCE
+        if isinstance(error, _NEVER) or is_late:
+            log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
+            self._refused.discard(run_id)
+            await self._off_loop(self._memory.recording.give_up, part.workspace, run_id)
+        else:
+            level = logging.INFO if run_id in self._refused else logging.ERROR
+            log.log(level, "part %d of answer %s was not posted and is offered again: %s", part.part, run_id, error)
+            self._refused.add(run_id)
 
     def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
         with self._memory.store.read() as tx:

@@ -1,49 +1,56 @@
 """The bot's own commands, the same words on every platform: each takes a person's command and says what to post."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 from bot.conversation import wording
+from bot.conversation.beliefs import Beliefs
 from bot.conversation.explanation import explain
+from bot.conversation.lessons import Lessons
 from bot.conversation.off_loop import OffLoop
-from bot.model import Attachment, PersonCommand
-from memory.audience import may_see, partitions_for, partitions_of
+from bot.conversation.purging import PurgeDesk
+from bot.conversation.rating import RatingDesk
+from bot.conversation.reply import CommandReply, Handler
+from bot.conversation.reviewing import Reviewing
+from bot.conversation.shelving import Shelving
+from bot.model import Attachment, Choice, PersonCommand
+from memory.audience import may_see
 from memory.errors import NotFound
 from memory.export import export_memories, export_person
-from memory.model import Episode, Lesson, Scope, Verdict
-from memory.ports import EpisodeFilter
 from memory.service import Holdings, Memory
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandReply:
-    """What a command answers: text, perhaps a file, perhaps answers whose 🧠 must be shown anew."""
-
-    text: str
-    attachment: Attachment | None = None
-    changed_runs: tuple[str, ...] = field(default_factory=tuple)
-
-
-Handler = Callable[[PersonCommand, wording.Spell], Awaitable[CommandReply]]
+TEACHERS_COMMANDS = frozenset({"review", "promote", "purge"})
 
 
 class Commands:
-    """Runs one command. Nobody is shown what they may not see."""
+    """Runs one command. Nobody is shown what they may not see, or does what is for teachers."""
 
     def __init__(self, memory: Memory, off_loop: OffLoop, stop: Callable[[PersonCommand], bool]) -> None:
         self._memory = memory
         self._off_loop = off_loop
         self._stop = stop
+        self._lessons = Lessons(memory)
+        beliefs, reviewing = Beliefs(self._lessons, off_loop), Reviewing(memory, self._lessons, off_loop)
+        shelving = Shelving(memory, self._lessons, off_loop, beliefs, reviewing)
+        rating = RatingDesk(memory, off_loop)
+        self._take_back = rating.take_back
         self._handlers: dict[str, Handler] = {
             "help": self._help,
             "privacy": self._privacy,
             "why": self._why,
-            "memory": self._beliefs,
+            "memory": beliefs.show,
+            "archive": shelving.archive,
+            "restore": shelving.restore,
             "undo": self._undo,
+            "ratings": rating.show,
+            "unrate": rating.take_back,
             "export": self._export,
             "forget": self._forget,
             "stop": self._stop_run,
+            "review": reviewing.show,
+            "promote": reviewing.promote,
+            "purge": PurgeDesk(memory, off_loop).purge,
         }
 
     async def run(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
@@ -51,10 +58,12 @@ class Commands:
         handler = self._handlers.get(command.name)
         if handler is None:
             return CommandReply(text=wording.unknown_command(spell))
+        if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
+            return CommandReply(text=wording.TEACHERS_ONLY)
         return await handler(command, spell)
 
     async def _help(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        return CommandReply(text=wording.help_text(spell))
+        return CommandReply(text=wording.help_text(spell, command.role))
 
     async def _privacy(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         return CommandReply(text=wording.privacy_text(spell))
@@ -76,35 +85,12 @@ class Commands:
         same_channel = view.root.channel == command.scope.channel
         if not same_channel and not may_see(command.scope, view.root):
             return wording.NOT_YOURS
-        (root,) = self._as_seen_by(command.scope, [view.root])
+        (root,) = self._lessons.as_seen_by(command.scope, [view.root])
         return explain(replace(view, nodes=(root, *view.nodes[1:])), command.scope)
 
-    async def _beliefs(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        lessons = await self._off_loop(self._visible_lessons, command)
-        return CommandReply(text=wording.beliefs(lessons, command.scope.place))
-
-    def _visible_lessons(self, command: PersonCommand) -> list[tuple[Episode, Lesson]]:
-        """Root lessons the person's questions here could be answered with, newest first, with the verdict for them."""
-        order = {name: rank for rank, name in enumerate(partitions_for(command.scope))}
-        found: list[tuple[Episode, Lesson]] = []
-        wanted = EpisodeFilter(roots_only=True, limit=None)
-        for episode in self._memory.audit.episodes(command.scope.workspace, wanted):
-            filed = [entry for entry in partitions_of(episode) if entry.partition in order]
-            if filed:
-                verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
-                found.append((episode, Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID))
-        shown = found[:20]
-        episodes = self._as_seen_by(command.scope, [episode for episode, _ in shown])
-        return [(episode, lesson) for episode, (_, lesson) in zip(episodes, shown, strict=True)]
-
-    def _as_seen_by(self, reader: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes without the text of corrections that nobody has approved for this person yet."""
-        corrected = [episode.id for episode in episodes if episode.correction]
-        seen = self._memory.recalling.corrections_for(reader, corrected)
-        texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
-        return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
-
     async def _undo(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+        if command.argument.strip():  # `undo ID`
+            return await self._take_back(command, spell)
         undone = await self._off_loop(
             self._memory.teaching.undo,
             command.scope.workspace,
@@ -114,7 +100,8 @@ class Commands:
         )
         if undone is None:
             return CommandReply(text=wording.NOTHING_TO_UNDO)
-        return CommandReply(text=wording.undone(undone, spell), changed_runs=undone.runs)
+        again = Choice(label="Take back one more", command="undo")
+        return CommandReply(text=wording.undone(undone, spell), choices=(again,), changed_runs=undone.runs)
 
     async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope
@@ -129,7 +116,8 @@ class Commands:
         if held.is_empty:
             return CommandReply(text=wording.NO_DATA)
         if command.argument.strip().casefold() not in ("yes", "me yes"):
-            return CommandReply(text=wording.forget_question(held, spell("forget yes")))
+            erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
+            return CommandReply(text=wording.forget_question(held, spell("forget yes")), choices=(erase,))
         erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
         return CommandReply(text=wording.forgotten(erased))
 

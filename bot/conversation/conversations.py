@@ -43,6 +43,9 @@ class Conversations:
             self._workers.pop(key, None)
             if queue.empty():
                 self._queues.pop(key, None)
+            elif not self._is_leaving:
+                # The answer raised all the same: those behind it must not wait for the next message.
+                self._workers[key] = asyncio.create_task(self._work(key))
 
     def running(self, key: Conversation) -> Incoming | None:
         """The message that is being answered now."""
@@ -62,10 +65,23 @@ class Conversations:
         stopped = [self.stop(key) for key in list(self._running)]
         return any(stopped)
 
+    def begin_no_more(self) -> None:
+        """Let what runs end; what waits is left to the next start."""
+        self._is_leaving = True
+
     def leave(self) -> None:
         """Begin nothing more and ask what runs to end."""
-        self._is_leaving = True
+        self.begin_no_more()
         self.stop_all()
+
+    async def abandon(self, within_s: float) -> None:
+        """Break off what still runs."""
+        workers = list(self._workers.values())
+        for worker in workers:
+            worker.cancel()
+        if workers:
+            await asyncio.wait(workers, timeout=within_s)
+        self._workers.clear()
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""

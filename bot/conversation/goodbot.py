@@ -7,12 +7,14 @@ short id and the person is told so; the bot goes on.
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from bot.conversation import wording
 from bot.conversation.answering import Answering
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.off_loop import OffLoop
+from bot.conversation.pictures import described
 from bot.conversation.speech import notice, say, tell
 from bot.conversation.teaching import TeachingDesk
 from bot.model import (
@@ -32,7 +34,7 @@ from bot.model import (
 )
 from bot.ports import EventSink, Messenger
 from memory.emoji import EmojiMap
-from memory.errors import InvalidInput, MemoryFault
+from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
 from memory.model import Incoming, Progress, Role
 from memory.ports import NewId
 from memory.service import Memory
@@ -57,15 +59,21 @@ class Goodbot:
         )
 
     def sink(self, messenger: Messenger) -> EventSink:
-        """The function a messenger calls with each event."""
+        """The function a messenger calls with each event. It raises only what was neither stored nor told."""
 
         async def take(event: PersonEvent) -> None:
+            lost: StoreUnavailable | None = None
             try:
                 await self._take(messenger, event)
             except InvalidInput as error:
                 await tell(messenger, event, str(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
-                await self._apologise(messenger, event, error)
+                is_told = await self._apologise(messenger, event, error)
+                if not is_told and isinstance(error, StoreUnavailable):
+                    lost = error
+            if lost is not None:
+                # A platform that sends again what was not acknowledged shall do so.
+                raise lost
 
         return take
 
@@ -81,7 +89,7 @@ class Goodbot:
                     event.scope.workspace,
                     event.scope.channel,
                     event.message_id,
-                    event.text,
+                    _whole(event),
                 )
             case PersonDeletion():
                 await self._on_deletion(event)
@@ -100,11 +108,12 @@ class Goodbot:
             case PersonCommand():
                 await self._on_command(messenger, event)
 
-    async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> None:
+    async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
+        """Log it and tell the person. False if they could not be told."""
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
-        await tell(messenger, event, wording.apology(short_id))
+        return await tell(messenger, event, wording.apology(short_id))
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -113,7 +122,7 @@ class Goodbot:
     # Messages -------------------------------------------------------------------------------------------------
 
     async def _on_message(self, messenger: Messenger, event: PersonMessage) -> None:
-        text = event.text.strip() and "\n\n".join([event.text, *map(_attached, event.files)])
+        text = _whole(event)
         if not text:
             return
         scope = event.scope
@@ -123,6 +132,7 @@ class Goodbot:
             return
         incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
         if await self._off_loop(self._memory.recording.accept, incoming):
+            self._answering.pictures.keep(event.event_id, event.images)
             self._conversations.enqueue(messenger, incoming)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
@@ -181,6 +191,14 @@ class Goodbot:
         """Ask every running answer to end with what it has. False if nothing was running."""
         return self._conversations.stop_all()
 
+    def begin_no_more(self) -> None:
+        """Messages are still taken in, but answered after the next start; what is being answered now still is."""
+        self._conversations.begin_no_more()
+
+    async def abandon(self, within_s: float) -> None:
+        """Break off answers that do not even end when told to. The next start finishes them."""
+        await self._conversations.abandon(within_s)
+
     def leave(self) -> None:
         """Begin nothing more and give up what runs: what is not answered by now is, after the next start."""
         self._answering.is_leaving = True
@@ -218,13 +236,19 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        message = notice(event, reply.text)
+        message = replace(notice(event, reply.text), choices=reply.choices)
         if reply.attachment is not None:
             await messenger.hand_over(message, reply.attachment)
         else:
             await messenger.post(message)
         for run_id in reply.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+
+
+def _whole(event: PersonMessage | PersonEdit) -> str:
+    """What was said and attached, as the agent reads it; empty for nothing."""
+    words = [event.text] if event.text.strip() else []
+    return "\n\n".join([*words, *map(_attached, event.files), *map(described, event.images)])
 
 
 def _attached(file: TextFile) -> str:

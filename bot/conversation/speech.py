@@ -14,12 +14,14 @@ async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
     await messenger.post(notice(event, text))
 
 
-async def tell(messenger: Messenger, event: PersonEvent, text: str) -> None:
-    """Say why something was not done, if the platform lets us."""
+async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
+    """Say why something was not done. False if the platform does not let us."""
     try:
         await say(messenger, event, text)
     except MessengerError as failure:
         log.error("the person could not be told about event %s: %s", event.event_id, failure)
+        return False
+    return True
 
 
 def notice(event: PersonEvent, text: str) -> BotMessage:

@@ -166,7 +166,8 @@ class TeachingDesk:
             view = await self._off_loop(self._memory.audit.run, workspace, run_id)
         except NotFound:
             return
-        await self._mark(messenger, workspace, run_id, view.root.verdict.is_validated)
+        is_lesson = view.root.archived_at is None and view.root.verdict.is_validated
+        await self._mark(messenger, workspace, run_id, is_lesson)
 
     async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
         sent = await self._off_loop(self._posted_parts, workspace, run_id)

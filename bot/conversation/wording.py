@@ -2,31 +2,42 @@
 
 from collections.abc import Callable, Sequence
 
-from memory.model import Episode, Lesson, Termination, Verdict
+from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.retrieval.prompt import percent, shown_line
-from memory.service import Corrected, Erased, Holdings, Undone, UsedLesson
+from memory.service import Corrected, Erased, Holdings, Purge, Undone, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
 
 
-def help_text(spell: Spell) -> str:
-    """What the bot is for and which commands it knows."""
-    commands = {
-        "why": "which lessons and steps an answer came from",
-        "memory": "what I believe here",
-        "undo": "take back the last thing you taught me",
-        "export": "your data as a file",
-        "forget": "erase your data",
-        "privacy": "what I keep and who sees it",
-        "stop": "stop what I am working on",
-    }
+_COMMANDS = {
+    "why": "which lessons and steps an answer came from",
+    "memory": "what I believe here, and taking your lessons out of use",
+    "ratings": "your 👍 and 👎, and taking one back",
+    "undo": "take back the last thing you taught me",
+    "export": "your data as a file",
+    "forget": "erase your data",
+    "privacy": "what I keep and who sees it",
+    "stop": "stop what I am working on",
+}
+_TEACHERS_COMMANDS = {
+    "review": "lessons that wait for a teacher",
+    "promote": "give a lesson, by its id, to the channel or the workspace",
+    "purge": "take back everything one person taught, after showing how much it is",
+}
+
+
+def help_text(spell: Spell, role: Role) -> str:
+    """What the bot is for and which commands somebody in this role may use."""
     lines = [
         "Ask me anything. When an answer is right, react 👍; when it is wrong, react 👎 and tell me what would have "
         "been right. I use what people taught me the next time somebody asks something like it.",
         "",
-        *(f"- `{spell(name)}` - {what}" for name, what in commands.items()),
+        *(f"- `{spell(name)}` - {what}" for name, what in _COMMANDS.items()),
     ]
+    if role.may_promote:
+        lines += ["", "For teachers:", ""]
+        lines += [f"- `{spell(name)}` - {what}" for name, what in _TEACHERS_COMMANDS.items()]
     return "\n".join(lines)
 
 
@@ -35,10 +46,11 @@ def privacy_text(spell: Spell) -> str:
     return (
         "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections.\n\n"
         "**Who sees it.** A lesson counts for you alone until a teacher, or several other people, approve it for the "
-        "channel; only a teacher can share it with the workspace. What comes from a direct message or a private "
-        "channel never leaves it.\n\n"
+        "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
+        "channels. What comes from a direct message or a private channel never leaves it.\n\n"
         "**What I never do.** I train no model on it and show nobody else's memory to you.\n\n"
-        f"**Your rights.** `{spell('memory')}` shows it, `{spell('undo')}` takes back what you taught, "
+        f"**Your rights.** `{spell('memory')}` shows it, `{spell('ratings')}` your votes, `{spell('undo')}` takes back "
+        "what you taught, "
         f"`{spell('export')}` gives you a copy, `{spell('forget')}` erases it."
     )
 
@@ -55,6 +67,10 @@ NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
 NOTHING_RUNNING = "I am not working on anything here."
 NO_DATA = "I keep nothing about you here."
+NO_SUCH_LESSON = "I have no such lesson here."
+NO_SUCH_RATING = "There is no such rating of yours."
+NOT_YOURS_TO_ARCHIVE = "Only whoever taught that, or a teacher, can do this. React 👎 to an answer that is wrong."
+TEACHERS_ONLY = "That is for teachers. Ask one of yours; 👍, 👎 and corrections are for everybody."
 
 
 def unknown_command(spell: Spell) -> str:
@@ -128,18 +144,147 @@ def undone(what: Undone, spell: Spell) -> str:
     return f"Taken back: your {reaction} on the answer to “{goal}”. `{spell('undo')}` again takes back the one before."
 
 
-def beliefs(lessons: Sequence[tuple[Episode, Lesson]], place: str) -> str:
+def beliefs(lines: Sequence[str], place: str, page: str) -> str:
     """The list behind `memory`."""
     where = place or "here"
-    if not lessons:
+    if not lines:
         return f"I have learned nothing yet that counts for you in {where}. React 👍 or 👎 to an answer to teach me."
-    lines = [f"What I have learned that counts for you in {where}:", ""]
-    for number, (episode, lesson) in enumerate(lessons, start=1):
-        said = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
-        sign = "👍" if lesson is Lesson.REPEAT else "👎"
-        instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
-        lines.append(f"{number}. {sign} “{shown_line(episode.goal, 80)}”{said}{instead} (`{episode.id[-8:]}`)")
-    return "\n".join(lines)
+    return _listed(f"What I have learned that counts for you in {where}", lines, page)
+
+
+def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
+    """One lesson: repeat or avoid, what was asked and said, whose it is, whom it counts for, its id."""
+    sign = "👍 repeat" if lesson is Lesson.REPEAT else "👎 avoid"
+    for_whom = {
+        Audience.PERSONAL: "for you",
+        Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
+        Audience.WORKSPACE: "for everybody",
+    }[audience]
+    return f"{sign} {_said(episode)} - taught by {_whom(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+
+
+def review(lines: Sequence[str], total: int, page: str) -> str:
+    """The list behind `review`."""
+    if not lines:
+        return "Nothing waits for a teacher here."
+    return _listed(f"{_count(total, 'lesson')} could count for more people", lines, page)
+
+
+def review_line(episode: Episode, reader: Scope) -> str:
+    """One lesson that waits: the same, and where it comes from."""
+    verdict = episode.verdict
+    sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
+    now = "for nobody" if verdict is Verdict.PENDING else "for its author"
+    if episode.verdicts.channel.is_validated:
+        now = "for the channel"
+    where = shown_line(episode.place, 40) or "a channel"
+    return f"{sign} {_said(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+
+
+def _said(episode: Episode) -> str:
+    answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
+    instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
+    return f"“{shown_line(episode.goal, 80)}”{answer}{instead}"
+
+
+def _whom(episode: Episode, reader: Scope) -> str:
+    return "you" if episode.author == reader.person else shown_line(episode.author, 30)
+
+
+def _listed(title: str, lines: Sequence[str], page: str) -> str:
+    return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
+
+
+def _then(text: str, rest: str) -> str:
+    return f"{text}\n\n{rest}" if rest else text
+
+
+def which_lesson(command: str, list_command: str) -> str:
+    """A command that needs a lesson's id, without one."""
+    return f"Which lesson? `{command} ID`, with an id that `{list_command}` shows."
+
+
+def shelved(episode: Episode, rest: str) -> str:
+    """A lesson was archived or restored."""
+    done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
+    return _then(f"{done}: “{shown_line(episode.goal, 80)}”.", rest)
+
+
+def promoted(episode: Episode, rest: str) -> str:
+    """Whom a lesson counts for after a promotion."""
+    where = shown_line(episode.place, 40) or "its channel"
+    if episode.verdicts.workspace.is_validated:
+        whom = "everybody in the workspace"
+    elif episode.verdicts.channel.is_validated:
+        whom = f"everybody in {where}"
+    else:
+        whom = "its author alone" if episode.visibility is not Visibility.DIRECT else "one person"
+    return _then(f"“{shown_line(episode.goal, 80)}” counts for {whom} now.", rest)
+
+
+def ratings(lines: Sequence[str], page: str) -> str:
+    """The list behind `ratings`."""
+    if not lines:
+        return "You have not rated any answer. React 👍 or 👎 to one."
+    return _listed("Your ratings, newest first", lines, page)
+
+
+def rating_line(episode: Episode | None, value: int) -> str:
+    """One vote; without the words where they may not be repeated."""
+    return f"{_thumb(value)} {_rated(episode)}"
+
+
+def _rated(episode: Episode | None) -> str:
+    if episode is None:
+        return "an answer in another conversation"
+    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
+
+
+def _thumb(value: int) -> str:
+    return "👍" if value > 0 else "👎"
+
+
+def which_rating(command: str, list_command: str) -> str:
+    """`unrate` without an id."""
+    return f"Which rating? `{command} ID`, with an id that `{list_command}` shows."
+
+
+def unrated(episode: Episode | None, value: int, rest: str) -> str:
+    """A vote was taken back."""
+    return _then(f"Taken back: your {_thumb(value)} on {_rated(episode)}.", rest)
+
+
+def whom_to_purge(command: str) -> str:
+    """`purge` without a person."""
+    return f"Whose lessons? `{command} PERSON` shows first how much it is."
+
+
+def nothing_to_purge(person: str) -> str:
+    """Nothing stands that this person taught."""
+    return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
+
+
+def purge_question(planned: Purge, command: str) -> str:
+    """The one question before everything that a person taught is withdrawn."""
+    return (
+        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {_purge_counts(planned)}. It all stays "
+        f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
+    )
+
+
+def purged(done: Purge) -> str:
+    """What was withdrawn."""
+    return f"Taken back from {shown_line(done.taught_by, 40)}: {_purge_counts(done)}."
+
+
+def _purge_counts(purge: Purge) -> str:
+    own = (
+        f"{_count(purge.votes, 'vote')}, {_count(purge.lessons, 'lesson')}, {_count(purge.corrections, 'correction')}, "
+        f"{_count(purge.promotions, 'promotion')}"
+    )
+    if purge.shelved:
+        own += f"; {_count(purge.shelved, 'lesson')} of others they had archived or restored"
+    return f"{own}; and {_count(purge.unlearned, 'other lesson')} that rested on it back to pending"
 
 
 def forget_question(held: Holdings, command: str) -> str:

@@ -18,6 +18,8 @@ class Progress(StrEnum):
     """Every part was sent."""
     WITHDRAWN = "withdrawn"
     """Deleted, stopped or forgotten before it was answered."""
+    UNDELIVERABLE = "undeliverable"
+    """Answered, but the place it came from is gone or took no part for too long: not tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

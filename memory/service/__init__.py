@@ -10,6 +10,8 @@ from memory.service.core import Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
 from memory.service.lessons import Lessons
 from memory.service.privacy import Erased, Holdings, Privacy
+from memory.service.purging import Purge, Purging
+from memory.service.rating import Rating, Ratings
 from memory.service.recalling import Recalled, Recalling
 from memory.service.recording import FinishedRun, NodeRecall, Recording, Unsent, UsedLesson
 from memory.service.teaching import Teaching, Undone
@@ -58,6 +60,8 @@ class Memory:
         self.teaching = Teaching(core)
         self.recalling = Recalling(core, retrieval or RetrievalConfig(), candidates)
         self.privacy = Privacy(core)
+        self.purging = Purging(core)
+        self.ratings = Ratings(core)
         self.audit = Audit(core)
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = World(
@@ -81,6 +85,10 @@ __all__ = [
     "Memory",
     "NodeRecall",
     "Privacy",
+    "Purge",
+    "Purging",
+    "Rating",
+    "Ratings",
     "Recalled",
     "Recalling",
     "Recording",

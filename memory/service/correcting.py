@@ -165,17 +165,18 @@ class Correcting:
         lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
         file_in_index(tx, lesson)
         self._restore_superseded(tx, lesson, now)
-        corrected: list[str] = []
-        for link in tx.episodes.links(lesson.workspace, [lesson.id]):
-            failed = tx.episodes.get(lesson.workspace, link.to_id)
-            if link.kind is not LinkKind.CORRECTS or failed is None or link.from_id != lesson.id:
-                continue
-            corrected.append(failed.run_id)
-            restore_text(tx, failed, reaction.actor, now)
+        corrected = _corrected_by(tx, lesson)
+        self.restore_texts(tx, lesson, reaction.actor, now)
+        for failed in corrected:
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
                 write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
-        return lesson, tuple(corrected)
+        return lesson, tuple(failed.run_id for failed in corrected)
+
+    def restore_texts(self, tx: Transaction, lesson: Episode, actor: str, now: datetime) -> None:
+        """Put the newest correction that still stands on each answer this lesson corrected."""
+        for failed in _corrected_by(tx, lesson):
+            restore_text(tx, failed, actor, now)
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
         for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
@@ -189,6 +190,13 @@ class Correcting:
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
     """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
     return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
+
+
+def _corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
+    """The answers a lesson says to have been wrong."""
+    links = tx.episodes.links(lesson.workspace, [lesson.id])
+    ids = [link.to_id for link in links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
+    return list(tx.episodes.get_many(lesson.workspace, ids).values())
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:

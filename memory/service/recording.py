@@ -93,12 +93,10 @@ class Recording:
                 tx.deliveries.set_progress(workspace, event_id, Progress.WITHDRAWN)
 
     def current(self, incoming: Incoming) -> Incoming | None:
-        """The message as it is now: reworded, answered meanwhile. None if it was withdrawn, delivered or forgotten."""
+        """The message as it is now: reworded, answered meanwhile. None if nothing more is to be done about it."""
         with self._core.store.read() as tx:
             now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
-        if now is None or now.progress in (Progress.WITHDRAWN, Progress.DELIVERED):
-            return None
-        return now
+        return now if now is not None and now.progress in (Progress.ACCEPTED, Progress.ANSWERED) else None
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
         """Take in an edit of a question that is not answered yet. False if it is too late, or no question."""
@@ -275,6 +273,18 @@ class Recording:
                 if incoming is not None and incoming.progress is Progress.ANSWERED:
                     tx.deliveries.set_progress(workspace, incoming.event_id, Progress.DELIVERED)
             return were_waiting
+
+    def give_up(self, workspace: str, run_id: str) -> bool:
+        """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.
+
+        What was posted of it, and the episodes, stay as they are.
+        """
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming_of_run(workspace, run_id)
+            if incoming is None or incoming.progress is not Progress.ANSWERED:
+                return False
+            tx.deliveries.set_progress(workspace, incoming.event_id, Progress.UNDELIVERABLE)
+            return True
 
     def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> bool:
         nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)

@@ -1,6 +1,6 @@
 """One vote on its way in: write the register, log it, and let votes, verdicts and the index follow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -40,8 +40,15 @@ class Taught:
         return self.was.overall.is_validated
 
 
-def write_vote(core: Core, tx: Transaction, reaction: Reaction, now: datetime, reason: str = "") -> Taught:
-    """Write one register of a known run, log it, and let the verdicts follow."""
+def write_vote(
+    core: Core,
+    tx: Transaction,
+    reaction: Reaction,
+    now: datetime,
+    reason: str = "",
+    detail: Mapping[str, object] | None = None,
+) -> Taught:
+    """Write one register of a known run, log it (with more `detail`), and let the verdicts follow."""
     nodes = tx.episodes.of_run(reaction.workspace, reaction.run_id)
     if not nodes:
         return Taught(is_known=False)
@@ -50,8 +57,9 @@ def write_vote(core: Core, tx: Transaction, reaction: Reaction, now: datetime, r
     before = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction)
     tx.teaching.put_reaction(reaction)
     kind = EventKind.VOTED if reaction.is_active else EventKind.UNVOTED
-    tx.log.append(event(nodes[0], kind, reaction.actor, now, detail=reaction_detail(reaction)))
-    bring_back(tx, nodes, reaction.actor, now)
+    tx.log.append(event(nodes[0], kind, reaction.actor, now, detail=reaction_detail(reaction) | dict(detail or {})))
+    if reaction.is_active:
+        bring_back(tx, nodes, reaction.actor, now)
     settled = settle(tx, reaction.workspace, reaction.run_id, reaction.actor, now, core.policy, reason)
     was, root = settled[0]
     standing = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction)

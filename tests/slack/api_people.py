@@ -1,6 +1,5 @@
-"""`auth.*`, `users.*`, `usergroups.*`, `bots.*`, `oauth.*`, `apps.*`: who is who."""
+"""`auth.*`, `users.*`, `usergroups.*`, `bots.*`, `apps.*`: who is who."""
 
-from tests.slack.core import APP_ID
 from tests.slack.errors import SlackError
 from tests.slack.render import user_json
 from tests.slack.request import Request, method
@@ -76,22 +75,3 @@ def team_info(call: Request) -> Json:
     """The workspace."""
     workspace = call.workspace
     return {"team": {"id": workspace.id, "name": workspace.domain, "domain": workspace.domain, "email_domain": ""}}
-
-
-@method("oauth.v2.access", token="none")
-def oauth_access(call: Request) -> Json:
-    """Exchange a code for the bot's token, once."""
-    workspace = call.slack.oauth_codes.pop(call.need("code"), None)
-    if workspace is None:
-        raise SlackError("invalid_code")
-    return {
-        "app_id": APP_ID,
-        "authed_user": {"id": next((u.id for u in workspace.users.values() if u.admin), "U000INSTALLER")},
-        "scope": ",".join(sorted(workspace.scopes)),
-        "token_type": "bot",
-        "access_token": workspace.bot_token,
-        "bot_user_id": workspace.bot.id,
-        "team": {"id": workspace.id, "name": workspace.domain},
-        "enterprise": None,
-        "is_enterprise_install": False,
-    }

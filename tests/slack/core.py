@@ -15,6 +15,8 @@ from tests.slack.workspace import Workspace
 
 APP_ID = "A111"
 APP_TOKEN = "xapp-1-A111-1"
+CLIENT_ID = "111.222"
+CLIENT_SECRET = "fedcba9876543210fedcba9876543210"
 SIGNING_SECRET = "0123456789abcdef0123456789abcdef"
 RESPONSE_URL_USES = 5
 
@@ -53,6 +55,13 @@ class Slack:
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.oauth_codes: dict[str, Workspace] = {}
+        self.redirect_url = ""
+        """Where people are sent after their consent when the app names no place; part of the app's pages."""
+        self.people_decline = False
+        """Whether people press "Cancel" on the consent page."""
+        self.scopes_asked_for: set[str] = set()
+        self.installation_extras: Json = {}
+        """What else `oauth.v2.access` answers: `refresh_token` with token rotation, `is_enterprise_install`, ..."""
         self.subscriptions = subscriptions
         """Event types the app subscribed to; None for all of them."""
         self.echoes_own = True

@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 from aiohttp import ClientError, ClientSession, web
 
 from tests.slack import happenings, response_urls
+from tests.slack.api_oauth import ConsentPage
 from tests.slack.core import APP_TOKEN, SIGNING_SECRET, Slack
 from tests.slack.delivery import Deliveries, Delivery
 from tests.slack.faults import Faults
@@ -48,6 +49,7 @@ class SlackServer:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         web_api = WebApi(self.slack)
         app.router.add_route("*", "/api/{method}", web_api.handle)
+        app.router.add_get("/oauth/v2/authorize", ConsentPage(self.slack).handle)
         app.router.add_get("/link/", self.socket_mode.handle)
         app.router.add_post("/response/{name:.+}", self._take_response)
         app.router.add_post("/upload/{team}/{file}", self._take_upload)

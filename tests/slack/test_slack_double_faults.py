@@ -12,6 +12,7 @@ from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryInt
 
 from tests.slack import ConnectionReset, Hang, RateLimited, Refused, ResponseLost, ServerBroken, SlackServer
 from tests.slack.bolt_app import Recorder, connected, web_client
+from tests.slack.core import CLIENT_ID, CLIENT_SECRET
 
 
 @pytest.fixture
@@ -174,10 +175,21 @@ async def test_an_unknown_method_is_remembered(server: SlackServer) -> None:
 @pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")  # slack_sdk on a newer aiohttp
 async def test_a_code_is_exchanged_once(server: SlackServer) -> None:
     code, client = server.offer_code(), web_client(server)
-    installed = await client.oauth_v2_access(client_id="1.2", client_secret="s", code=code)
+    installed = await client.oauth_v2_access(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, code=code)
     assert (installed["access_token"], installed["team"]["id"]) == (server.workspace.bot_token, "T0001")
-    error = await _refused(client.oauth_v2_access(client_id="1.2", client_secret="s", code=code))
+    error = await _refused(client.oauth_v2_access(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, code=code))
     assert error.response["error"] == "invalid_code"
+    error = await _refused(client.oauth_v2_access(client_id=CLIENT_ID, client_secret="s", code=server.offer_code()))
+    assert error.response["error"] == "bad_client_secret"
+
+
+async def test_a_token_that_gave_itself_up_comes_back_as_a_new_one(server: SlackServer) -> None:
+    client, before = web_client(server), server.workspace.bot_token
+    await client.auth_revoke()
+    assert (await _refused(client.auth_test())).response["error"] == "token_revoked"
+    server.workspace.install_again()
+    assert server.workspace.bot_token != before
+    assert (await web_client(server).auth_test())["team_id"] == "T0001"
 
 
 async def _refused(call: Any) -> SlackApiError:

@@ -1,5 +1,6 @@
 """HTTP in front of the methods: `POST /api/<method>` in every encoding Slack takes, with faults on request."""
 
+import base64
 import json
 
 from aiohttp import web
@@ -9,6 +10,7 @@ from tests.slack import (
     api_chat,
     api_conversations,
     api_files,
+    api_oauth,
     api_people,
     api_reactions,
     api_streams,
@@ -22,7 +24,7 @@ from tests.slack.state import Call, Json
 from tests.slack.workspace import Workspace
 
 API_MODULES = (
-    api_agents, api_chat, api_conversations, api_files, api_people, api_reactions, api_streams, api_views,
+    api_agents, api_chat, api_conversations, api_files, api_oauth, api_people, api_reactions, api_streams, api_views,
 )  # fmt: skip
 """Imported for the methods they register."""
 
@@ -37,6 +39,7 @@ class WebApi:
         """One call, from the wire to the wire."""
         name = request.match_info["method"]
         args = await arguments(request)
+        args |= _client(request)
         token = _token(request, args)
         call = Call(
             order=self._slack.stamps.number(),
@@ -122,6 +125,15 @@ def _token(request: web.Request, args: Json) -> str:
     header = request.headers.get("Authorization", "")
     in_body = str(args.pop("token", ""))
     return header.removeprefix("Bearer ") if header.startswith("Bearer ") else in_body
+
+
+def _client(request: web.Request) -> Json:
+    """The client id and secret where a call brings them as user and password."""
+    header = request.headers.get("Authorization", "")
+    if not header.startswith("Basic "):
+        return {}
+    name, _, secret = base64.b64decode(header.removeprefix("Basic ")).decode().partition(":")
+    return {"client_id": name, "client_secret": secret}
 
 
 def _check_scope(known: Method, workspace: Workspace) -> None:

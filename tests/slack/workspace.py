@@ -43,6 +43,12 @@ class Workspace:
         self.deleted: dict[tuple[str, str], Message] = {}
         self.bot = self.add_user(bot_name, bot=True, app_id=app_id)
 
+    def install_again(self) -> None:
+        """The app comes back after it was removed, with a new token."""
+        self.revoked = ""
+        head, _, number = self.bot_token.rpartition("-")
+        self.bot_token = f"{head}-{int(number) + 1}"
+
     # Who and what there is -------------------------------------------------------------------------------------
 
     def add_user(

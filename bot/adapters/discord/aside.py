@@ -1,17 +1,17 @@
 """Where private words go while a person's act is being handled: back through what they used, seen by them alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from bot.model import Attachment
+from bot.model import Attachment, Choice
 
 
 class Aside(Protocol):
     """A way to one person."""
 
-    async def tell(self, text: str, file: Attachment | None = None) -> str:
+    async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         """Say it to them alone; returns the message's id. Raises `MessengerError` kinds."""
         ...
 

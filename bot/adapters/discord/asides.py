@@ -1,7 +1,10 @@
 """The ways to say something to one person: an answer only they see, their direct messages, or a plain reply."""
 
+from collections.abc import Sequence
+
 import discord
 
+from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.markdown import to_discord
 from bot.adapters.discord.menu import spelled
@@ -10,7 +13,7 @@ from bot.adapters.discord.posting import Posting, as_file, in_parts
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.views import Use
 from bot.errors import NotPermitted
-from bot.model import Attachment
+from bot.model import Attachment, Choice
 
 _FOR_ALL = ("help", "privacy", "stop", "correct")
 """Commands whose answers tell nothing about a person."""
@@ -19,9 +22,11 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 class ByUse:
     """Answers a button, form, command or menu, so that only the person who used it sees it."""
 
-    def __init__(self, use: Use, rest: Rest) -> None:
+    def __init__(self, use: Use, rest: Rest, *, replaces: bool = False) -> None:
         self._use = use
         self._rest = rest
+        self._replaces = replaces
+        """Whether the first of it takes the place of the message whose button was pressed."""
         self.has_told = False
 
     async def wait(self) -> None:
@@ -29,14 +34,21 @@ class ByUse:
         if not self._use.response.is_done():
             await self._rest(
                 self._what("acknowledging"),
-                lambda: self._use.response.defer(ephemeral=True, thinking=True),
+                lambda: self._use.response.defer(ephemeral=True, thinking=not self._replaces),
                 again=False,
             )
 
-    async def tell(self, text: str, file: Attachment | None = None, *, view: discord.ui.View | None = None) -> str:
-        """Say it. Parts after the first are messages of their own."""
+    async def tell(
+        self,
+        text: str,
+        file: Attachment | None = None,
+        choices: Sequence[Choice] = (),
+        *,
+        view: discord.ui.View | None = None,
+    ) -> str:
+        """Say it. Parts after the first are messages of their own; buttons stand under the last."""
         await self.wait()
-        sent = ""
+        sent, view = "", view or choice_view(choices)
         for number, part in enumerate(in_parts(text), start=1):
             is_last = number == len(in_parts(text))
             sent = await self._part(to_discord(part), file if number == 1 else None, view if is_last else None)
@@ -57,7 +69,8 @@ class ByUse:
             return str((await self._rest(self._what("answering"), fill)).id)
 
         async def follow() -> discord.WebhookMessage:
-            return await use.followup.send(text, ephemeral=True, wait=True, allowed_mentions=none)
+            under = view or discord.utils.MISSING
+            return await use.followup.send(text, ephemeral=True, wait=True, allowed_mentions=none, view=under)
 
         return str((await self._rest(self._what("answering"), follow, again=False)).id)
 
@@ -68,17 +81,21 @@ class ByUse:
 class ByDirectMessage:
     """What a command typed in a channel brings to light about a person goes to their direct messages."""
 
-    def __init__(self, posting: Posting, person: int, message: tuple[int, int], instead: str) -> None:
+    def __init__(self, posting: Posting, person: int, place: Place, message: tuple[int, int], instead: str) -> None:
+        self._channel = int(place.channel)
         self._posting = posting
         self._person = str(person)
         self._message = message
         self._instead = instead
 
-    async def tell(self, text: str, file: Attachment | None = None) -> str:
-        """Say it there; where they take none, say in the channel how to see it."""
+    async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        """Say it there, with buttons that mean the channel of the command.
+
+        Where they take none, say in the channel how to see it.
+        """
         channel, message_id = self._message
         try:
-            sent = await self._posting.direct(self._person, text, file)
+            sent = await self._posting.direct(self._person, text, file, choice_view(choices, self._channel))
         except NotPermitted:
             hint = f"That is for you alone, and I cannot send you direct messages. Use `{self._instead}`."
             return await self._posting.reply(channel, message_id, hint)
@@ -89,20 +106,22 @@ class ByDirectMessage:
 class ByReply:
     """A plain reply, for what everybody may read."""
 
-    def __init__(self, posting: Posting, message: tuple[int, int]) -> None:
+    def __init__(self, posting: Posting, message: tuple[int, int], *, is_private: bool) -> None:
         self._posting = posting
         self._message = message
+        self._is_private = is_private
 
-    async def tell(self, text: str, file: Attachment | None = None) -> str:
-        """Say it under the message."""
+    async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        """Say it under the message. Where others read it there are no buttons."""
         channel, message_id = self._message
-        return await self._posting.reply(channel, message_id, text, file)
+        view = choice_view(choices) if self._is_private else None
+        return await self._posting.reply(channel, message_id, text, file, view)
 
 
 def way_for(desk: Desk, command: str, place: Place, message: discord.Message) -> ByReply | ByDirectMessage:
     """How to answer a command that was typed in a message."""
     where = (message.channel.id, message.id)
     if place.is_direct or command in _FOR_ALL:
-        return ByReply(desk.posting, where)
+        return ByReply(desk.posting, where, is_private=place.is_direct)
     group = desk.command_name
-    return ByDirectMessage(desk.posting, message.author.id, where, spelled(command, group, desk.name))
+    return ByDirectMessage(desk.posting, message.author.id, place, where, spelled(command, group, desk.name))

@@ -11,9 +11,11 @@ from discord import app_commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from bot.adapters.discord.choices import Chosen
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.adapters.discord.views import Press, Use
+from bot.adapters.words import Typed
 from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,7 @@ Hear = Callable[[str, object], None]
 """Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway."""
 
 Pressed = Callable[[Use, str, str], Any]
+HasChosen = Callable[[Use, int, Typed], Any]
 
 
 def intents(settings: DiscordSettings) -> discord.Intents:
@@ -36,7 +39,7 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 class Client(discord.AutoShardedClient):
     """One login. `hear` is told of every event at once, before the next one is read."""
 
-    def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed) -> None:
+    def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed, chosen: HasChosen) -> None:
         super().__init__(
             intents=intents(settings),
             max_messages=None,
@@ -52,11 +55,13 @@ class Client(discord.AutoShardedClient):
         self._api_url = settings.api_url
         self.pressed = pressed
         """Told of every button (`views.Presses`)."""
+        self.chosen = chosen
+        """Told of every choice (`choices.Choosers`)."""
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
 
     async def setup_hook(self) -> None:
         """After the login, before the gateway: buttons of earlier processes, commands, the gateway's address."""
-        self.add_dynamic_items(Press)
+        self.add_dynamic_items(Press, Chosen)
         if self._api_url:
             # After an invalid session the library goes to its own address, not to the one that the API named.
             _, gateway, _ = await self.http.get_bot_gateway()

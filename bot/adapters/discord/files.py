@@ -1,44 +1,32 @@
-"""Text files that people attach, as text for the agent."""
+"""Files that people attach, as text and pictures for the agent."""
 
 import logging
 from collections.abc import Sequence
 
 import discord
 
+from bot.adapters.attachments import MOST_FILES, Attached, made_of, objection, unread
 from bot.adapters.discord.rest import Rest
 from bot.errors import MessengerError
-from bot.model import TextFile
+from bot.model import ImageFile, TextFile
 
 log = logging.getLogger(__name__)
 
-LARGEST_FILE = 64_000
-"""Bytes of one attached file that the agent can make something of."""
 
-_MOST_FILES = 5
-_NO_TEXT = ("image/", "video/", "audio/", "font/", "application/pdf", "application/zip", "application/gzip")
-
-
-async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> tuple[TextFile, ...]:
-    """The text files among what is attached. In place of every other one stands why it could not be read."""
-    files = [await _read(file, rest) for file in attached[:_MOST_FILES]]
-    files += [_unread(file, f"only {_MOST_FILES} files are read") for file in attached[_MOST_FILES:]]
-    return tuple(files)
+async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
+    """What is attached. In place of what could not be read stands why."""
+    read = [await _read(file, rest) for file in attached[:MOST_FILES]]
+    read += [unread(file.filename, f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
+    return Attached.of(read)
 
 
-async def _read(file: discord.Attachment, rest: Rest) -> TextFile:
-    if (file.content_type or "").startswith(_NO_TEXT):
-        return _unread(file, "it is no text")
-    if file.size > LARGEST_FILE:
-        return _unread(file, f"it has {file.size} bytes; {LARGEST_FILE} are read")
+async def _read(file: discord.Attachment, rest: Rest) -> TextFile | ImageFile:
+    media_type = file.content_type or ""
+    if why := objection(media_type, file.size):
+        return unread(file.filename, why)
     try:
         content = await rest(f"fetching the attached file {file.id}", file.read)
-        return TextFile(name=file.filename, text=content.decode("utf-8-sig"))
     except MessengerError as error:
         log.warning("an attached file was not read: %s", error)
-        return _unread(file, "it could not be fetched")
-    except UnicodeDecodeError:
-        return _unread(file, "it is no UTF-8 text")
-
-
-def _unread(file: discord.Attachment, why: str) -> TextFile:
-    return TextFile(name=file.filename, text=f"[not read: {why}]")
+        return unread(file.filename, "it could not be fetched")
+    return made_of(file.filename, media_type, content)

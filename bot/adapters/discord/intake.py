@@ -15,7 +15,8 @@ from bot.adapters.discord.asides import way_for
 from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.places import Place
-from bot.adapters.discord.plain import mentions, plain, without_mention
+from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
+from bot.adapters.pace import Pace
 from bot.adapters.recent import Recent
 from bot.adapters.words import CORRECT, Typed, command_in
 from bot.model import (
@@ -44,6 +45,7 @@ class Intake:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._pace = Pace(desk.clock)
         self._commands: Recent[str, bool] = Recent(desk.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
         self._handlers: dict[str, Callable[[Any], None]] = {
@@ -92,12 +94,20 @@ class Intake:
         place = await self._desk.places.of(message.channel.id, _guild_id(message))
         text = self._plain(message)
         is_call = address is Address.MENTION and mentions(message.content, self._desk.me)
-        typed = command_in(text) if address is not Address.FOLLOW_UP else None
+        typed = command_in(as_command(without_mention(message.content, self._desk.me), self._names(message)))
+        if address is Address.FOLLOW_UP and typed is not None:
+            # Among people, only "stop" is meant for the bot, and only while it works there.
+            if typed.name == "stop" and not self._desk.working.is_on(message.channel.id):
+                return
+            typed = typed if typed.name == "stop" else None
         if not text and is_call and not message.attachments:
             typed = Typed("help")
+        if not self._is_heard(message, address, typed):
+            return
         if typed is not None:
             await self._command(message, place, typed)
             return
+        attached = await read_files(message.attachments, self._desk.rest)
         await self._desk.sink(
             PersonMessage(
                 event_id=str(message.id),
@@ -107,15 +117,24 @@ class Intake:
                 at=message.created_at,
                 role=self._desk.roles.of(message.author),
                 address=address,
-                files=await read_files(message.attachments, self._desk.rest),
+                files=attached.files,
+                images=attached.images,
             )
         )
 
+    def _is_heard(self, message: discord.Message, address: Address, typed: Typed | None) -> bool:
+        """Whether the author keeps a person's pace. What nobody said to the bot counts by itself."""
+        key = (message.channel.id, message.author.id, address is Address.FOLLOW_UP)
+        return (typed is not None and typed.name == "stop") or self._pace.admits(key)
+
     def _plain(self, message: discord.Message) -> str:
+        return plain(without_mention(message.content, self._desk.me), self._names(message))
+
+    @staticmethod
+    def _names(message: discord.Message) -> dict[str, str]:
         named = (*message.mentions, *message.role_mentions, *message.channel_mentions)
         names = {str(one.id): one.name for one in named}
-        names |= {str(user.id): user.display_name for user in message.mentions}
-        return plain(without_mention(message.content, self._desk.me), names)
+        return names | {str(user.id): user.display_name for user in message.mentions}
 
     async def _command(self, message: discord.Message, place: Place, typed: Typed) -> None:
         person = str(message.author.id)
@@ -161,8 +180,9 @@ class Intake:
 
     async def _on_edit(self, message: discord.Message, edited_at: datetime) -> None:
         text = self._plain(message)
-        if not text:
+        if not text and not message.attachments:
             return
+        attached = await read_files(message.attachments, self._desk.rest)
         place = await self._desk.places.of(message.channel.id, _guild_id(message))
         await self._desk.sink(
             PersonEdit(
@@ -172,6 +192,8 @@ class Intake:
                 text=text,
                 at=edited_at,
                 role=self._desk.roles.of(message.author),
+                files=attached.files,
+                images=attached.images,
             )
         )
 

@@ -13,13 +13,33 @@ RIGHTS = discord.Permissions(
     attach_files=True,
 )
 
+SCOPES = ("bot", "applications.commands")
+
 
 def invite_link(token: str) -> str:
     """Where an owner of a server invites the bot; empty when the token has not the shape of one of Discord's."""
     application = _application_of(token)
-    if not application:
-        return ""
-    return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=("bot", "applications.commands"))
+    return invite_link_of(application) if application else ""
+
+
+def invite_link_of(application: int) -> str:
+    """The same from the id of the app."""
+    return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=SCOPES)
+
+
+def right_names(rights: discord.Permissions) -> list[str]:
+    """What Discord's own pages call these rights, as near as the library knows."""
+    return [_WORDS.get(name, name.replace("_", " ")) for name, is_set in rights if is_set]
+
+
+_WORDS = {
+    "read_messages": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "read_message_history": "Read Message History",
+    "add_reactions": "Add Reactions",
+    "attach_files": "Attach Files",
+}
 
 
 def _application_of(token: str) -> int:

@@ -14,10 +14,19 @@ TEACH, WHY = "Teach the bot…", "Why this answer?"
 _PLAIN = {
     "help": "What I can do",
     "why": "Which lessons and steps the last answer here came from",
-    "memory": "What I believe here",
     "undo": "Take back the last thing you taught me",
+    "ratings": "Your latest ratings, and how to take one back",
     "privacy": "What I keep and who sees it",
     "stop": "Stop what I am working on here",
+}
+_PAGED = {
+    "memory": "What I believe here, with buttons to archive",
+    "review": "For teachers: what waits for approval here",
+}
+_BY_ID = {
+    "archive": ("Take a lesson out of use", "lesson"),
+    "restore": ("Put an archived lesson back into use", "lesson"),
+    "unrate": ("Take one of your ratings back", "answer"),
 }
 _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
@@ -51,7 +60,12 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: Orders)
     )
     for word, description in _PLAIN.items():
         group.add_command(app_commands.Command(name=word, description=description, callback=_plain(word, orders)))
+    for word, description in _PAGED.items():
+        group.add_command(app_commands.Command(name=word, description=description, callback=_paged(word, orders)))
+    for word, (description, option) in _BY_ID.items():
+        group.add_command(_by_id(word, description, option, orders))
     _add_with_options(group, orders)
+    _add_for_teachers(group, orders)
     tree.add_command(group)
 
     async def teach(interaction: Use, message: discord.Message) -> None:
@@ -71,6 +85,37 @@ def _plain(word: str, orders: Orders) -> Callable[[Use], Coroutine[Any, Any, Non
         await orders.command(interaction, word)
 
     return command
+
+
+def _paged(word: str, orders: Orders) -> Callable[..., Coroutine[Any, Any, None]]:
+    async def command(interaction: Use, page: app_commands.Range[int, 1, 9999] = 1) -> None:
+        await orders.command(interaction, word, f"page {page}" if page > 1 else "")
+
+    return command
+
+
+def _by_id(word: str, description: str, option: str, orders: Orders) -> app_commands.Command[Any, ..., None]:
+    async def command(interaction: Use, one: app_commands.Range[str, 1, 64]) -> None:
+        await orders.command(interaction, word, one)
+
+    named = app_commands.rename(one=option)(app_commands.describe(one="Its id, as the list shows it")(command))
+    return app_commands.Command(name=word, description=description, callback=named)
+
+
+def _add_for_teachers(group: app_commands.Group, orders: Orders) -> None:
+    @group.command(name="promote", description="For teachers: let a lesson reach more people")
+    @app_commands.describe(lesson="Its id, as the list shows it", audience="Whom it shall reach")
+    @app_commands.choices(
+        audience=[app_commands.Choice(name=each, value=each) for each in ("channel", "workspace", "personal")]
+    )
+    async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
+        await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
+
+    @group.command(name="purge", description="For teachers: erase everything that one person taught")
+    @app_commands.describe(person="Who taught it", confirm="Choose yes to erase it; without, I only count")
+    @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
+    async def purge(interaction: Use, person: discord.User, confirm: str = "") -> None:
+        await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())
 
 
 def _add_with_options(group: app_commands.Group, orders: Orders) -> None:
@@ -98,8 +143,22 @@ def spelled(command: str, group: str, bot_name: str) -> str:
     if word == CORRECT:
         return f"@{bot_name} {CORRECT}:"
     if word == "forget":
-        return f"/{group} {FORGET}" + (f" confirm:{argument}" if argument else "")
-    return f"/{group} {command}"
+        return f"/{group} {FORGET}" + (" confirm:yes" if argument.endswith("yes") else "")
+    options = _OPTIONS.get(word)
+    if options is None:
+        return f"/{group} {command}"
+    given = argument.removeprefix("page ").split(" ", len(options) - 1) if argument else []
+    return " ".join([f"/{group} {word}", *(f"{name}:{value}" for name, value in zip(options, given, strict=False))])
+
+
+_OPTIONS = {
+    **dict.fromkeys(_PAGED, ("page",)),
+    **{word: (option,) for word, (_, option) in _BY_ID.items()},
+    "promote": ("lesson", "audience"),
+    "purge": ("person", "confirm"),
+    "export": ("form",),
+}
+"""What the slash command calls the words that follow a command."""
 
 
 def same_commands(wanted: Sequence[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> bool:

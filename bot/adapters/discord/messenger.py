@@ -8,6 +8,7 @@ from typing import Any
 
 import discord
 
+from bot.adapters import words
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.intake import Intake
@@ -96,7 +97,7 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, hear=self._hear, pressed=self._pressed)
+        client = Client(self._settings, hear=self._hear, pressed=self._pressed, chosen=self._chosen)
         desk = self._new_desk(client, sink)
         self._uses, self._intake = Uses(desk), Intake(desk)
         add_commands(client.tree, self._settings.command, self._uses)
@@ -130,7 +131,14 @@ class DiscordMessenger:
             sink=sink,
             places=Places(client, rest),
             roles=Roles(self._settings),
-            posting=Posting(client, rest, clock=self._clock, new_id=self._new_id),
+            posting=Posting(
+                client,
+                rest,
+                clock=self._clock,
+                new_id=self._new_id,
+                sleep=self._sleep,
+                streams=self._settings.answers == "stream",
+            ),
             working=Working(client, rest),
             teaches=self._teaches,
             clock=self._clock,
@@ -145,6 +153,10 @@ class DiscordMessenger:
     async def _pressed(self, use: discord.Interaction[Any], act: str, answer: str) -> None:
         if self._desk is not None and not self._closed.is_set():
             self._desk.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
+
+    async def _chosen(self, use: discord.Interaction[Any], place: int, typed: words.Typed) -> None:
+        if self._desk is not None and not self._closed.is_set():
+            self._desk.tasks.start(use.id, lambda: self._uses.chosen(use, place, typed))
 
     # What the bot says ------------------------------------------------------------------------------------------
 
@@ -179,10 +191,10 @@ class DiscordMessenger:
         await desk.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """Typing, while there is a text."""
+        """Typing while there is a text; where that lasts, a line with the text and a stop button."""
         place = thread or channel
         if place.isdecimal() and self._desk is not None:
-            self._desk.working.show(int(place), bool(text))
+            self._desk.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately. Raises `MessengerError` kinds."""

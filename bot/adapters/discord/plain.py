@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 
 _SPECIAL = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>")
+_PERSON = re.compile(r"<@!?(?P<id>\d+)>")
+_NAMES_A_PERSON = re.compile(r"purge\b", re.IGNORECASE)
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
@@ -19,6 +21,13 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
     shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
     return _SPECIAL.sub(named, shown).strip()
+
+
+def as_command(text: str, names: Mapping[str, str]) -> str:
+    """The text as the words of a command: where one is about a person, by id, for two may have the same name."""
+    if _NAMES_A_PERSON.match(text.strip()):
+        text = _PERSON.sub(r"\g<id>", text)
+    return plain(text, names)
 
 
 def mentions(text: str, user_id: int) -> bool:

@@ -9,10 +9,12 @@ import discord
 from discord import ui
 
 from bot.adapters.discord.aside import aside_to
+from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
+from bot.adapters.discord.growing import AT_ONCE, beginning, grow
 from bot.adapters.discord.markdown import one_line, to_discord
-from bot.adapters.discord.places import address
-from bot.adapters.discord.rest import NO_HISTORY, UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rest, code_of
+from bot.adapters.discord.places import DIRECT_WORKSPACE, address
+from bot.adapters.discord.rest import NO_HISTORY, UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rest, Sleep, code_of
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
 from bot.adapters.recent import Recent
 from bot.adapters.splitting import size, split
@@ -33,8 +35,13 @@ _MOST_PLACES, _KEEP = 5000, timedelta(days=2)
 class Posting:
     """Sends through one connected client."""
 
-    def __init__(self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId) -> None:
+    def __init__(
+        self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId, sleep: Sleep, streams: bool = True
+    ) -> None:
         self._client = client
+        self._sleep = sleep
+        self._streams = streams
+        """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
         self._last_answers: Recent[str, str] = Recent(clock, size=_MOST_PLACES, keep=_KEEP)
@@ -50,37 +57,43 @@ class Posting:
         """
         aside = aside_to(message.private_to) if message.private_to and not message.is_answer else None
         if aside is not None:
-            return _ref(message, await aside.tell(message.text))
+            return _ref(message, await aside.tell(message.text, choices=message.choices))
         if message.is_answer:
-            view = row(UP, DOWN, FIX) if message.is_last else None
-            ref = _ref(message, await self._send(message, _answer(message), view=view))
+            ref = _ref(message, await self._send_answer(message))
             self._last_answers.put(message.thread or message.channel, ref.message_id)
             return ref
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))
-        return _ref(message, await self._send(message, to_discord(last)))
+        view = choice_view(message.choices) if message.workspace == DIRECT_WORKSPACE else None
+        return _ref(message, await self._send(message, to_discord(last), view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:
         """Put a question about an answer of the bot's, with a button that opens the form."""
         return _ref(message, await self._send(message, to_discord(message.text), view=row(TELL, answer=answer)))
 
-    async def reply(self, channel: int, to: int, text: str, file: Attachment | None = None) -> str:
+    async def reply(
+        self, channel: int, to: int, text: str, file: Attachment | None = None, view: ui.View | None = None
+    ) -> str:
         """Reply to a person's message where it stands. Returns the last message's id."""
-        sent = ""
-        for number, part in enumerate(in_parts(text), start=1):
-            attached = file if number == 1 else None
-            sent = await self._to(channel, to_discord(part), self._nonce(), reply_to=to, file=attached)
-        return sent
+        return await self._in_parts(channel, text, file, view, reply_to=to)
 
-    async def direct(self, person: str, text: str, file: Attachment | None = None) -> str:
+    async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
         """Write to a person's direct messages. Raises `NotPermitted` when they take none."""
         user = discord.Object(int(person))
         channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
-        sent = ""
-        for number, part in enumerate(in_parts(text), start=1):
-            attached = file if number == 1 else None
-            sent = await self._to(channel.id, to_discord(part), self._nonce(), file=attached)
+        return await self._in_parts(channel.id, text, file, view)
+
+    async def _in_parts(
+        self, channel: int, text: str, file: Attachment | None, view: ui.View | None, *, reply_to: int | None = None
+    ) -> str:
+        """A file stands on the first part, buttons under the last."""
+        sent, parts = "", in_parts(text)
+        for number, part in enumerate(parts):
+            attached, under = file if number == 0 else None, view if number == len(parts) - 1 else None
+            sent = await self._to(
+                channel, to_discord(part), self._nonce(), reply_to=reply_to, file=attached, view=under
+            )
         return sent
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
@@ -110,6 +123,27 @@ class Posting:
                 raise
 
     # one message ------------------------------------------------------------------------------------------------
+
+    async def _send_answer(self, message: BotMessage) -> str:
+        """A long first part grows; those after it would only keep people waiting."""
+        text, view = _answer(message), row(UP, DOWN, FIX) if message.is_last else None
+        if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
+            return await self._send(message, text, view=view)
+        sent = await self._send(message, beginning(text))
+        channel, message_id = address(message.channel, sent) or (0, 0)
+        growing = self._client.get_partial_messageable(channel).get_partial_message(message_id)
+
+        async def change(said: str, is_all: bool) -> object:
+            under = view if is_all else None
+            what = f"letting the answer {message_id} in channel {channel} grow"
+            return await self._rest(
+                what,
+                lambda: growing.edit(content=said, view=under, allowed_mentions=discord.AllowedMentions.none()),
+                again=is_all,
+            )
+
+        await grow(text, change, self._sleep)
+        return sent
 
     async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None) -> str:
         place = message.thread or message.channel

@@ -21,12 +21,12 @@ TRIES = 3
 FAULTS = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 """Everything a call of the library raises when it goes wrong."""
 
-UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10003, 10008, 10014
+UNKNOWN_CHANNEL, UNKNOWN_MEMBER, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10003, 10007, 10008, 10014
 MISSING_ACCESS, CANNOT_DM, MISSING_PERMISSION = 50001, 50007, 50013
 NO_HISTORY = 160002
 """Replying takes the right to read the channel's history."""
 
-_NOT_THERE = frozenset({UNKNOWN_CHANNEL, 10004, MISSING_ACCESS})
+_NOT_THERE = frozenset({UNKNOWN_CHANNEL, 10004, UNKNOWN_MEMBER, MISSING_ACCESS})
 _FORBIDDEN = frozenset({CANNOT_DM, MISSING_PERMISSION, NO_HISTORY, 30010, 50083, 90001, 160005, 20028})
 """Also: too many emoji on a message, an archived or locked thread, a person who blocked the bot."""
 

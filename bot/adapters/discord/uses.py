@@ -14,6 +14,7 @@ from bot.adapters.discord import views
 from bot.adapters.discord.aside import aside_for
 from bot.adapters.discord.asides import ByUse
 from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.elsewhere import Standing, standing_in
 from bot.adapters.discord.places import Place
 from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.rest import FAULTS, translated
@@ -33,7 +34,7 @@ from bot.adapters.discord.views import (
     row,
     teaching_form,
 )
-from bot.adapters.words import CORRECT
+from bot.adapters.words import CORRECT, Typed
 from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonRetry, PersonTeaching, PersonVote
 from memory.model import Audience, Role, Scope
 
@@ -42,6 +43,7 @@ _SOON_S = 2.0
 
 _SAVED = "Saved ✔"
 _NO_TEXT = "There was no text, so I saved no correction. Your 👎 stays."
+_OUT_OF_REACH = "You cannot use me there any more."
 _NOT_LISTED = "You are not among the people I may work for here."
 
 
@@ -71,6 +73,8 @@ class Uses:
                 await self._on_down(use, place, about)
             case views.UNDO:
                 await self._on_undo(use, place, about)
+            case views.STOP:
+                await self._on_stop(use, place)
             case _:
                 await self._open(use, correction_form(about))
 
@@ -100,6 +104,16 @@ class Uses:
         await storing
         if not way.has_told:
             await self._rewrite(use, "Taken back.")
+
+    async def _on_stop(self, use: Use, place: Place) -> None:
+        """Stop the work. A line that an earlier process left goes with its button."""
+        way = ByUse(use, self._desk.rest)
+        await way.wait()
+        is_left_behind = not self._desk.working.is_on(use.channel_id or 0)
+        standing = Standing(place=place, role=self._desk.roles.of(use.user))
+        await self._carry_out(use, way, standing, Typed("stop"))
+        if use.message is not None and is_left_behind:
+            await self._desk.rest(f"taking a line away in channel {place.id}", use.message.delete)
 
     async def _rewrite(self, use: Use, text: str) -> None:
         """Let the private message with the button say something else."""
@@ -175,9 +189,33 @@ class Uses:
         way = ByUse(use, self._desk.rest)
         await way.wait()
         place = await self._place(use)
-        scope, role, event_id = self._scope(use, place), self._desk.roles.of(use.user), str(use.id)
+        about = place.message_id(message_id) if message_id else ""
+        await self._carry_out(
+            use, way, Standing(place=place, role=self._desk.roles.of(use.user)), Typed(name, argument), about
+        )
+
+    async def chosen(self, use: Use, channel: int, typed: Typed) -> None:
+        """A command that the bot offered as a button: the presser's own, about the place that the button names."""
+        is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
+        way = ByUse(use, self._desk.rest, replaces=is_private)
+        if channel == 0:
+            if not await self._admitted(use):
+                return
+            await way.wait()
+            standing: Standing | None = Standing(place=await self._place(use), role=self._desk.roles.of(use.user))
+        else:
+            await way.wait()
+            standing = await standing_in(self._desk, channel, use.user.id)
+        if standing is None:
+            await way.tell(_OUT_OF_REACH)
+            return
+        await self._carry_out(use, way, standing, typed)
+
+    async def _carry_out(self, use: Use, way: ByUse, standing: Standing, typed: Typed, about: str = "") -> None:
+        place, role, event_id = standing.place, standing.role, str(use.id)
+        scope, name, argument = self._scope(use, place), typed.name, typed.argument
         event: PersonEvent
-        about = place.message_id(message_id) if message_id else self._desk.posting.last_answer(place.id)
+        about = about or self._desk.posting.last_answer(place.id)
         if name == CORRECT:
             event = PersonCorrection(
                 event_id=event_id, scope=scope, text=argument, at=use.created_at, role=role, message_id=about

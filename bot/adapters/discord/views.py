@@ -16,13 +16,14 @@ from memory.model import Audience
 Use = discord.Interaction[Any]
 """One press, form, command or menu."""
 
-UP, DOWN, FIX, UNDO, TELL = "up", "down", "fix", "undo", "tell"
+UP, DOWN, FIX, UNDO, TELL, STOP = "up", "down", "fix", "undo", "tell", "stop"
 _LOOKS = {
     UP: ("👍", "", "Right"),
     DOWN: ("👎", "", "Wrong"),
     FIX: ("✏️", "", "Correct it"),
     UNDO: ("", "Undo", ""),
     TELL: ("✏️", "Tell me", ""),
+    STOP: ("🛑", "Stop", ""),
 }
 
 CORRECTION, TEACHING = "correction", "teaching"
@@ -56,7 +57,7 @@ class Presses(Protocol):
 
 class Press(
     ui.DynamicItem[ui.Button[Any]],
-    template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL})(?::(?P<answer>[\d-]+))?",
+    template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL}|{STOP})(?::(?P<answer>[\d-]+))?",
 ):
     """A button. The client it is pressed in is a `Presses`."""
 

@@ -1,17 +1,36 @@
-"""While the bot works on something, Discord shows that it is typing."""
+"""While the bot works, Discord shows that it is typing; when that takes long, a line with a stop button."""
 
 import asyncio
 import logging
+from contextlib import suppress
+from functools import partial
 
 import discord
 
-from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.markdown import one_line
+from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of
+from bot.adapters.discord.views import STOP, row
 from bot.errors import MessengerError
 
 log = logging.getLogger(__name__)
 
 _AGAIN_S = 8.0
 """Discord shows typing for ten seconds."""
+LINE_AFTER_S = 6.0
+"""Shorter work needs no more than typing."""
+PACE_S = 1.5
+"""Between two changes of the line: a channel takes five changes in five seconds."""
+_LONGEST_LINE = 200
+
+
+class _Work:
+    """Work that goes on in one place."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.changed = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
 
 
 class Working:
@@ -20,22 +39,45 @@ class Working:
     def __init__(self, client: discord.Client, rest: Rest) -> None:
         self._client = client
         self._rest = rest
-        self._shown: dict[int, asyncio.Task[None]] = {}
+        self._shown: dict[int, _Work] = {}
+        self._ending: set[asyncio.Task[None]] = set()
 
-    def show(self, channel: int, is_on: bool) -> None:
-        """Begin or end; doing either twice is fine."""
-        if not is_on:
-            shown = self._shown.pop(channel, None)
-            if shown is not None:
-                shown.cancel()
-        elif channel not in self._shown:
-            self._shown[channel] = asyncio.create_task(self._keep(channel))
+    def show(self, channel: int, text: str) -> None:
+        """Work goes on there (`text` says on what), or ended (no text). Doing either twice is fine."""
+        work = self._shown.get(channel)
+        if not text:
+            self._end(channel)
+        elif work is not None:
+            work.text = text
+            work.changed.set()
+        else:
+            work = self._shown[channel] = _Work(text)
+            typing, line = (asyncio.create_task(show(channel, work)) for show in (self._type, self._tell))
+            work.tasks = [typing, line]
 
     def is_on(self, channel: int) -> bool:
         """Whether the bot works on something there."""
         return channel in self._shown
 
-    async def _keep(self, channel: int) -> None:
+    async def close(self) -> None:
+        """End everywhere."""
+        for channel in list(self._shown):
+            self._end(channel)
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _end(self, channel: int) -> None:
+        work = self._shown.pop(channel, None)
+        if work is None:
+            return
+        work.ended.set()
+        work.changed.set()
+        typing, line = work.tasks
+        typing.cancel()
+        # The line is seen to its end: one that is being sent must be taken away too.
+        self._ending.add(line)
+        line.add_done_callback(self._ending.discard)
+
+    async def _type(self, channel: int, _: _Work) -> None:
         where = self._client.get_partial_messageable(channel)
         try:
             while True:
@@ -44,10 +86,37 @@ class Working:
         except MessengerError as error:
             log.info("typing is not shown: %s", error)
 
-    async def close(self) -> None:
-        """End everywhere."""
-        shown = list(self._shown.values())
-        self._shown.clear()
-        for task in shown:
-            task.cancel()
-        await asyncio.gather(*shown, return_exceptions=True)
+    async def _tell(self, channel: int, work: _Work) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(work.ended.wait(), LINE_AFTER_S)
+            return
+        try:
+            await self._keep_line(channel, work)
+        except MessengerError as error:
+            log.info("what is being done is not shown: %s", error)
+
+    async def _keep_line(self, channel: int, work: _Work) -> None:
+        """Send the line, let it say what is being done, take it away."""
+        where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
+        said = work.text
+        # Sent once only: a second one would stay.
+        line = await self._rest(what, lambda: where.send(_line(said), view=row(STOP), silent=True), again=False)
+        try:
+            while not work.ended.is_set():
+                await work.changed.wait()
+                work.changed.clear()
+                if work.text != said and not work.ended.is_set():
+                    said = work.text
+                    await self._rest(what, partial(line.edit, content=_line(said)), again=False)
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(work.ended.wait(), PACE_S)
+        finally:
+            try:
+                await self._rest(what, line.delete)
+            except MessengerError as error:
+                if code_of(error) != UNKNOWN_MESSAGE:
+                    raise
+
+
+def _line(text: str) -> str:
+    return f"⏳ {one_line(text, _LONGEST_LINE)}"

@@ -12,9 +12,14 @@ from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
 
+NOT_SHOWN = "[The attached pictures could not be shown to you. Say so if they matter.]"
 
-def to_messages(request: ModelRequest) -> list[vendor.ModelMessage]:
-    """The request as alternating vendor messages: turns of one side that follow each other become one message."""
+
+def to_messages(request: ModelRequest, *, with_images: bool = True) -> list[vendor.ModelMessage]:
+    """The request as alternating vendor messages: turns of one side that follow each other become one message.
+
+    Without images a remark stands in their place.
+    """
     messages: list[vendor.ModelMessage] = []
     pending: list[vendor.ModelRequestPart] = []
     if request.system:
@@ -22,7 +27,7 @@ def to_messages(request: ModelRequest) -> list[vendor.ModelMessage]:
     for turn in request.turns:
         match turn:
             case UserTurn():
-                pending.append(vendor.UserPromptPart(content=turn.text))
+                pending.append(_asked(turn, with_images))
             case ToolTurn():
                 pending.append(_tool_return(turn))
             case ModelTurn():
@@ -33,6 +38,15 @@ def to_messages(request: ModelRequest) -> list[vendor.ModelMessage]:
     if pending:
         messages.append(vendor.ModelRequest(parts=pending))
     return messages
+
+
+def _asked(turn: UserTurn, with_images: bool) -> vendor.UserPromptPart:
+    if not turn.images:
+        return vendor.UserPromptPart(content=turn.text)
+    if not with_images:
+        return vendor.UserPromptPart(content=f"{NOT_SHOWN}\n{turn.text}")
+    pictures = [vendor.BinaryContent(data=image.content, media_type=image.media_type) for image in turn.images]
+    return vendor.UserPromptPart(content=[turn.text, *pictures])
 
 
 def _tool_return(turn: ToolTurn) -> vendor.ToolReturnPart:

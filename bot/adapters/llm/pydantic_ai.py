@@ -4,17 +4,20 @@ The library takes seconds to import, so it and what builds on it load in a threa
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import ModelRejected
-from bot.model import ModelReply, ModelRequest
+from bot.model import ModelReply, ModelRequest, UserTurn
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
+
+log = logging.getLogger(__name__)
 
 ModelFactory = Callable[[], "Model[Any]"]
 """Builds the vendor's model. Called once, in a thread, so it may import and load. Raises `ModelError` kinds."""
@@ -66,14 +69,27 @@ class PydanticAIModel:
         await self._resources.aclose()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """One reply of the model. Raises `ModelError` kinds only; their texts hold none of the secrets."""
+        """One reply of the model. Raises `ModelError` kinds only; their texts hold none of the secrets.
+
+        A request that is refused with pictures is made once more without: many models take none.
+        """
+        has_images = any(isinstance(turn, UserTurn) and turn.images for turn in request.turns)
+        try:
+            return await self._reply(request, with_images=True)
+        except ModelRejected as fault:
+            if not has_images:
+                raise
+            log.warning("asking again without the pictures: %s", fault)
+        return await self._reply(request, with_images=False)
+
+    async def _reply(self, request: ModelRequest, *, with_images: bool) -> ModelReply:
         model = await self._loaded()
         from pydantic_ai.direct import model_request
 
         from bot.adapters.llm.dialogue import from_response, to_messages, to_parameters
         from bot.adapters.llm.faults import VENDOR_FAULTS, is_safe, translate
 
-        messages, parameters = to_messages(request), to_parameters(request.tools)
+        messages, parameters = to_messages(request, with_images=with_images), to_parameters(request.tools)
         settings = self._settings()
         try:
             response = await model_request(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.adapters.slack.choices import choice_blocks
 from bot.adapters.slack.mrkdwn import escaped, harmless, to_mrkdwn
 from bot.model import BotMessage
 from memory.model import Audience
@@ -16,8 +17,6 @@ VOTE_UP, VOTE_DOWN = "up", "down"
 TELL, RETRY, NOT_NOW = "goodbot_tell", "goodbot_retry", "goodbot_not_now"
 CORRECTION_VIEW, TEACHING_VIEW = "goodbot_correction", "goodbot_teaching"
 TEACH_SHORTCUT, WHY_SHORTCUT = "goodbot_teach", "goodbot_why"
-HOME_COMMAND = "goodbot_home_"
-"""Begins the action ids of App Home's buttons; the command follows."""
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
 QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
@@ -63,8 +62,13 @@ class Answer:
 
 
 def message_blocks(message: BotMessage) -> list[Block]:
-    """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs."""
-    return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message)]
+    """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs.
+
+    Choices stand only under what one person alone sees: a press replaces the message by what that person is answered.
+    """
+    is_private = bool(message.private_to) or message.channel.startswith("D")
+    choices = choice_blocks(message.choices) if is_private else []
+    return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message), *choices]
 
 
 def under_answer(message: BotMessage) -> list[Block]:
@@ -147,38 +151,17 @@ def entered(view: Mapping[str, Any], name: str) -> str:
     return str((chosen or {}).get("value", "") if chosen else state.get("value") or "").strip()
 
 
-# App Home ---------------------------------------------------------------------------------------------------------
-
-
-def home_view(bot_name: str, lessons: str, privacy: str) -> Block:
-    """A person's own page: what they taught, their data, the promise."""
-    commands = (("Undo the last", "undo"), ("Export my data", "export"), ("Forget me", "forget"), ("Help", "help"))
-    buttons = [{"type": "button", "text": _words(label), "action_id": HOME_COMMAND + name} for label, name in commands]
-    return {
-        "type": "home",
-        "blocks": [
-            {"type": "header", "text": _words(f"{bot_name} learns from you")},
-            *_sections("My answers come from a machine and may be wrong. React 👍 or 👎 to teach me."),
-            {"type": "actions", "elements": buttons},
-            {"type": "divider"},
-            *_sections(lessons),
-            {"type": "divider"},
-            *_sections(privacy),
-        ],
-    }
-
-
-def _sections(text: str) -> list[Block]:
-    """Text of any length as sections, cut between lines."""
-    sections, current = list[str](), ""
+def sections(text: str, most: int = 30) -> list[Block]:
+    """Text as at most so many sections, cut between lines."""
+    parts, current = list[str](), ""
     for line in to_mrkdwn(text).split("\n"):
         if current and len(current) + len(line) + 1 > _SECTION_LIMIT:
-            sections.append(current)
+            parts.append(current)
             current = ""
         current = f"{current}\n{line}"[:_SECTION_LIMIT] if current else line[:_SECTION_LIMIT]
     return [
-        {"type": "section", "text": {"type": "mrkdwn", "text": part}} for part in (*sections, current) if part.strip()
-    ][:30]
+        {"type": "section", "text": {"type": "mrkdwn", "text": part}} for part in (*parts, current) if part.strip()
+    ][:most]
 
 
 # Parts ------------------------------------------------------------------------------------------------------------

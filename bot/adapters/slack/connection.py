@@ -3,17 +3,17 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from aiohttp import web
+from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.adapters.slack.listeners import library_log
-from bot.adapters.slack.web import Sleep, Web
+from bot.adapters.slack.web import Sleep, Web, library_log
 from bot.config import SlackSettings
 from bot.errors import ConfigError, MessengerError, NotPermitted
 
@@ -141,14 +141,14 @@ class SocketConnection:
 
 
 class HttpConnection:
-    """Signed requests to an address that Slack is told of, for setups that grow beyond one process."""
+    """Answers requests to an address that Slack and people's browsers are told of."""
 
-    def __init__(self, app: AsyncApp, *, host: str, port: int) -> None:
-        self._app = app
+    def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int) -> None:
         self._host = host
         self._port = port
+        self._paths = ", ".join(route.path for route in routes)
         site = web.Application(client_max_size=_LARGEST_BODY)
-        site.router.add_post(EVENTS_PATH, self._take)
+        site.add_routes(routes)
         self._runner = web.AppRunner(site, access_log=None, shutdown_timeout=_GRACE_S)
 
     async def open(self) -> None:
@@ -160,25 +160,39 @@ class HttpConnection:
             raise ConfigError(
                 f"cannot listen for Slack on {self._host}:{self._port}: {exc.strerror}; set slack.http_port"
             ) from exc
-        log.info("listening for Slack on %s:%d%s", self._host, self._port, EVENTS_PATH)
+        log.info("listening for Slack on %s:%d%s", self._host, self._port, self._paths)
 
     async def close(self) -> None:
         """Finish the requests under way."""
         await self._runner.cleanup()
 
-    async def _take(self, request: web.Request) -> web.Response:
-        answer = await self._app.async_dispatch(await to_bolt_request(request))
+
+def event_route(app: AsyncApp) -> web.RouteDef:
+    """Signed requests, for setups that grow beyond one process."""
+
+    async def take(request: web.Request) -> web.Response:
+        answer = await app.async_dispatch(await to_bolt_request(request))
         return await to_aiohttp_response(answer)
+
+    return web.post(EVENTS_PATH, take)
 
 
 def check_tokens(settings: SlackSettings) -> None:
-    """Raise `ConfigError` if Slack cannot be used with these settings; it says what is missing."""
-    required = {"bot_token": settings.bot_token}
-    required |= (
-        {"app_token": settings.app_token} if settings.mode == "socket" else {"signing_secret": settings.signing_secret}
-    )
-    for name, secret in required.items():
-        value, begin = secret.get_secret_value(), _TOKENS_BEGIN.get(name, "")
+    """Raise `ConfigError` if Slack cannot be used with one token as these settings are; it says what is missing."""
+    check_given(settings, "bot_token", *needed_by_mode(settings))
+
+
+def needed_by_mode(settings: SlackSettings) -> tuple[str, ...]:
+    """The setting that the way payloads come in needs."""
+    return ("app_token",) if settings.mode == "socket" else ("signing_secret",)
+
+
+def check_given(settings: SlackSettings, *names: str) -> None:
+    """Raise `ConfigError` that names the first of these settings that is missing or not of its kind."""
+    for name in names:
+        given: SecretStr | str = getattr(settings, name)
+        value = given if isinstance(given, str) else given.get_secret_value()
+        begin = _TOKENS_BEGIN.get(name, "")
         if not value or not value.startswith(begin):
             wanted = f"that begins with {begin}" if value else "and there is none"
             raise ConfigError(
@@ -187,16 +201,50 @@ def check_tokens(settings: SlackSettings) -> None:
             )
 
 
-def make_connection(app: AsyncApp, api: Web, settings: SlackSettings) -> Connection:
-    """The connection the settings ask for."""
-    if settings.mode == "http":
-        return HttpConnection(app, host=settings.http_host, port=settings.http_port)
-    return SocketConnection(
-        app,
-        api,
-        app_token=settings.app_token.get_secret_value(),
-        ping_interval_s=settings.ping_interval_s,
-    )
+def make_connections(
+    app: AsyncApp, api: Web, settings: SlackSettings, pages: Sequence[web.RouteDef] = ()
+) -> list[Connection]:
+    """What the settings ask for, in the order to open. `pages` are for browsers, and served in both modes."""
+    is_http = settings.mode == "http"
+    routes = [event_route(app), *pages] if is_http else pages
+    connections: list[Connection] = []
+    if routes:
+        connections.append(HttpConnection(routes, host=settings.http_host, port=settings.http_port))
+    if not is_http:
+        app_token = settings.app_token.get_secret_value()
+        connections.append(SocketConnection(app, api, app_token=app_token, ping_interval_s=settings.ping_interval_s))
+    return connections
+
+
+async def deliver(
+    connections: Sequence[Connection], ended: asyncio.Event, sleep: Sleep, *, on_open: Callable[[], None]
+) -> None:
+    """Take payloads in until the end: opens all, waiting for Slack as long as it is out of reach, and closes all."""
+    try:
+        for connection in connections:
+            if not await unless(ended, until_reachable(connection.open, sleep)):
+                return
+        on_open()
+        await ended.wait()
+    finally:
+        for connection in reversed(connections):
+            await connection.close()
+
+
+async def unless(ended: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work was done before the end came."""
+    task = asyncio.ensure_future(work)
+    end = asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+        return task.done() and not ended.is_set()
+    finally:
+        for each in (task, end):
+            each.cancel()
+            with contextlib.suppress(asyncio.CancelledError, MessengerError):
+                await each
 
 
 async def until_reachable(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> None:

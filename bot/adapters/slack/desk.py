@@ -14,9 +14,10 @@ from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Web
 from bot.adapters.words import CORRECT, Typed
 from bot.config import SlackSettings
+from bot.errors import MessengerError
 from bot.model import PersonCommand, PersonCorrection
 from bot.ports import EventSink
-from memory.model import Role, Scope
+from memory.model import Scope
 from memory.ports import Clock
 
 
@@ -36,11 +37,16 @@ class Desk:
     teaches: Callable[[str], bool]
     clock: Clock
 
-    def admits(self, spot: Spot) -> bool:
-        """Whether this person may use the bot in this channel."""
+    async def admits(self, spot: Spot) -> bool:
+        """Whether this person may use the bot in this channel, by their own id or a user group's.
+
+        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
+        """
         people, channels = self.settings.allowed_users, self.settings.allowed_channels
         is_direct = spot.channel.startswith("D")
-        return (not people or spot.user in people) and (not channels or is_direct or spot.channel in channels)
+        if channels and not is_direct and spot.channel not in channels:
+            return False
+        return not people or await self.roles.is_among(spot.user, people)
 
     async def scope(self, spot: Spot, *, thread: str | None = None) -> Scope:
         """Where memory files what happened at a spot."""
@@ -73,9 +79,13 @@ class Desk:
             )
         )
 
-    async def stop(self, spot: Spot, *, event_id: str, at: datetime, role: Role = Role.MEMBER) -> None:
+    async def stop(self, spot: Spot, *, event_id: str, at: datetime) -> None:
         """Stop what is being worked on in the spot's thread; outside of a busy one, what began last in the channel."""
         busy = self.status.busy_threads(spot.channel)
         thread = spot.thread if spot.thread in busy or not busy else busy[-1]
         scope = await self.scope(spot, thread=thread)
+        try:
+            role = await self.roles.of(spot)
+        except MessengerError:
+            role = self.roles.at_hand(spot)  # Stopping does not wait for Slack.
         await self.sink(PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role))

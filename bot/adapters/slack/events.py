@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.adapters.slack.plain import mentions, plain, without_mention
+from bot.adapters.slack.plain import as_command, mentions, plain, without_mention
 from bot.adapters.slack.web import Json
 from bot.model import Address
 
@@ -41,6 +41,8 @@ class Said:
     text: str
     address: Address
     is_in_thread: bool
+    typed: str = ""
+    """The same text as it is read for commands."""
     files: tuple[Json, ...] = ()
 
 
@@ -52,6 +54,7 @@ class Edited:
     ts: str
     text: str
     at: datetime
+    files: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +108,12 @@ def read_message(event: Json, bot_user: str) -> Said | Edited | Deleted | None:
     address = _address(event, text, bot_user)
     if address is None:
         return None
-    ts = str(event["ts"])
+    ts, said = str(event["ts"]), without_mention(text, bot_user)
     return Said(
         spot=_spot(event, event, ts),
         ts=ts,
-        text=plain(without_mention(text, bot_user)),
+        text=plain(said),
+        typed=as_command(said),
         address=address,
         is_in_thread=bool(event.get("thread_ts")),
         files=tuple(event.get("files") or ()),
@@ -159,7 +163,13 @@ def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
         return None
     ts = str(message["ts"])
     text = plain(without_mention(str(message.get("text") or ""), bot_user))
-    return Edited(spot=_spot(event, message, ts), ts=ts, text=text, at=at(str(event["event_ts"])))
+    return Edited(
+        spot=_spot(event, message, ts),
+        ts=ts,
+        text=text,
+        at=at(str(event["event_ts"])),
+        files=tuple(message.get("files") or ()),
+    )
 
 
 def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> Deleted | None:

@@ -5,17 +5,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from bot.adapters.attachments import MOST_FILES, Attached, largest, made_of, objection, unread
 from bot.adapters.slack.web import Json, Web
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, TextFile
+from bot.model import Attachment, BotMessage, ImageFile, TextFile
 
 log = logging.getLogger(__name__)
 
-LARGEST_FILE = 64_000
-"""Bytes of one attached file that the agent can make something of."""
-
-_MOST_FILES = 5
-_NO_TEXT = ("image/", "video/", "audio/", "font/", "application/pdf", "application/zip", "application/gzip")
 _SLACK_HOST = ".slack.com"
 
 
@@ -26,46 +22,42 @@ class Files:
         self._web = web
         self._api_host = urlsplit(api_url).netloc
 
-    async def read(self, attached: tuple[Json, ...]) -> tuple[TextFile, ...]:
-        """The text files among what is attached. In place of every other one stands why it could not be read."""
-        files = [await self._read(file) for file in attached[:_MOST_FILES]]
-        files += [_unread(file, f"only {_MOST_FILES} files are read") for file in attached[_MOST_FILES:]]
-        return tuple(files)
+    async def read(self, attached: tuple[Json, ...]) -> Attached:
+        """What is attached. In place of what could not be read stands why."""
+        read = [await self._read(file) for file in attached[:MOST_FILES]]
+        read += [unread(_name(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
+        return Attached.of(read)
 
-    async def _read(self, file: Json) -> TextFile:
+    async def _read(self, file: Json) -> TextFile | ImageFile:
         url = str(file.get("url_private_download") or file.get("url_private") or "")
-        announced = int(file.get("size") or 0)
-        if str(file.get("mimetype") or "").startswith(_NO_TEXT):
-            return _unread(file, "it is no text")
-        if announced > LARGEST_FILE:
-            return _unread(file, f"it has {announced} bytes; {LARGEST_FILE} are read")
+        announced, media_type = int(file.get("size") or 0), str(file.get("mimetype") or "")
+        if why := objection(media_type, announced):
+            return unread(_name(file), why)
         if file.get("is_external") or not self._is_slack_s(url):
-            return _unread(file, "it is kept outside of Slack")
+            return unread(_name(file), "it is kept outside of Slack")
         try:
-            content = await self._fetch(url)
+            content = await self._fetch(url, largest(media_type))
             # Without the right to read files Slack answers 200 with its login page.
             if announced and len(content) != announced:
                 raise MessengerUnavailable("what came is not the file; does the app have the scope files:read?")
-            return TextFile(name=_name(file), text=content.decode("utf-8-sig"))
         except MessengerError as error:
             log.warning("the file %s was not read: %s", file.get("id"), error)
-            return _unread(file, "it could not be fetched")
-        except UnicodeDecodeError:
-            return _unread(file, "it is no UTF-8 text")
+            return unread(_name(file), "it could not be fetched")
+        return made_of(_name(file), media_type, content)
 
     def _is_slack_s(self, url: str) -> bool:
         parts = urlsplit(url)
         is_slack = parts.scheme == "https" and (parts.hostname or "").endswith(_SLACK_HOST)
         return is_slack or parts.netloc == self._api_host
 
-    async def _fetch(self, url: str) -> bytes:
+    async def _fetch(self, url: str, most: int) -> bytes:
         headers = {"Authorization": f"Bearer {self._web.token}"}
         try:
             async with self._web.session().get(url, headers=headers, allow_redirects=False) as answer:
                 if answer.status != 200:
                     raise MessengerUnavailable(f"fetching a file: Slack answered HTTP {answer.status}")
-                content = await answer.content.read(LARGEST_FILE + 1)
-                while len(content) <= LARGEST_FILE and (more := await answer.content.read(LARGEST_FILE)):
+                content = await answer.content.read(most + 1)
+                while len(content) <= most and (more := await answer.content.read(most)):
                     content += more
                 return content
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
@@ -81,10 +73,6 @@ class Files:
             content=attachment.content,
             initial_comment=message.text,
         )
-
-
-def _unread(file: Json, why: str) -> TextFile:
-    return TextFile(name=_name(file), text=f"[not read: {why}]")
 
 
 def _name(file: Json) -> str:

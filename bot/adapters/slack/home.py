@@ -1,23 +1,31 @@
-"""App Home: a person's own page, made of what the bot's commands answer."""
+"""App Home: a person's own page, made of what the bot's commands answer them in their direct conversation.
+
+So it can show nothing that the commands would not: what is of a channel stays in that channel.
+"""
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from bot.adapters.slack.acknowledging import Ack, InTime
 from bot.adapters.slack.aside import answering_by
-from bot.adapters.slack.blocks import HOME_COMMAND, home_view
+from bot.adapters.slack.choices import HOME_CHOICE, chosen
 from bot.adapters.slack.desk import Desk
 from bot.adapters.slack.events import Spot
+from bot.adapters.slack.home_view import HOME_COMMAND, TITLES, Page
 from bot.adapters.slack.web import Json
 from bot.adapters.words import Typed
 from bot.errors import MessengerError
 from bot.model import BotMessage
+from memory.model import Role
 
 log = logging.getLogger(__name__)
 
+_FOR_TEACHERS = "review"
+
 
 class Home:
-    """Publishes the page when it is opened, and again after its buttons changed something."""
+    """Publishes the page when it is opened, and again with what its buttons brought."""
 
     def __init__(self, desk: Desk, in_time: InTime) -> None:
         self._desk = desk
@@ -27,45 +35,52 @@ class Home:
         """A person opened the app; only the Home tab is a page."""
         event = body["event"]
         spot = Spot(channel=str(event["channel"]), user=str(event["user"]), kind="im")
-        if event.get("tab") == "home" and self._desk.admits(spot):
+        if event.get("tab") == "home" and await self._desk.admits(spot):
             await self._publish(spot, str(body["event_id"]))
 
     async def pressed(self, ack: Ack, body: Json) -> None:
-        """A button of the page: the same command as typed, answered in the direct conversation."""
+        """A button of the page: the same command as typed in the direct conversation, answered on the page."""
         await self._in_time(ack, self._pressed(body))
 
     async def _pressed(self, body: Json) -> None:
         action, user = body["actions"][0], str(body["user"]["id"])
         channel = await self._direct(user)
-        spot = Spot(channel=channel, user=user, kind="im")
-        if channel and self._desk.admits(spot):
-            name = str(action["action_id"]).removeprefix(HOME_COMMAND)
-            occasion = f"home/{user}/{action['action_ts']}"
-            await self._desk.command(Typed(name), spot, event_id=occasion, at=self._desk.clock())
-            await self._publish(spot, occasion)
+        spot = Spot(channel=channel, user=user, kind="im", team=str(body["user"].get("team_id") or ""))
+        if channel and await self._desk.admits(spot):
+            typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
+            await self._publish(spot, occasion, _part_of(action), await self._answer(typed, spot, occasion))
 
-    async def _publish(self, spot: Spot, occasion: str) -> None:
-        web, name = self._desk.web, self._desk.identity.name
-        lessons, privacy = await asyncio.gather(
-            self._answer("memory", spot, occasion), self._answer("privacy", spot, occasion)
+    async def _publish(self, spot: Spot, occasion: str, part: str = "", said: Sequence[BotMessage] = ()) -> None:
+        """Show the page. What a press brought takes the place of the part it happened in, else it is news."""
+        shown = {part: said} if part else {}
+        is_teacher = await self._desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)
+        missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
+        *parts, privacy = await asyncio.gather(
+            *(self._answer(Typed(name), spot, f"{occasion}/page") for name in (*missing, "privacy"))
         )
+        page = Page(
+            bot_name=self._desk.identity.name,
+            news=() if shown else said,
+            parts=shown | dict(zip(missing, parts, strict=True)),
+            privacy=privacy,
+        )
+        web = self._desk.web
         try:
-            view = home_view(name, lessons, privacy)
-            await web.call(web.client.views_publish, f"the home of {spot.user}", user_id=spot.user, view=view)
+            await web.call(web.client.views_publish, f"the home of {spot.user}", user_id=spot.user, view=page.view())
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, command: str, spot: Spot, occasion: str) -> str:
+    async def _answer(self, typed: Typed, spot: Spot, occasion: str) -> list[BotMessage]:
         """What a command answers this person, caught instead of posted."""
-        texts: list[str] = []
+        said: list[BotMessage] = []
 
         async def catch(message: BotMessage) -> None:
-            texts.append(message.text)
+            said.append(message)
 
         with answering_by(spot.user, catch):
-            event_id = f"{occasion}/{command}"
-            await self._desk.command(Typed(command), spot, event_id=event_id, at=self._desk.clock())
-        return "\n\n".join(texts)
+            event_id = f"{occasion}/{typed.name}"
+            await self._desk.command(typed, spot, event_id=event_id, at=self._desk.clock())
+        return said
 
     async def _direct(self, user: str) -> str:
         web = self._desk.web
@@ -75,3 +90,16 @@ class Home:
             log.warning("no direct conversation with %s: %s", user, error)
             return ""
         return str(answer["channel"]["id"])
+
+
+def _part_of(action: Json) -> str:
+    """The part of the page that a choice stands in; empty for another button."""
+    name = str(action["action_id"]).removeprefix(HOME_CHOICE).rpartition("_")[0]
+    return name if name in TITLES else ""
+
+
+def _command(action: Json) -> Typed:
+    name = str(action["action_id"])
+    if name.startswith(HOME_CHOICE):
+        return chosen(action)
+    return Typed(name.removeprefix(HOME_COMMAND), str(action.get("value") or ""))

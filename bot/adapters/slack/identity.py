@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 
 from bot.adapters.slack.web import Json, Web
+from bot.config import SlackSettings
+
+LISTS = ("admins", "teachers", "allowed_users", "allowed_channels")
+"""Settings of ids, which may name their workspace: `T0123/U0456`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,12 @@ class Identity:
 async def identify(web: Web) -> Identity:
     """Ask Slack whose token this is. Raises `MessengerError` kinds."""
     return _read(await web.call(web.client.auth_test, "the bot's token"))
+
+
+def settings_in(team: str, settings: SlackSettings) -> SlackSettings:
+    """The settings as they are in one workspace: its own ids are bare, those of others stay and match nobody."""
+    bare = {name: tuple(each.removeprefix(f"{team}/") for each in getattr(settings, name)) for name in LISTS}
+    return settings.model_copy(update=bare)
 
 
 def _read(answer: Json) -> Identity:

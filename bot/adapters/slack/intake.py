@@ -4,6 +4,7 @@ import logging
 from datetime import timedelta
 
 from bot.adapters.order import InOrder
+from bot.adapters.pace import Pace
 from bot.adapters.recent import Recent
 from bot.adapters.slack.desk import Desk
 from bot.adapters.slack.events import (
@@ -22,6 +23,7 @@ from bot.adapters.words import Typed, command_in
 from bot.errors import MessengerError
 from bot.model import Address, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
 from memory.emoji import normalise
+from memory.model import Role
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,7 @@ class Intake:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._in_order = InOrder()
+        self._pace = Pace(desk.clock)
         self._heard: Recent[tuple[str, str, Address], bool] = Recent(desk.clock, size=5000, keep=_KEEP)
         self._overtaken: Recent[tuple[str, str], Edited | Deleted] = Recent(desk.clock, size=5000, keep=_KEEP)
         """Changes by message: one that arrives before its message holds for it."""
@@ -46,7 +49,7 @@ class Intake:
     async def message(self, body: Json) -> None:
         """A `message` or `app_mention` event."""
         read = read_message(body["event"], self._desk.identity.user)
-        if read is None or not self._desk.admits(read.spot):
+        if read is None or not await self._desk.admits(read.spot):
             return
         async with self._in_order(("message", read.spot.channel)):
             match read:
@@ -60,7 +63,7 @@ class Intake:
     async def reaction(self, body: Json) -> None:
         """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
         read = read_reaction(body["event"])
-        if read is None or not self._desk.admits(read.spot):
+        if read is None or not await self._desk.admits(read.spot):
             return
         if normalise(read.emoji) in _STOP_SIGNS:
             if read.added:
@@ -75,7 +78,7 @@ class Intake:
         """Somebody pressed Slack's own stop button."""
         event = body["event"]
         spot = Spot(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
-        if not self._desk.admits(spot):
+        if not await self._desk.admits(spot):
             return
         if self._desk.status.is_busy(spot.channel, spot.thread):
             await self._desk.stop(spot, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
@@ -94,22 +97,29 @@ class Intake:
         if self._heard.get(key) or isinstance(change, Deleted):
             return
         text = change.text if change is not None else said.text
-        typed = command_in(text)
+        typed = command_in(change.text if change is not None else said.typed)
         if typed is not None and said.address is Address.FOLLOW_UP:
             # Among people, only "stop" is meant for the bot, and only while it works there.
             if typed.name == "stop" and not self._desk.status.is_busy(said.spot.channel, said.spot.thread):
                 return
             typed = typed if typed.name == "stop" else None
-        if typed is not None:
-            await self._command(said, typed)
-        else:
-            await self._question(said, text)
+        if typed is None and not text and not said.files and said.address is Address.MENTION:
+            typed = Typed("help")
+        if self._is_heard(said, typed):
+            await (self._command(said, typed) if typed is not None else self._question(said, text))
         # The same message under its other name (`app_mention`) is not delivered again.
         self._heard.put(key, True)
+
+    def _is_heard(self, said: Said, typed: Typed | None) -> bool:
+        """Whether the author keeps a person's pace. What nobody said to the bot counts for its thread alone."""
+        spot = said.spot
+        thread = spot.thread if said.address is Address.FOLLOW_UP else ""
+        return (typed is not None and typed.name == "stop") or self._pace.admits((spot.channel, thread, spot.user))
 
     async def _question(self, said: Said, text: str) -> None:
         desk, spot = self._desk, said.spot
         desk.threads.asked(spot.channel, spot.thread, spot.user)
+        attached = await desk.files.read(said.files)
         await desk.sink(
             PersonMessage(
                 event_id=message_id_of(spot.channel, said.ts),
@@ -119,7 +129,8 @@ class Intake:
                 at=at(said.ts),
                 role=desk.roles.at_hand(spot),
                 address=said.address,
-                files=await desk.files.read(said.files),
+                files=attached.files,
+                images=attached.images,
             )
         )
 
@@ -133,6 +144,8 @@ class Intake:
     async def _edited(self, edited: Edited, event_id: str) -> None:
         self._overtaken.put((edited.spot.channel, edited.ts), edited)
         desk = self._desk
+        was_heard = any(self._heard.get((edited.spot.channel, edited.ts, address)) for address in Address)
+        attached = await desk.files.read(edited.files if was_heard else ())
         await desk.sink(
             PersonEdit(
                 event_id=event_id,
@@ -141,6 +154,8 @@ class Intake:
                 text=edited.text,
                 at=edited.at,
                 role=desk.roles.at_hand(edited.spot),
+                files=attached.files,
+                images=attached.images,
             )
         )
 
@@ -174,12 +189,13 @@ class Intake:
         )
 
     async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
-        """On any message of a thread that is being worked in."""
+        """On any message of a thread that is being worked in: by whoever asked there, or a teacher."""
         desk, spot = self._desk, reacted.spot
         busy = desk.status.busy_threads(spot.channel)
         if not busy:
             return
         thread = reacted.ts if reacted.ts in busy else await desk.threads.of(spot.channel, reacted.ts)
-        if thread in busy:
+        asker = desk.threads.asker(spot.channel, thread)
+        if thread in busy and (asker in ("", spot.user) or await desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)):
             there = Spot(channel=spot.channel, user=spot.user, thread=thread, kind=spot.kind)
             await desk.stop(there, event_id=event_id, at=reacted.at)

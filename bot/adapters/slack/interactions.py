@@ -9,9 +9,10 @@ from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledging import Ack, InTime
 from bot.adapters.slack.aside import answering_by
 from bot.adapters.slack.blocks import Answer
+from bot.adapters.slack.choices import chosen
 from bot.adapters.slack.desk import Desk
 from bot.adapters.slack.events import Spot, at, message_id_of
-from bot.adapters.slack.plain import plain, without_mention
+from bot.adapters.slack.plain import as_command, plain, without_mention
 from bot.adapters.slack.responding import Responder
 from bot.adapters.slack.web import Json
 from bot.adapters.words import Typed, slash_command
@@ -41,6 +42,10 @@ class Interactions:
         """A button of the question that follows a 👎 reaction."""
         await self._do(ack, body, self._question_button)
 
+    async def choice(self, ack: Ack, body: Json) -> None:
+        """A command that the bot offered as a button."""
+        await self._do(ack, body, self._choice)
+
     async def correction(self, ack: Ack, body: Json) -> None:
         """The correction modal was submitted."""
         await self._do(ack, body, self._correction)
@@ -62,7 +67,7 @@ class Interactions:
         await self._do(ack, body, self._slash)
 
     async def _do(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
-        if self._desk.admits(_spot(body)):
+        if await self._desk.admits(_spot(body)):
             await self._in_time(ack, act(body))
         else:
             await ack()
@@ -129,6 +134,24 @@ class Interactions:
             )
         )
 
+    # Commands -----------------------------------------------------------------------------------------------------
+
+    async def _choice(self, body: Json) -> None:
+        """The presser's own command, wherever the button came from. Only what nobody else sees is replaced."""
+        action, container = body["actions"][0], body["container"]
+        pressed = _spot(body)
+        thread = str(container.get("thread_ts") or "")
+        spot = Spot(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        is_private = bool(container.get("is_ephemeral")) or spot.channel.startswith("D")
+        way = self._responder.way(str(body["response_url"]), replaces=is_private)
+        with answering_by(spot.user, way):
+            await self._desk.command(
+                chosen(action),
+                spot,
+                event_id=f"choice/{spot.channel}/{container['message_ts']}/{spot.user}/{action['action_ts']}",
+                at=at(str(action["action_ts"])),
+            )
+
     # Teaching and explaining --------------------------------------------------------------------------------------
 
     async def _teach(self, body: Json) -> None:
@@ -179,7 +202,7 @@ class Interactions:
         spot = Spot(channel=str(body["channel_id"]), user=str(body["user_id"]))
         with answering_by(spot.user, self._responder.way(str(body["response_url"]))):
             await self._desk.command(
-                slash_command(str(body.get("text") or "")),
+                slash_command(as_command(str(body.get("text") or ""))),
                 spot,
                 event_id=f"slash/{body['trigger_id']}",
                 at=self._desk.clock(),

@@ -3,18 +3,22 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
 
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncApp, AsyncBoltContext
 from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledging import Ack
-from bot.adapters.slack.events import ends_installation
+from bot.adapters.slack.choices import CHOICE, HOME_CHOICE
 from bot.adapters.slack.home import Home
+from bot.adapters.slack.home_view import HOME_COMMAND
 from bot.adapters.slack.identity import Identity
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.web import Json, Web
+from bot.adapters.slack.web import Json, Web, library_log
 
 EVENTS = (
     "message",
@@ -31,72 +35,102 @@ EVENTS = (
 log = logging.getLogger(__name__)
 
 _ANYTHING = re.compile(".*")
+_FRONT = "front"
+_NOT_INSTALLED = "This app is not installed here any more: ask whoever installed it to do so again."
 
 
-def make_app(
-    web: Web,
-    identity: Identity,
-    *,
-    signing_secret: str,
-    command: str,
-    intake: Intake,
-    interactions: Interactions,
-    home: Home,
-    ended: Callable[[str], None],
-) -> AsyncApp:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """What takes the payloads of one workspace in."""
+
+    identity: Identity
+    token: str = field(repr=False)
+    intake: Intake
+    interactions: Interactions
+    home: Home
+
+
+FindFront = Callable[[str], Awaitable[Front | None]]
+"""The front of a workspace by its id; None where the app is not installed."""
+
+Removed = Callable[[str, Json], Awaitable[None]]
+"""Told the workspace's id and the payload when Slack says that the app or tokens of it are gone."""
+
+
+def make_app(web: Web, *, signing_secret: str, command: str, find: FindFront, removed: Removed) -> AsyncApp:
     """The app. It answers a payload when its listener is done, so that what is acknowledged is stored."""
     app = AsyncApp(
         logger=library_log(),
         name="goodbot",
         client=web.library_client,
         signing_secret=signing_secret,
-        authorize=_authorize(web, identity),
+        authorize=_authorize(find),
+        # Never asked. Without one slack-bolt makes one in the home directory where SLACK_CLIENT_ID is set, and says so.
+        installation_store=AsyncInstallationStore(),
+        user_facing_authorize_error_message=_NOT_INSTALLED,
         process_before_response=True,
         attaching_conversation_kwargs_enabled=False,
     )
 
-    async def installation(body: Json) -> None:
-        if why := ends_installation(body["event"], identity.user):
-            ended(why)
+    async def installation(context: AsyncBoltContext, body: Json) -> None:
+        await removed(context.team_id or "", body)
 
     app.middleware(_note_dropped_events)
-    app.event("message")(intake.message)
-    app.event("app_mention")(intake.message)
-    app.event(re.compile("reaction_(added|removed)"))(intake.reaction)
-    app.event("agent_session_stopped")(intake.session_stopped)
-    app.event("app_home_opened")(home.opened)
+    app.event("message")(_event(lambda front: front.intake.message))
+    app.event("app_mention")(_event(lambda front: front.intake.message))
+    app.event(re.compile("reaction_(added|removed)"))(_event(lambda front: front.intake.reaction))
+    app.event("agent_session_stopped")(_event(lambda front: front.intake.session_stopped))
+    app.event("app_home_opened")(_event(lambda front: front.home.opened))
     app.event(re.compile("app_uninstalled|tokens_revoked"))(installation)
     app.event(_ANYTHING)(_ignore_event)
-    app.action(blocks.VOTE)(interactions.vote)
+    app.action(blocks.VOTE)(_act(lambda front: front.interactions.vote))
     for action_id in (blocks.TELL, blocks.RETRY, blocks.NOT_NOW):
-        app.action(action_id)(interactions.question_button)
-    app.action(re.compile(f"{blocks.HOME_COMMAND}.+"))(home.pressed)
+        app.action(action_id)(_act(lambda front: front.interactions.question_button))
+    app.action(re.compile(f"{CHOICE}.+"))(_act(lambda front: front.interactions.choice))
+    app.action(re.compile(f"({HOME_COMMAND}|{HOME_CHOICE}).+"))(_act(lambda front: front.home.pressed))
     app.action(_ANYTHING)(_ignore)
-    app.view(blocks.CORRECTION_VIEW)(interactions.correction)
-    app.view(blocks.TEACHING_VIEW)(interactions.teaching)
+    app.view(blocks.CORRECTION_VIEW)(_act(lambda front: front.interactions.correction))
+    app.view(blocks.TEACHING_VIEW)(_act(lambda front: front.interactions.teaching))
     app.view(_ANYTHING)(_ignore)
-    app.shortcut(blocks.TEACH_SHORTCUT)(interactions.teach)
-    app.shortcut(blocks.WHY_SHORTCUT)(interactions.why)
+    app.shortcut(blocks.TEACH_SHORTCUT)(_act(lambda front: front.interactions.teach))
+    app.shortcut(blocks.WHY_SHORTCUT)(_act(lambda front: front.interactions.why))
     app.shortcut(_ANYTHING)(_ignore)
-    app.command(command)(interactions.slash)
+    app.command(command)(_act(lambda front: front.interactions.slash))
     return app
 
 
-def library_log() -> logging.Logger:
-    """The log of slack-bolt and slack-sdk. Never in detail: they would write down what people say."""
-    logger = logging.getLogger(f"{__name__}.library")
-    logger.setLevel(logging.INFO)
-    return logger
+def _event(choose: Callable[[Front], Callable[[Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
+    """A listener for events, at the front of the workspace they are of."""
+
+    async def listener(context: AsyncBoltContext, body: Json) -> None:
+        await choose(context[_FRONT])(body)
+
+    return listener
 
 
-def _authorize(web: Web, identity: Identity) -> Callable[..., Awaitable[AuthorizeResult]]:
-    async def authorize() -> AuthorizeResult:
+def _act(choose: Callable[[Front], Callable[[Ack, Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
+    """A listener for clicks and commands, at the front of the workspace they are of."""
+
+    async def listener(context: AsyncBoltContext, ack: Ack, body: Json) -> None:
+        await choose(context[_FRONT])(ack, body)
+
+    return listener
+
+
+def _authorize(find: FindFront) -> Callable[..., Awaitable[Any]]:
+    """Whose token goes with a payload: slack-bolt tells the workspace by what Slack says of the installation."""
+
+    async def authorize(context: AsyncBoltContext, team_id: str | None) -> AuthorizeResult | None:
+        front = await find(team_id or "")
+        if front is None:
+            return None
+        context[_FRONT] = front
         return AuthorizeResult(
             enterprise_id=None,
-            team_id=identity.team,
-            bot_user_id=identity.user,
-            bot_id=identity.bot,
-            bot_token=web.token,
+            team_id=front.identity.team,
+            bot_user_id=front.identity.user,
+            bot_id=front.identity.bot,
+            bot_token=front.token,
         )
 
     return authorize

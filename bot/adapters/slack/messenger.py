@@ -1,9 +1,8 @@
 """Slack behind the messenger port: what people do there becomes events, what the bot says is posted."""
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,21 +10,22 @@ from bot.adapters import splitting, words
 from bot.adapters.slack.acknowledging import InTime
 from bot.adapters.slack.aside import way_to
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
-from bot.adapters.slack.connection import Connection, check_tokens, make_connection, until_reachable
+from bot.adapters.slack.connection import check_tokens, deliver, make_connections, unless, until_reachable
 from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.events import ends_installation
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
-from bot.adapters.slack.identity import Identity, identify
+from bot.adapters.slack.identity import Identity, identify, settings_in
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.listeners import make_app
+from bot.adapters.slack.listeners import Front, make_app
 from bot.adapters.slack.places import Places
 from bot.adapters.slack.posting import Begun, Poster
 from bot.adapters.slack.roles import Roles
 from bot.adapters.slack.status import Status
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Sleep, Web, code_of, pause
+from bot.adapters.slack.web import Json, Sleep, Web, code_of, pause
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
@@ -40,11 +40,15 @@ _NOBODY_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_c
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
+def _log_the_end(why: str) -> None:
+    log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+
+
 class SlackMessenger:
     """One Slack workspace, by one bot token.
 
     `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
-    asks to.
+    asks to, `begun` when the process began. `on_end` is told why there is no more use for the token.
     """
 
     def __init__(
@@ -55,12 +59,16 @@ class SlackMessenger:
         new_id: NewId,
         teaches: Callable[[str], bool] = lambda emoji: True,
         sleep: Sleep = pause,
+        begun: Begun | None = None,
+        on_end: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._teaches = teaches
         self._sleep = sleep
         self._ended = asyncio.Event()
+        self._on_end = on_end or _log_the_end
+        self._in_time = InTime()
         self._running: asyncio.Task[Any] | None = None
         self._identity: Identity | None = None
         self._web = Web(
@@ -73,7 +81,7 @@ class SlackMessenger:
         self._threads = Threads(self._web, clock)
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
-        self._poster = Poster(self._web, self._threads, begun=Begun(clock()), sleep=sleep)
+        self._poster = Poster(self._web, self._threads, begun=begun or Begun(clock()), sleep=sleep)
 
     @property
     def platform(self) -> str:
@@ -92,7 +100,7 @@ class SlackMessenger:
         self._running = asyncio.current_task()
         await self._web.open()
         try:
-            if await self._unless_ended(until_reachable(self._learn_who_we_are, self._sleep)):
+            if await unless(self._ended, until_reachable(self._learn_who_we_are, self._sleep)):
                 await self._deliver(sink)
         except NotPermitted:
             # A token that was taken away has been logged; one that never worked is somebody's mistake.
@@ -110,29 +118,58 @@ class SlackMessenger:
             await asyncio.wait({running})
 
     async def _deliver(self, sink: EventSink) -> None:
-        desk = self._desk(sink)
-        in_time = InTime()
+        front = self.front(sink)
+
+        async def find(team: str) -> Front:
+            return front
+
+        async def removed(team: str, body: Json) -> None:
+            if why := ends_installation(body["event"], front.identity.user):
+                self._end(why)
+
         app = make_app(
             self._web,
-            desk.identity,
             signing_secret=self._settings.signing_secret.get_secret_value(),
             command=self._settings.command,
-            intake=Intake(desk),
-            interactions=Interactions(desk, in_time),
-            home=Home(desk, in_time),
-            ended=self._end,
+            find=find,
+            removed=removed,
         )
-        connection: Connection = make_connection(app, self._web, self._settings)
         try:
-            if await self._unless_ended(until_reachable(connection.open, self._sleep)):
-                log.info("connected to Slack as %s in %s", desk.identity.name, desk.identity.workspace)
-                await self._ended.wait()
+            connections = make_connections(app, self._web, self._settings)
+            await deliver(connections, self._ended, self._sleep, on_open=self._note_that_it_is_open)
         finally:
-            await connection.close()
-            await in_time.finish()
+            await self._in_time.finish()
+
+    def _note_that_it_is_open(self) -> None:
+        log.info("connected to Slack as %s in %s", self._known().name, self._known().workspace)
+
+    # One of several workspaces: `SlackWorkspaces` takes the payloads in -------------------------------------------
+
+    async def join(self) -> Identity:
+        """Get ready without a connection of its own, and ask Slack whose token it is. Raises `MessengerError` kinds."""
+        await self._web.open()
+        await self._learn_who_we_are()
+        return self._known()
+
+    def front(self, sink: EventSink) -> Front:
+        """What takes the workspace's payloads in, once it is known whose token it is."""
+        desk = self._desk(sink)
+        return Front(
+            identity=desk.identity,
+            token=self._web.token,
+            intake=Intake(desk),
+            interactions=Interactions(desk, self._in_time),
+            home=Home(desk, self._in_time),
+        )
+
+    async def leave(self) -> None:
+        """Finish what people began, and give up connections."""
+        await self._in_time.finish()
+        await self._web.close()
 
     def _desk(self, sink: EventSink) -> Desk:
-        identity, settings = self._known(), self._settings
+        identity = self._known()
+        settings = settings_in(identity.team, self._settings)
         return Desk(
             sink=sink,
             identity=identity,
@@ -152,23 +189,8 @@ class SlackMessenger:
 
     def _end(self, why: str) -> None:
         if not self._ended.is_set():
-            log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+            self._on_end(why)
         self._ended.set()
-
-    async def _unless_ended(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Whether the work was done before the end came."""
-        task = asyncio.ensure_future(work)
-        ended = asyncio.ensure_future(self._ended.wait())
-        try:
-            await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                task.result()
-            return task.done() and not self._ended.is_set()
-        finally:
-            for each in (task, ended):
-                each.cancel()
-                with contextlib.suppress(asyncio.CancelledError, MessengerError):
-                    await each
 
     # Saying ---------------------------------------------------------------------------------------------------------
 
@@ -181,19 +203,31 @@ class SlackMessenger:
         return words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Say it: to everybody in the thread, or to one person alone. Raises `MessengerError` kinds."""
+        """Say it: to everybody in the thread, or to one person alone. A long notice takes several messages.
+
+        Raises `MessengerError` kinds.
+        """
         self._check_workspace(message.workspace)
         if message.private_to and (tell := way_to(message.private_to)):
             await tell(message)
-            ts = ""
-        elif message.private_to and not message.channel.startswith("D"):
-            ts = await self._post_privately(message)
-        else:
-            ts = await self._post(message)
+            return MessageRef(workspace=message.workspace, channel=message.channel, message_id="")
+        if not message.is_answer:
+            *first, last = self.split(message.text)
+            for part in first:
+                await self._say(replace(message, text=part, choices=()))
+            message = replace(message, text=last)
+        ts = await self._say(message)
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=ts)
+
+    async def _say(self, message: BotMessage) -> str:
+        if message.private_to and not message.channel.startswith("D"):
+            return await self._post_privately(message)
+        return await self._post(message)
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
+        if not ts and message.is_answer and self._poster.may_be_begun(message):
+            ts = await Streamer(self._web, team="").take_up(message)
         if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
             asker = self._threads.asker(message.channel, message.thread)
             ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
@@ -211,6 +245,7 @@ class SlackMessenger:
                 raise
             log.info("telling %s directly, for %s is out of reach: %s", message.private_to, message.channel, error)
         direct = await self._direct(message.private_to)
+        # Without its choices: there they would be commands about the direct conversation.
         return await self._poster.post(
             BotMessage(workspace=message.workspace, channel=direct, text=message.text, private_to=message.private_to)
         )
@@ -265,7 +300,7 @@ class SlackMessenger:
         self._check_workspace(message.workspace)
         direct = await self._direct(message.private_to)
         await self._files.hand_over(message, attachment, direct)
-        if direct != message.channel:
+        if direct != message.channel or way_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
 
     # Small parts ----------------------------------------------------------------------------------------------------

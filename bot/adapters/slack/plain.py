@@ -7,6 +7,8 @@ Slack escapes `&`, `<` and `>`, and puts everything special between angle bracke
 import re
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
+_PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_NAMES_A_PERSON = re.compile(r"purge\b", re.IGNORECASE)
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -16,6 +18,11 @@ def plain(text: str) -> str:
     for entity, character in _ENTITIES:
         shown = shown.replace(entity, character)
     return shown.strip()
+
+
+def as_command(text: str) -> str:
+    """The text as the words of a command: where one is about a person, by id, for two may have the same name."""
+    return plain(_PERSON.sub(r"\g<id>", text) if _NAMES_A_PERSON.match(text.strip()) else text)
 
 
 def mentions(text: str, user: str) -> bool:

@@ -8,7 +8,7 @@ from bot.adapters.slack.blocks import Block, fallback_text, message_blocks
 from bot.adapters.slack.events import at, stamp_in
 from bot.adapters.slack.threads import ANSWER_EVENT, Threads
 from bot.adapters.slack.web import TRIES, Json, Sleep, Web, code_of, may_have_happened
-from bot.errors import MessengerError, MessengerUnavailable
+from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import BotMessage
 
 log = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ class Poster:
         self._threads = threads
         self._begun = begun
         self._sleep = sleep
+        self._doubtful: set[tuple[str, int]] = set()
+        """Parts that may have been posted, by run and number, until somebody could look."""
 
     async def post(self, message: BotMessage) -> str:
         """Say it, and return its time stamp. Raises `MessengerError` kinds."""
@@ -48,17 +50,36 @@ class Poster:
             try:
                 return await self._once(message)
             except MessengerUnavailable as error:
-                if may_have_happened(error) and (found := await self._look_for(message)):
-                    log.info("the answer %s was posted although Slack did not say so", message.run_id)
+                if may_have_happened(error) and (found := await self._look_again(message)):
                     return found
                 if attempt == TRIES:
                     raise
                 await self._sleep(attempt)
         raise AssertionError("the last try returns or raises")
 
+    def may_be_begun(self, message: BotMessage) -> bool:
+        """Whether an earlier process may have begun to say this."""
+        return self._begun.may_be_posted(message)
+
     async def posted_before(self, message: BotMessage) -> str:
-        """The time stamp of the message if an earlier process posted it, else nothing."""
-        return await self._look_for(message) if self._begun.may_be_posted(message) else ""
+        """The time stamp of the message if an earlier process or an earlier try posted it, else nothing.
+
+        Raises `MessengerError` kinds when Slack cannot say at the moment.
+        """
+        is_doubtful = (message.run_id, message.part) in self._doubtful
+        found = await self._look_for(message) if is_doubtful or self._begun.may_be_posted(message) else ""
+        self._doubtful.discard((message.run_id, message.part))
+        return found
+
+    async def _look_again(self, message: BotMessage) -> str:
+        """As `_look_for`, right after a try of which nobody knows how it ended."""
+        if message.run_id:
+            self._doubtful.add((message.run_id, message.part))
+        found = await self._look_for(message)
+        self._doubtful.discard((message.run_id, message.part))
+        if found:
+            log.info("the answer %s was posted although Slack did not say so", message.run_id)
+        return found
 
     async def _once(self, message: BotMessage) -> str:
         try:
@@ -86,10 +107,13 @@ class Poster:
         )
 
     async def _look_for(self, message: BotMessage) -> str:
+        """Raises what is worth trying again: posting without having looked could say it twice."""
         if not message.run_id:
             return ""
         try:
             return await self._threads.find_part(message.channel, message.thread, message.run_id, message.part)
+        except (MessengerUnavailable, RateLimited):
+            raise
         except MessengerError as error:
             log.warning("answer %s may appear twice, for what was posted cannot be read: %s", message.run_id, error)
             return ""

@@ -1,11 +1,13 @@
 """Answering through the address that came with a click or a command: good for half an hour and five messages."""
 
 import logging
+from collections.abc import Mapping
 
 import aiohttp
 
 from bot.adapters.slack.aside import Tell
-from bot.adapters.slack.blocks import fallback_text
+from bot.adapters.slack.blocks import fallback_text, sections
+from bot.adapters.slack.choices import choice_blocks
 from bot.adapters.slack.web import Web
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage
@@ -21,12 +23,18 @@ class Responder:
     def __init__(self, web: Web) -> None:
         self._web = web
 
-    def way(self, url: str) -> Tell:
-        """A way to tell the person something."""
+    def way(self, url: str, *, replaces: bool = False) -> Tell:
+        """A way to tell the person something; `replaces`: the first of it takes the place of what was clicked on."""
+        takes_the_place = replaces
 
         async def tell(message: BotMessage) -> None:
+            nonlocal takes_the_place
             text = fallback_text(message, _LONGEST)
-            await self._post(url, {"response_type": "ephemeral", "replace_original": False, "text": text})
+            body = {"response_type": "ephemeral", "replace_original": takes_the_place, "text": text}
+            if choices := choice_blocks(message.choices):
+                body["blocks"] = [*sections(message.text), *choices]
+            await self._post(url, body)
+            takes_the_place = False
 
         return tell
 
@@ -37,9 +45,9 @@ class Responder:
         except MessengerUnavailable as error:
             log.info("a private question stays until the next reload: %s", error)
 
-    async def _post(self, url: str, body: dict[str, object]) -> None:
+    async def _post(self, url: str, body: Mapping[str, object]) -> None:
         try:
-            async with self._web.session().post(url, json=body) as answer:
+            async with self._web.session().post(url, json=dict(body)) as answer:
                 if answer.status >= 400:
                     raise MessengerUnavailable(f"answering a click: Slack answered HTTP {answer.status}")
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:

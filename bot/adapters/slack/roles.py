@@ -52,16 +52,23 @@ class Roles:
 
     async def _by_name(self, user: str) -> Role | None:
         for role, names in self._named.items():
-            if user in names:
+            if await self.is_among(user, names):
                 return role
-            for group in names:
-                if not group.startswith("S"):
-                    continue
-                async with self._in_order(group):
-                    members = await self._members(group)
-                if user in members:
-                    return role
         return None
+
+    async def is_among(self, user: str, names: Iterable[str]) -> bool:
+        """Whether a person is one of these, or in one of these user groups. Raises as `of` does."""
+        known = tuple(names)
+        if user in known:
+            return True
+        for group in known:
+            if not group.startswith("S"):
+                continue
+            async with self._in_order(group):
+                members = await self._members(group)
+            if user in members:
+                return True
+        return False
 
     async def _members(self, group: str) -> frozenset[str]:
         members = self._groups.get(group)

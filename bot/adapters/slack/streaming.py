@@ -69,21 +69,33 @@ class Streamer:
             return await self._begun(message, first) if may_have_happened(error) else ""
         return str(answer["ts"])
 
-    async def _begun(self, message: BotMessage, first: str) -> str:
-        """The stream that began although Slack did not say so: the newest reply of ours with just these words."""
+    async def take_up(self, message: BotMessage) -> str:
+        """The time stamp of the stream that an earlier process began and did not end, completed now, or nothing."""
+        text = harmless(message.text)
+        ts = await self._begun(message, text) if message.thread and text.strip() else ""
+        if ts:
+            await self._complete(message, ts)
+        return ts
+
+    async def _begun(self, message: BotMessage, text: str) -> str:
+        """The stream that began although Slack did not say so: the newest reply of ours that begins so and has no end.
+
+        What ended carries metadata.
+        """
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies,
                 message.channel,
                 channel=message.channel,
                 ts=message.thread,
+                include_all_metadata=True,
                 limit=200,
             )
         except MessengerError as error:
             log.warning("an answer in %s may appear twice: %s", message.channel, error)
             return ""
         ours = [m for m in answer.get("messages") or () if m.get("bot_id") and not m.get("metadata")]
-        return next((str(m["ts"]) for m in reversed(ours) if m.get("text") == first), "")
+        return next((str(m["ts"]) for m in reversed(ours) if m.get("text") and text.startswith(m["text"])), "")
 
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client

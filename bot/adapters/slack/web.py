@@ -135,9 +135,21 @@ class Web:
         return MessengerError(f"{what}: Slack says {code} {details}".rstrip())
 
 
+def library_log() -> logging.Logger:
+    """The log of slack-bolt and slack-sdk. Never in detail: they would write down what people say, and tokens."""
+    logger = logging.getLogger(f"{__name__}.library")
+    logger.setLevel(logging.INFO)
+    return logger
+
+
 def _client(api_url: str, token: str | None) -> AsyncWebClient:
     return AsyncWebClient(
-        token=token, base_url=api_url, timeout=_TIMEOUT_S, retry_handlers=[], trust_env_in_session=True
+        token=token,
+        base_url=api_url,
+        timeout=_TIMEOUT_S,
+        retry_handlers=[],
+        trust_env_in_session=True,
+        logger=library_log(),
     )
 
 

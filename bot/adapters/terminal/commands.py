@@ -16,7 +16,7 @@ _MAX_EMOJI = 80
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _EXPORT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "prompt", ".md": "prompt"}
 
-HELP = """\
+_HELP = """\
 Type a message to ask something. To teach:
   👍 or +1              the last answer was right
   👎 or -1              it was wrong
@@ -24,16 +24,32 @@ Type a message to ask something. To teach:
   /react EMOJI [n]      react to answer [n]; without n, to the last one
   /unreact [EMOJI] [n]  take a reaction back
   /undo                 take back what you taught last
+  /ratings [page N]     your ratings; /unrate ID takes one back
 To look:
   /why [n]              which lessons an answer used, and how it came about
-  /memory               what is remembered for you
+  /memory [page N]      what is remembered for you; /archive ID, /restore ID
   /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
   /forget               erase everything of yours
-And:
+  /privacy              what is kept, and who sees it
+{teachers}And:
+  /stop                 stop the running answer
   /as NAME              speak as somebody else
   /help                 this list
   /quit                 leave (Ctrl-D too); Ctrl-C stops a running answer
   //text                a message that starts with a slash"""
+
+_FOR_TEACHERS = """\
+For teachers:
+  /review [page N]      lessons that wait for a teacher
+  /promote ID [channel|workspace|personal]
+                        whom a lesson counts for
+  /purge NAME           take back everything somebody taught; asks first
+"""
+
+
+def help_text(*, teacher: bool) -> str:
+    """What this person can type."""
+    return _HELP.format(teachers=_FOR_TEACHERS if teacher else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,15 +211,23 @@ def _number(text: str) -> int | Refusal | None:
     return int(digits)
 
 
+def _plain(name: str) -> Callable[[str], Typed]:
+    return lambda rest: Command(name, rest)
+
+
+_PLAIN = (
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "forget", "privacy", "stop"),
+    *("review", "promote", "purge"),
+)
+"""Commands of the bot that are passed on as they are typed."""
+
 _COMMANDS: dict[str, Callable[[str], Typed]] = {
     "react": _react,
     "unreact": _unreact,
     "correct": _correct,
     "why": _why,
-    "memory": lambda rest: Command("memory", rest),
-    "forget": lambda rest: Command("forget", rest),
     "export": _export,
-    "undo": lambda rest: Command("undo", rest),
+    **{name: _plain(name) for name in _PLAIN},
     "as": _as,
     "help": lambda _: Help(),
     "quit": lambda _: Quit(),

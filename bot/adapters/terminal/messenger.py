@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.commands import (
-    HELP,
     Act,
     As,
     Command,
@@ -19,6 +18,7 @@ from bot.adapters.terminal.commands import (
     Refusal,
     Say,
     Unreact,
+    help_text,
     parse,
 )
 from bot.adapters.terminal.handover import save
@@ -28,7 +28,16 @@ from bot.adapters.terminal.speaker import Speaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.errors import ChannelNotFound, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonEvent, PersonMessage, PersonReaction, PersonVote
+from bot.model import (
+    Attachment,
+    BotMessage,
+    Choice,
+    MessageRef,
+    PersonEvent,
+    PersonMessage,
+    PersonReaction,
+    PersonVote,
+)
 from bot.ports import EventSink
 from memory.ports import Clock, NewId
 
@@ -115,7 +124,12 @@ class TerminalMessenger:
         else:
             other = message.private_to if message.private_to != self._speaker.person else ""
             await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
+        if message.choices:
+            await self._screen.choices([(self._typed(choice), choice.label) for choice in message.choices])
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)
+
+    def _typed(self, choice: Choice) -> str:
+        return self.spell(f"{choice.command} {choice.argument}".strip())
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Say in one line what the bot thinks of its answer now."""
@@ -170,7 +184,7 @@ class TerminalMessenger:
             case Refusal(why):
                 await self._screen.remark(why)
             case Help():
-                await self._screen.remark(HELP)
+                await self._screen.remark(help_text(teacher=self._speaker.role.may_promote))
             case As(name):
                 await self._speak_as(name)
             case React():

@@ -1,9 +1,10 @@
 """The chat on a real terminal: Markdown, colour, and answers with their numbers in the margin."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from bot.adapters.terminal.prompt import Prompt
-from bot.adapters.terminal.screen import one_line, visible
+from bot.adapters.terminal.screen import choice_lines, one_line, visible
 from bot.model import BotMessage
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class RichScreen:
         from rich.text import Text
 
         await self._beside(Text(" · ", style="cyan"), _markdown(text))
+
+    async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
+        """Dimmed, set in, a line for each."""
+        await self.remark("\n".join(choice_lines(offered)))
 
     async def remark(self, text: str) -> None:
         """Dimmed, set in."""

@@ -1,6 +1,6 @@
 """What the chat looks like: the port both looks implement, and the plain one for pipes and files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
 
 from bot.errors import MessengerUnavailable
@@ -16,6 +16,10 @@ class Screen(Protocol):
 
     async def notice(self, text: str) -> None:
         """Something else the bot says, in CommonMark."""
+        ...
+
+    async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
+        """What may be typed next, below what was just said: (command, what it does), discreetly."""
         ...
 
     async def remark(self, text: str) -> None:
@@ -39,6 +43,12 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Visible text on a single line."""
     return " ".join(visible(text).split())
+
+
+def choice_lines(offered: Sequence[tuple[str, str]]) -> list[str]:
+    """`/archive 0a1b2c3d   Archive 1`, one below the other."""
+    width = max((len(one_line(command)) for command, _ in offered), default=0)
+    return [f"{one_line(command):<{width}}  {one_line(label)}" for command, label in offered]
 
 
 def writing(write: Callable[[], object]) -> None:
@@ -65,6 +75,10 @@ class PlainScreen:
     async def notice(self, text: str) -> None:
         """The text as it is."""
         self._print(visible(text))
+
+    async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
+        """A line for each, set in."""
+        self._print("\n".join(f"    {line}" for line in choice_lines(offered)))
 
     async def remark(self, text: str) -> None:
         """Set off by dashes from what the bot says."""

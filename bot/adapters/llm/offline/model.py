@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic_ai import messages as vendor
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -15,6 +16,9 @@ from bot.model import ToolSpec
 from memory.errors import EmbeddingFailed
 
 NAME = "offline"
+BLIND = "(I cannot see pictures: I am the offline model.)"
+_WHY = "This goal exists because: "
+"""Stands in the prompt of every node below the root (`bot.agent.prompt`)."""
 
 
 class OfflineModel(Model[None]):
@@ -23,6 +27,8 @@ class OfflineModel(Model[None]):
     def __init__(self, embed: Embed) -> None:
         super().__init__()
         self._similarity = Similarity(embed)
+        self._turn = asyncio.Lock()
+        """One decision at a time: several would only take the interpreter from each other, and from the event loop."""
 
     @property
     def model_name(self) -> str:
@@ -48,9 +54,12 @@ class OfflineModel(Model[None]):
             for tool in parameters.function_tools
         ]
         try:
-            decision = await asyncio.to_thread(self._decide, prompt, tools, seen)
+            async with self._turn:
+                decision = await asyncio.to_thread(self._decide, prompt, tools, seen)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{NAME}: cannot compare texts: {exc}") from exc
+        if isinstance(decision, Say) and _has_pictures(messages):
+            decision = replace(decision, text=f"{decision.text}\n\n{BLIND}")
         return vendor.ModelResponse(
             parts=_parts(decision, number=len(seen) + 1), model_name=NAME, provider_name=self.system
         )
@@ -68,11 +77,26 @@ def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list
             continue
         for part in message.parts:
             if isinstance(part, vendor.UserPromptPart) and opening is None:
-                opening = part.content if isinstance(part.content, str) else "\n".join(map(str, part.content))
+                opening = _words(part.content)
             elif isinstance(part, vendor.ToolReturnPart):
                 output = read_output(part.model_response_str(wrap_if_error=False))
                 seen.append(Seen(tool=part.tool_name, output=output, is_error=part.outcome != "success"))
     return read_prompt(opening or ""), seen
+
+
+def _words(content: str | Sequence[vendor.UserContent]) -> str:
+    return content if isinstance(content, str) else "\n".join(one for one in content if isinstance(one, str))
+
+
+def _has_pictures(messages: Sequence[vendor.ModelMessage]) -> bool:
+    """Whether the person's question came with pictures. A node below the root leaves it to the root to say so."""
+    prompts = [part for message in messages for part in message.parts if isinstance(part, vendor.UserPromptPart)]
+    return any(
+        isinstance(part.content, Sequence)
+        and any(isinstance(one, vendor.BinaryContent) for one in part.content)
+        and _WHY not in _words(part.content).partition("<goal>")[0]
+        for part in prompts
+    )
 
 
 def _parts(decision: Say | Call, number: int) -> list[vendor.ModelResponsePart]:

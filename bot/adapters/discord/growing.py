@@ -1,0 +1,53 @@
+"""An answer that grows before the person's eyes: one message, changed at the pace Discord allows."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from bot.adapters.discord.rest import UNKNOWN_MESSAGE, code_of
+from bot.errors import MessengerError
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 600
+"""Characters a person reads while the rest comes. A shorter answer is there at once."""
+_STEP = 600
+_PACE_S = 1.2
+"""Between two changes: a channel takes five in five seconds."""
+
+Change = Callable[[str, bool], Awaitable[object]]
+"""Lets the message say this; the second argument says whether that is all of it."""
+
+
+def beginning(text: str) -> str:
+    """What is said first."""
+    return _cut(text, AT_ONCE)
+
+
+async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[None]]) -> None:
+    """Let a message that says the beginning say it all, step by step.
+
+    Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
+    meanwhile is left alone.
+    """
+    length = AT_ONCE + _STEP
+    while length < len(text):
+        await sleep(_PACE_S)
+        try:
+            await change(_cut(text, length), False)
+        except MessengerError as error:
+            log.info("a growing answer skips a step: %s", error)
+        length += _STEP
+    await sleep(_PACE_S)
+    try:
+        await change(text, True)
+    except MessengerError as error:
+        if code_of(error) != UNKNOWN_MESSAGE:
+            raise
+
+
+def _cut(text: str, length: int) -> str:
+    """The longest beginning of whole words; of a text without any, of characters."""
+    if len(text) <= length:
+        return text
+    end = max(text.rfind(mark, 0, length) for mark in ("\n", " "))
+    return text[: end if end > 0 else length].rstrip() or text[:length]

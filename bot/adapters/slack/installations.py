@@ -1,0 +1,182 @@
+"""The workspaces that installed the app, in slack-sdk's own tables with every secret in them encrypted.
+
+They are in a file of their own beside the bot's database: the memory's tables and migrations know nothing of Slack, and
+a copy of the memory carries no credentials. slack-sdk's stores are synchronous; every call runs on a thread, one at a
+time, and never on the event loop.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from slack_sdk.oauth.installation_store import Installation
+from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
+from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
+from sqlalchemy import URL, Connection, Engine, Table, Text, create_engine, event, inspect, select, type_coerce
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
+
+from bot.adapters.slack.encryption import EncryptedText, TokenCipher
+from bot.adapters.slack.web import library_log
+from bot.errors import ConfigError, MessengerUnavailable
+from memory.ports import Clock
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+STATE_GOOD_FOR_S = 600
+"""How long a person may take from the install page to Slack's consent."""
+
+SECRETS = ("bot_token", "bot_refresh_token", "user_token", "user_refresh_token", "incoming_webhook_url")
+"""Columns that give access to a workspace."""
+
+_BUSY_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The app in one workspace, as it was installed last."""
+
+    team: str
+    enterprise: str | None
+    bot_user: str
+    token: str = field(repr=False)
+    at: datetime
+
+
+class Installations:
+    """Keeps installations, and the states of those under way. `path` is an SQLite file, which is made when needed.
+
+    Raises `ConfigError` when the file or its keys do not fit, `MessengerUnavailable` when the file cannot be used now.
+    """
+
+    def __init__(
+        self, path: Path, *, client_id: str, cipher: TokenCipher, clock: Clock, state_good_for_s: int = STATE_GOOD_FOR_S
+    ) -> None:
+        self._path = path
+        self._client_id = client_id
+        self._cipher = cipher
+        self._clock = clock
+        self._engine = _engine(path)
+        self._store = SQLAlchemyInstallationStore(client_id, self._engine, logger=library_log())
+        self._states = SQLAlchemyOAuthStateStore(state_good_for_s, self._engine, logger=library_log())
+        self._tables = (self._store.bots, self._store.installations)
+        for table in self._tables:
+            for column in table.c:
+                if column.name in SECRETS:
+                    column.type = EncryptedText(cipher)
+        self._one_at_a_time = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Make the file and its tables where they are missing, and encrypt with the first key what another one did."""
+        await self._off_loop(self._open)
+
+    async def of(self, team: str) -> Installed | None:
+        """The installation in a workspace."""
+        return await self._off_loop(self._of, team)
+
+    async def save(self, installation: Installation) -> None:
+        """Keep a workspace's installation; from now on it is the one in force."""
+        await self._off_loop(self._store.save, installation)
+
+    async def remove(self, installed: Installed) -> None:
+        """Forget everything about the app in that workspace, and nothing else."""
+        await self._off_loop(self._store.delete_all, enterprise_id=installed.enterprise, team_id=installed.team)
+
+    async def new_state(self) -> str:
+        """A random text that comes back with the person who was sent to Slack."""
+        return await self._off_loop(self._new_state)
+
+    async def use_state(self, state: str) -> bool:
+        """Whether it was given out, is not too old, and was not used before."""
+        return await self._off_loop(self._states.consume, state)
+
+    # On a thread ----------------------------------------------------------------------------------------------------
+
+    async def _off_loop(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        async with self._one_at_a_time:
+            try:
+                return await asyncio.to_thread(partial(function, *args, **kwargs))
+            except (SQLAlchemyError, OSError) as exc:
+                reason = getattr(exc, "orig", None) or type(exc).__name__
+                raise MessengerUnavailable(
+                    f"the Slack installations in {self._path} cannot be used: {reason}; check the file and the disk"
+                ) from exc
+
+    def _open(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        with self._engine.begin() as connection:
+            for store in (self._store, self._states):
+                store.metadata.create_all(connection)
+            for table in self._tables:
+                self._check(connection, table)
+                self._encrypt_anew(connection, table)
+
+    def _check(self, connection: Connection, table: Table) -> None:
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        if missing := sorted({column.name for column in table.c} - there):
+            raise ConfigError(
+                f"{self._path} is of another version of slack-sdk: its table {table.name} lacks {', '.join(missing)}; "
+                "move the file away and install the app again"
+            )
+
+    def _encrypt_anew(self, connection: Connection, table: Table) -> None:
+        for column in [table.c[name] for name in SECRETS if name in table.c]:
+            raw = select(table.c.id, type_coerce(column, Text)).where(column.is_not(None))
+            for row_id, secret in connection.execute(raw).all():
+                if not self._cipher.is_of_first_key(secret):
+                    plain = self._cipher.decrypt(secret)
+                    connection.execute(table.update().where(table.c.id == row_id).values({column.name: plain}))
+
+    def _of(self, team: str) -> Installed | None:
+        c = self._store.bots.c
+        mine = (c.client_id == self._client_id, c.team_id == team, c.bot_token.is_not(None))
+        query = select(c.enterprise_id).where(*mine).order_by(c.installed_at.desc()).limit(1)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        bot = None if row is None else self._store.find_bot(enterprise_id=row.enterprise_id, team_id=team)
+        if bot is None or not bot.bot_token:
+            return None
+        return Installed(
+            team=team,
+            enterprise=bot.enterprise_id,
+            bot_user=bot.bot_user_id,
+            token=bot.bot_token,
+            at=datetime.fromtimestamp(bot.installed_at, UTC),
+        )
+
+    def _new_state(self) -> str:
+        states = self._states.oauth_states
+        with self._engine.begin() as connection:
+            # slack-sdk leaves those that were never used: whoever opens the page again and again would fill the disk.
+            connection.execute(states.delete().where(states.c.expire_at < self._clock().replace(tzinfo=None)))
+        return self._states.issue()
+
+
+def _engine(path: Path) -> Engine:
+    # `hide_parameters`: an error must not quote a token.
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": _BUSY_SECONDS},
+        poolclass=NullPool,
+        hide_parameters=True,
+    )
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    # The driver would begin a transaction at its first write, so that two processes could use one state.
+    connection.isolation_level = None
+    connection.execute("PRAGMA secure_delete=ON")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,142 @@
+"""The workspaces that have the app, each with the one messenger that holds its token."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from slack_sdk.oauth.installation_store import Installation
+
+from bot.adapters.order import InOrder
+from bot.adapters.slack.events import ends_installation
+from bot.adapters.slack.installations import Installations, Installed
+from bot.adapters.slack.listeners import Front
+from bot.adapters.slack.messenger import SlackMessenger
+from bot.adapters.slack.web import Json
+from bot.errors import NotPermitted
+
+log = logging.getLogger(__name__)
+
+OnEnd = Callable[[str], None]
+NewMessenger = Callable[[str, OnEnd], SlackMessenger]
+"""A messenger by its token, and whom it tells that there is no more use for that."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """A workspace in use."""
+
+    installed: Installed
+    messenger: SlackMessenger
+    front: Front | None = None
+    """Made when its first payload comes in."""
+
+
+class Members:
+    """Finds workspaces, takes in new ones and lets go of those that removed the app. Raises what `Installations` does.
+
+    `still_works` asks Slack about a token.
+    """
+
+    def __init__(
+        self,
+        installations: Callable[[], Awaitable[Installations]],
+        new_messenger: NewMessenger,
+        still_works: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        self._installations = installations
+        self._new_messenger = new_messenger
+        self._still_works = still_works
+        self._members: dict[str, Member] = {}
+        self._in_order = InOrder()
+        """Whatever is done about one workspace."""
+        self._removing: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    async def of(self, team: str) -> Member | None:
+        """A workspace that has the app, ready to be used; None if it has not, or its token is of no use.
+
+        Raises `MessengerUnavailable` and `RateLimited` too, when Slack cannot say now whose token it is.
+        """
+        async with self._in_order(team):
+            member = self._members.get(team)
+            if member is None:
+                installed = await (await self._installations()).of(team)
+                member = await self._joined(installed) if installed is not None else None
+                if member is not None:
+                    self._members[team] = member
+        return member
+
+    async def keep(self, installation: Installation) -> None:
+        """The app was installed, perhaps once more: from now on the workspace's token is this one."""
+        team = str(installation.team_id)
+        await (await self._installations()).save(installation)
+        log.info("the app was installed in workspace %s", team)
+        async with self._in_order(team):
+            member = self._members.get(team)
+            if member is not None and member.installed.token != installation.bot_token:
+                del self._members[team]
+            else:
+                member = None
+        await _leave(member)
+
+    async def removed(self, team: str, body: Json) -> None:
+        """Slack says, in an event's payload, that the app was removed from a workspace or tokens of it were revoked."""
+        installed = await (await self._installations()).of(team)
+        if installed is None:
+            return
+        why = ends_installation(body["event"], installed.bot_user)
+        # An event may come late, when the app has been installed again. Its time is in whole seconds.
+        is_old = int(body.get("event_time") or 0) < int(installed.at.timestamp())
+        if why and not (is_old and await self._still_works(installed.token)):
+            await self._remove(installed, why)
+
+    async def leave(self) -> None:
+        """Finish what people began, and give up connections. What is still said opens connections of its own."""
+        self._is_closed = True
+        await asyncio.gather(*self._removing, return_exceptions=True)
+        await asyncio.gather(*(_leave(member) for member in self._members.values()))
+
+    async def _joined(self, installed: Installed) -> Member | None:
+        messenger = self._new_messenger(installed.token, lambda why: self._remove_soon(installed, why))
+        member = None
+        try:
+            identity = await messenger.join()
+            if identity.team == installed.team:
+                member = Member(installed=installed, messenger=messenger)
+            else:
+                log.error("workspace %s cannot be served: its token belongs to %s", installed.team, identity.team)
+        except NotPermitted as error:
+            log.error("workspace %s cannot be served: %s", installed.team, error)
+        finally:
+            if member is None or self._is_closed:
+                await messenger.leave()
+        return member
+
+    def _remove_soon(self, installed: Installed, why: str) -> None:
+        """From within a call that Slack refused, which must end first."""
+        task = asyncio.ensure_future(self._remove(installed, why))
+        self._removing.add(task)
+        task.add_done_callback(self._removing.discard)
+
+    async def _remove(self, installed: Installed, why: str) -> None:
+        """Forget an installation, unless there is a newer one."""
+        team, token = installed.team, installed.token
+        async with self._in_order(team):
+            installations = await self._installations()
+            now = await installations.of(team)
+            if now is not None and now.token == token:
+                await installations.remove(now)
+                log.warning("workspace %s is served no more: %s", team, why)
+            member = self._members.get(team)
+            if member is not None and member.installed.token == token:
+                del self._members[team]
+            else:
+                member = None
+        await _leave(member)
+
+
+async def _leave(member: Member | None) -> None:
+    """Not while its workspace's turn is held: what people began there may need the workspace to end."""
+    if member is not None:
+        await member.messenger.leave()

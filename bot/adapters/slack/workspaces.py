@@ -1,0 +1,227 @@
+"""Every workspace that installed the app, behind the messenger port: one connection, one `SlackMessenger` for each.
+
+What comes in goes to the messenger of the workspace that Slack names, what the bot says to that of the workspace in the
+message; a messenger has the token of its own workspace only, so nothing can reach another one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.adapters import splitting, words
+from bot.adapters.slack.blocks import PART_LIMIT
+from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
+from bot.adapters.slack.encryption import TokenCipher
+from bot.adapters.slack.identity import LISTS, identify
+from bot.adapters.slack.installations import Installations
+from bot.adapters.slack.listeners import Front, make_app
+from bot.adapters.slack.members import Members
+from bot.adapters.slack.messenger import SlackMessenger
+from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
+from bot.adapters.slack.posting import Begun
+from bot.adapters.slack.web import Sleep, Web, pause
+from bot.config import SlackSettings
+from bot.errors import ChannelNotFound, ConfigError, NotPermitted
+from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.ports import EventSink
+from memory.ports import Clock, NewId
+
+log = logging.getLogger(__name__)
+
+_at_work: ContextVar[SlackMessenger | None] = ContextVar("workspace_at_work", default=None)
+"""The workspace whose payload is being handled."""
+
+_PREFIX = "slack:"
+_NAME = "goodbot"
+
+
+class SlackWorkspaces:
+    """Slack with several workspaces. `path` is the file of their installations; the rest is as for `SlackMessenger`."""
+
+    def __init__(
+        self,
+        settings: SlackSettings,
+        *,
+        path: Path,
+        clock: Clock,
+        new_id: NewId,
+        teaches: Callable[[str], bool] = lambda emoji: True,
+        sleep: Sleep = pause,
+    ) -> None:
+        self._settings = settings
+        self._path = path
+        self._clock = clock
+        self._new_id = new_id
+        self._teaches = teaches
+        self._sleep = sleep
+        self._begun = Begun(clock())
+        self._ended = asyncio.Event()
+        self._running: asyncio.Task[Any] | None = None
+        self._opening = asyncio.Lock()
+        self._opened: Installations | None = None
+        self._members = Members(self._installations, self._new_messenger, self._still_works)
+        self._web = self._web_of("", gone=self._end)
+        """Belongs to no workspace: it asks for connections and exchanges codes."""
+
+    @property
+    def platform(self) -> str:
+        """`slack`."""
+        return "slack"
+
+    # Taking in ------------------------------------------------------------------------------------------------------
+
+    async def run(self, sink: EventSink) -> None:
+        """Deliver events of all workspaces until `close` is called; people may install and remove the app meanwhile.
+
+        Waits for Slack as long as it is out of reach. Raises `ConfigError` when a setting is missing or a key does not
+        fit, `NotPermitted` when Slack refuses the app's own token.
+        """
+        self._running = asyncio.current_task()
+        await self._web.open()
+        try:
+            installations = await self._installations()
+            await self._deliver(sink, installations)
+        except NotPermitted:
+            if not self._ended.is_set():
+                raise
+        finally:
+            self._running = None
+            await self._members.leave()
+            await self._web.close()
+
+    async def close(self) -> None:
+        """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
+        self._ended.set()
+        running = self._running
+        if running is not None and running is not asyncio.current_task():
+            await asyncio.wait({running})
+        await self._members.leave()
+
+    async def _deliver(self, sink: EventSink, installations: Installations) -> None:
+        settings = self._settings
+
+        async def find(team: str) -> Front | None:
+            member = await self._members.of(team)
+            if member is None:
+                log.warning("something of workspace %s is dropped: the app is not installed there", team)
+                return None
+            if member.front is None:
+                member.front = member.messenger.front(sink)
+            _at_work.set(member.messenger)
+            return member.front
+
+        app = make_app(
+            self._web,
+            signing_secret=settings.signing_secret.get_secret_value(),
+            command=settings.command,
+            find=find,
+            removed=self._members.removed,
+        )
+        pages = oauth_pages(settings, installations, self._web.library_client, self._members.keep)
+        connections = make_connections(app, self._web, settings, pages)
+        await deliver(connections, self._ended, self._sleep, on_open=self._note_that_it_is_open)
+
+    def _note_that_it_is_open(self) -> None:
+        settings = self._settings
+        address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
+        log.info("connected to Slack; install the app in a workspace at %s%s", address, INSTALL_PATH)
+
+    def _end(self, code: str) -> None:
+        if not self._ended.is_set():
+            log.error("Slack is over for now: Slack says %s of the app's own token. Make a new one and set it.", code)
+        self._ended.set()
+
+    # Which workspaces there are -------------------------------------------------------------------------------------
+
+    async def _installations(self) -> Installations:
+        async with self._opening:
+            if self._opened is None:
+                check_oauth(self._settings)
+                cipher = TokenCipher(self._settings.token_key)
+                installations = Installations(
+                    self._path, client_id=self._settings.client_id, cipher=cipher, clock=self._clock
+                )
+                await installations.open()
+                self._opened = installations
+        return self._opened
+
+    def _new_messenger(self, token: str, on_end: Callable[[str], None]) -> SlackMessenger:
+        return SlackMessenger(
+            self._settings.model_copy(update={"bot_token": SecretStr(token)}),
+            clock=self._clock,
+            new_id=self._new_id,
+            teaches=self._teaches,
+            sleep=self._sleep,
+            begun=self._begun,
+            on_end=on_end,
+        )
+
+    def _web_of(self, token: str, gone: Callable[[str], None]) -> Web:
+        settings = self._settings
+        return Web(token=token, api_url=settings.api_url, patience_s=settings.max_wait_s, sleep=self._sleep, gone=gone)
+
+    async def _still_works(self, token: str) -> bool:
+        try:
+            await identify(self._web_of(token, gone=lambda code: None))
+        except NotPermitted:
+            return False
+        return True
+
+    # Saying ---------------------------------------------------------------------------------------------------------
+
+    async def _messenger(self, workspace: str) -> SlackMessenger:
+        """The one that holds this workspace's token. Raises `ChannelNotFound` where the app is not installed."""
+        try:
+            team = workspace.removeprefix(_PREFIX)
+            member = await self._members.of(team) if team != workspace else None
+        except ConfigError as error:
+            raise NotPermitted(str(error)) from error
+        if member is None:
+            raise ChannelNotFound(f"cannot reach {workspace}: the app is not installed there")
+        return member.messenger
+
+    def split(self, text: str) -> list[str]:
+        """Parts that one message takes."""
+        return splitting.split(text, PART_LIMIT)
+
+    def spell(self, command: str) -> str:
+        """After a mention, by the name the bot has in the workspace that is being answered."""
+        messenger = _at_work.get()
+        return messenger.spell(command) if messenger is not None else words.spelled(_NAME, command)
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Say it in the message's workspace. Raises `MessengerError` kinds."""
+        return await (await self._messenger(message.workspace)).post(message)
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Put the bot's own emoji on its message, or take it off."""
+        await (await self._messenger(ref.workspace)).mark(ref, emoji, present)
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """After a reaction, a question that only this person sees."""
+        await (await self._messenger(ref.workspace)).ask_correction(event, ref, question)
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """The agent's status in the thread."""
+        await (await self._messenger(workspace)).progress(workspace, channel, thread, text)
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Upload the file into the person's direct conversation."""
+        await (await self._messenger(message.workspace)).hand_over(message, attachment)
+
+
+def check_oauth(settings: SlackSettings) -> None:
+    """Raise `ConfigError` if several workspaces cannot be served with these settings; it says what is missing."""
+    check_given(settings, "client_id", "client_secret", *needed_by_mode(settings))
+    for name in LISTS:
+        for each in getattr(settings, name):
+            if "/" not in each:
+                raise ConfigError(
+                    f"slack.{name}: {each} must name its workspace (T.../{each}), for with several workspaces "
+                    "the same id may be somebody else's"
+                )

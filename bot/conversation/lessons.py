@@ -1,0 +1,95 @@
+"""Which lessons a person may be shown, point at, and change, from where they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memory.audience import may_see, partitions_for, partitions_of
+from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
+from memory.ports import EpisodeFilter
+from memory.service import Memory
+
+_NEAR = 50
+"""Ids that share an ending; more than one is a rarity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """One lesson as it counts for a person in a place."""
+
+    episode: Episode
+    lesson: Lesson
+    audience: Audience
+    """The widest circle it holds for in the same sense."""
+
+
+class Lessons:
+    """Looks at memory through one person's eyes. Synchronous: to be called off the event loop."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def believed(self, reader: Scope) -> list[Belief]:
+        """Root lessons the person's questions here could be answered with, newest first."""
+        order = {name: rank for rank, name in enumerate(partitions_for(reader))}
+        found: list[Belief] = []
+        for episode in self._roots(reader.workspace):
+            filed = [entry for entry in partitions_of(episode) if entry.partition in order]
+            if filed:
+                verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
+                same = [entry for entry in filed if entry.verdict is verdict]
+                widest = max(same, key=lambda entry: order[entry.partition]).audience
+                lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
+                found.append(Belief(episode=episode, lesson=lesson, audience=widest))
+        return found
+
+    def waiting(self, teacher: Scope) -> list[Episode]:
+        """What a teacher could give to more people, newest first: only what was said where they may read."""
+        return [each for each in self._roots(teacher.workspace) if _may_review(teacher, each) and _may_widen(each)]
+
+    def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
+        """The one lesson with an id that ends so, archived or not, among those the person may be shown here."""
+        with self._memory.store.read() as tx:
+            near = tx.episodes.find_prefix(ending, limit=_NEAR)
+        found = [
+            each
+            for each in near
+            if each.workspace == reader.workspace
+            and each.is_root
+            and each.id.endswith(ending)
+            and (may_see(reader, replace(each, archived_at=None)) or (role.may_promote and _may_review(reader, each)))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def as_seen_by(self, reader: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without the text of corrections that nobody has approved for this person yet."""
+        corrected = [episode.id for episode in episodes if episode.correction]
+        seen = self._memory.recalling.corrections_for(reader, corrected)
+        texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
+        return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
+
+    def _roots(self, workspace: str) -> list[Episode]:
+        return self._memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
+
+
+def may_shelve(person: str, role: Role, episode: Episode) -> bool:
+    """Whether somebody may archive and restore a lesson: their own, or any as a teacher."""
+    return role.may_promote or person == episode.author
+
+
+def _may_review(teacher: Scope, episode: Episode) -> bool:
+    """Public talk, which anybody may read; private talk only from inside; a direct conversation never."""
+    if episode.visibility is Visibility.PRIVATE:
+        return teacher.visibility is Visibility.PRIVATE and teacher.channel == episode.channel
+    return episode.visibility is Visibility.PUBLIC and teacher.workspace == episode.workspace
+
+
+def _may_widen(episode: Episode) -> bool:
+    """Whether a promotion would make it count for more people, and no teacher has said how far it should reach."""
+    verdicts = episode.verdicts
+    if episode.promoted is not None:
+        return False
+    if episode.origin is not Origin.RUN and verdicts.overall is Verdict.PENDING:
+        return True  # written by somebody whose word alone does not count, such as a guest
+    if verdicts.channel.is_validated:
+        return episode.visibility is Visibility.PUBLIC and not verdicts.workspace.is_validated
+    return verdicts.personal.is_validated and verdicts.channel is Verdict.PENDING

@@ -1,0 +1,35 @@
+"""Pictures of accepted messages until these are answered. They are kept in no store: a restart loses them."""
+
+from collections import OrderedDict
+
+from bot.model import ImageFile
+
+_MOST_BYTES = 60_000_000
+
+
+class Pictures:
+    """At most so many bytes; those that wait longest go first."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, tuple[ImageFile, ...]] = OrderedDict()
+
+    def keep(self, event_id: str, images: tuple[ImageFile, ...]) -> None:
+        """Keep a message's pictures."""
+        if images:
+            self._kept[event_id] = images
+        while sum(_size(kept) for kept in self._kept.values()) > self._most_bytes:
+            self._kept.popitem(last=False)
+
+    def take(self, event_id: str) -> tuple[ImageFile, ...]:
+        """They are handed out once."""
+        return self._kept.pop(event_id, ())
+
+
+def described(image: ImageFile) -> str:
+    """A line for those who cannot see it, and for the memory."""
+    return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
+
+
+def _size(images: tuple[ImageFile, ...]) -> int:
+    return sum(len(image.content) for image in images)

@@ -1,0 +1,61 @@
+"""`purge`: a teacher takes back everything one person taught, after seeing how much that is."""
+
+import re
+
+from bot.conversation import wording
+from bot.conversation.off_loop import OffLoop
+from bot.conversation.reply import CommandReply
+from bot.model import Choice, PersonCommand
+from memory.errors import InvalidInput
+from memory.service import Memory, Purge
+
+_MENTION = re.compile(r"<@[!]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
+_YES = re.compile(r"\s+yes$", re.IGNORECASE)
+
+
+def person_in(text: str) -> str:
+    """The id of a person who is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`."""
+    found = _MENTION.fullmatch(text.strip())
+    return found["id"] if found else text.strip().removeprefix("@").strip()
+
+
+class PurgeDesk:
+    """Asks before it does anything."""
+
+    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+        self._memory = memory
+        self._off_loop = off_loop
+
+    async def purge(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+        """`purge PERSON [yes]`: without `yes` it only counts."""
+        argument = command.argument.strip()
+        is_meant = _YES.search(argument) is not None
+        person = person_in(_YES.sub("", argument))
+        if not person:
+            return CommandReply(text=wording.whom_to_purge(spell("purge")))
+        try:
+            return await (self._done(command, person) if is_meant else self._asked(command, person, spell))
+        except InvalidInput as error:
+            return CommandReply(text=str(error))
+
+    async def _asked(self, command: PersonCommand, person: str, spell: wording.Spell) -> CommandReply:
+        planned: Purge = await self._off_loop(
+            self._memory.purging.plan, command.scope.workspace, person, role=command.role
+        )
+        if planned.is_empty:
+            return CommandReply(text=wording.nothing_to_purge(person))
+        choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
+        return CommandReply(text=wording.purge_question(planned, spell(f"purge {person} yes")), choices=(choice,))
+
+    async def _done(self, command: PersonCommand, person: str) -> CommandReply:
+        done: Purge = await self._off_loop(
+            self._memory.purging.purge,
+            command.scope.workspace,
+            person,
+            actor=command.scope.person,
+            at=command.at,
+            role=command.role,
+        )
+        if done.is_empty:
+            return CommandReply(text=wording.nothing_to_purge(person))
+        return CommandReply(text=wording.purged(done), changed_runs=done.runs)

@@ -1,0 +1,116 @@
+"""What a command answers, and the arguments and pages that commands share."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from bot.conversation.wording import Spell
+from bot.model import Attachment, Choice, PersonCommand
+from memory.model import Audience
+
+T = TypeVar("T")
+
+PAGE_SIZE = 5
+"""With three choices for each, and two to turn the page, they fit what platforms put under one message."""
+
+SHORT_ID = 8
+"""Characters at the end of an id that stand for it where people see it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReply:
+    """Text with choices below it, perhaps a file, perhaps answers whose 🧠 must be shown anew."""
+
+    text: str
+    choices: tuple[Choice, ...] = ()
+    attachment: Attachment | None = None
+    changed_runs: tuple[str, ...] = ()
+
+
+Handler = Callable[[PersonCommand, Spell], Awaitable[CommandReply]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointed:
+    """`ID [channel|workspace|personal] [review] [page N]`: a lesson or vote, and the list it was chosen from."""
+
+    id: str
+    audience: Audience | None = None
+    is_in_review: bool = False
+    page: int | None = None
+    """None if it was typed, not chosen from a list."""
+
+
+_POINTED = re.compile(
+    r"(?P<id>[0-9a-f]{8,24})(?:\s+(?P<audience>channel|workspace|personal))?(?P<review>\s+review)?"
+    r"(?:\s+page\s+(?P<page>\d{1,6}))?",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(r"(?:page\s+)?(\d{1,6})", re.IGNORECASE)
+
+
+def pointed(argument: str) -> Pointed | None:
+    """What an argument points at; None if it names nothing."""
+    found = _POINTED.fullmatch(argument.strip())
+    if found is None:
+        return None
+    return Pointed(
+        id=found["id"].lower(),
+        audience=Audience(found["audience"].lower()) if found["audience"] else None,
+        is_in_review=found["review"] is not None,
+        page=int(found["page"]) if found["page"] else None,
+    )
+
+
+def page_number(argument: str) -> int:
+    """`page 2` or `2`; everything else means the first page."""
+    found = _PAGE.fullmatch(argument.strip())
+    return int(found[1]) if found else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """A few items of a list."""
+
+    items: tuple[T, ...]
+    first: int
+    """The number of the first item, from 1."""
+    number: int
+    """From 1."""
+    last: int
+    total: int
+
+    @property
+    def place(self) -> str:
+        """`page 2 of 3`, or nothing where there is only one."""
+        return f"page {self.number} of {self.last}" if self.last > 1 else ""
+
+    def numbered(self, lines: Sequence[str]) -> list[str]:
+        """A line for each item, with the number its choices name."""
+        return [f"{number}. {line}" for number, line in enumerate(lines, start=self.first)]
+
+    def turns(self, command: str, *, onward: str = "Next page") -> tuple[Choice, ...]:
+        """Choices for the pages before and after this one."""
+        before = Choice(label="Previous page", command=command, argument=f"page {self.number - 1}")
+        after = Choice(label=onward, command=command, argument=f"page {self.number + 1}")
+        return (*([before] if self.number > 1 else []), *([after] if self.number < self.last else []))
+
+
+def bounds(total: int, number: int) -> tuple[int, int, int]:
+    """(page number within what there is, number of the last page, how many items to skip)."""
+    last = max(1, -(-total // PAGE_SIZE))
+    within = min(max(number, 1), last)
+    return within, last, (within - 1) * PAGE_SIZE
+
+
+def page_of(items: Sequence[T], number: int) -> Page[T]:
+    """One page; a number beyond the ends means the nearest page there is."""
+    within, last, skipped = bounds(len(items), number)
+    shown = tuple(items[skipped : skipped + PAGE_SIZE])
+    return Page(items=shown, first=skipped + 1, number=within, last=last, total=len(items))
+
+
+def short(episode_id: str) -> str:
+    """An id as people see it."""
+    return episode_id[-SHORT_ID:]

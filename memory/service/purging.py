@@ -1,0 +1,276 @@
+"""Taking away everything one person taught, with a trail of it (design 3.1, rule 9; `forget` erases text instead).
+
+Every withdrawal is an event filed under the person whose act it withdraws, with the id of the purge. So it goes and
+stays with those acts: forgetting or purging whoever purged brings nothing back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from memory.audience import partitions_for, partitions_of
+from memory.errors import InvalidInput
+from memory.fold import DECISIONS, replay, standing
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    Lesson,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Verdict,
+)
+from memory.ports import EpisodeFilter, Transaction
+from memory.service.core import Core, event, existing, file_in_index, record, settle
+from memory.service.correcting import OWN_CORRECTION, Correcting
+from memory.service.voting import write_vote
+
+_ALL = 1_000_000
+"""More than anybody has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purge:
+    """What a purge takes away, or would."""
+
+    taught_by: str
+    votes: int = 0
+    """Their standing votes on answers."""
+    lessons: int = 0
+    """Lessons they wrote without an answer behind them."""
+    corrections: int = 0
+    """Lessons they wrote as corrections."""
+    promotions: int = 0
+    """Answers and lessons of others that they promoted or narrowed."""
+    shelved: int = 0
+    """Lessons of others that they archived or restored, and that go back to how they were."""
+    unlearned: int = 0
+    """Answers that stop being lessons to repeat: approved by these votes, or resting on these lessons."""
+    runs: tuple[str, ...] = ()
+    """The answers that became a lesson or stopped being one."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the person taught nothing that stands."""
+        return not (self.votes or self.lessons or self.corrections or self.promotions or self.shelved)
+
+
+class _Rehearsed(Exception):
+    """Ends a transaction that must leave no trace."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One purge on its way."""
+
+    tx: Transaction
+    workspace: str
+    person: str
+    id: str
+    at: datetime
+    now: datetime
+    before: dict[str, list[Episode]]
+    """The nodes of every run that is touched, as they were, the root first."""
+
+    @property
+    def mark(self) -> dict[str, object]:
+        """What the events of this purge carry."""
+        return {"purge": self.id}
+
+    def touch(self, run_id: str) -> None:
+        """Remember a run as it is, before its first change."""
+        if run_id not in self.before:
+            self.before[run_id] = self.tx.episodes.of_run(self.workspace, run_id)
+
+    def wrote(self, episode: Episode) -> bool:
+        """Whether an episode is a lesson in the person's own words."""
+        return episode.origin is not Origin.RUN and episode.author == self.person
+
+
+class Purging:
+    """Use cases of teachers and administrators who take away what one person taught."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._correcting = Correcting(core)
+
+    def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
+        """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
+        planned = Purge(taught_by=taught_by)
+        try:
+            with self._core.store.write() as tx:
+                planned = self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
+                raise _Rehearsed
+        except _Rehearsed:
+            return planned
+
+    def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
+        """Withdraw the person's votes, lessons, corrections, promotions and archivings, in one transaction.
+
+        An approval (👍) of an answer that used one of these lessons, or one that only these votes and promotions had
+        put in the asker's reach, is withdrawn with them, whoever gave it, and so on for answers that used that
+        answer: they go back to pending. Rejections stand. What the person asked, and put away of their own, stays.
+        Everything remains in the log; what they do later counts again. Raises `InvalidInput` if the role may not
+        purge, or a teacher would purge an administrator.
+        """
+        purge_id = self._core.new_id()
+        with self._core.store.write() as tx:
+            done = self._purge(tx, workspace, taught_by, at, role, purge_id)
+            if not done.is_empty:
+                counts = {name: value for name, value in asdict(done).items() if isinstance(value, int)}
+                summary = Event(
+                    workspace=workspace,
+                    episode_id="",
+                    kind=EventKind.PURGED,
+                    actor=actor,
+                    at=self._core.clock(),
+                    detail=counts | {"purge": purge_id},
+                )
+                tx.log.append(summary)
+        return done
+
+    def _purge(self, tx: Transaction, workspace: str, person: str, at: datetime, role: Role, purge_id: str) -> Purge:
+        if not role.may_promote:
+            raise InvalidInput("only a teacher may take back what somebody else taught; ask one to do it")
+        judgements = [each for each in tx.teaching.reactions_by(workspace, person) if each.is_active]
+        if role is not Role.ADMIN and any(each.role is Role.ADMIN for each in judgements):
+            raise InvalidInput("what an administrator decided can be taken back by administrators only")
+        now = self._core.clock()
+        work = _Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
+        votes = self._withdraw_votes(work, judgements)
+        lessons = self._withdraw_lessons(work)
+        promotions, shelved = self._withdraw_decisions(work)
+        self._unlearn(work)
+        runs, unlearned = _changed(work)
+        return Purge(
+            taught_by=person,
+            votes=votes,
+            lessons=sum(each.origin is not Origin.CORRECTION for each in lessons),
+            corrections=sum(each.origin is Origin.CORRECTION for each in lessons),
+            promotions=promotions,
+            shelved=shelved,
+            unlearned=unlearned,
+            runs=runs,
+        )
+
+    # The person's own acts ------------------------------------------------------------------------------------------
+
+    def _withdraw_votes(self, work: _Work, judgements: Sequence[Reaction]) -> int:
+        """Returns on how many answers they had voted; what a correction implied is counted with the correction."""
+        judged: set[tuple[str, str]] = set()
+        for reaction in judgements:
+            self._withdraw(work, reaction)
+            if reaction.value and not reaction.source.startswith(OWN_CORRECTION):
+                judged.add((reaction.run_id or reaction.message_id, reaction.node_id))
+        return len(judged)
+
+    def _withdraw(self, work: _Work, reaction: Reaction) -> None:
+        gone = replace(reaction, is_active=False, at=max(work.at, reaction.at))
+        if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
+            work.tx.teaching.put_reaction(gone)
+            return
+        work.touch(reaction.run_id)
+        write_vote(self._core, work.tx, gone, work.now, detail=work.mark)
+
+    def _withdraw_lessons(self, work: _Work) -> list[Episode]:
+        """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
+        tx = work.tx
+        every = EpisodeFilter(author=work.person, include_archived=True, limit=None)
+        ids = [each.id for each in tx.episodes.search(work.workspace, every) if work.wrote(each)]
+        written = list(tx.episodes.get_many(work.workspace, ids).values())
+        live = [lesson for lesson in written if lesson.archived_at is None]
+        for lesson in written:
+            work.touch(lesson.run_id)
+        for lesson in live:
+            archived = event(lesson, EventKind.ARCHIVED, work.person, work.now, detail=work.mark)
+            file_in_index(tx, record(tx, lesson, archived))
+        for lesson in written:
+            self._correcting.restore_texts(tx, lesson, work.person, work.now)
+        return live
+
+    def _withdraw_decisions(self, work: _Work) -> tuple[int, int]:
+        """Returns how many episodes they had promoted or narrowed, and how many leave or enter the archive."""
+        tx, promoted, shelved = work.tx, 0, 0
+        acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
+        for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):
+            episode = tx.episodes.get(work.workspace, episode_id)
+            if episode is None or work.wrote(episode):
+                continue
+            log = standing(tx.log.of_episode(work.workspace, episode_id))
+            kinds = {each.kind for each in log if each.actor == work.person and each.kind in DECISIONS}
+            if kinds:
+                after = self._withdraw_from(work, episode)
+                promoted += EventKind.PROMOTED in kinds
+                shelved += (after.archived_at is None) != (episode.archived_at is None)
+        return promoted, shelved
+
+    def _withdraw_from(self, work: _Work, episode: Episode) -> Episode:
+        tx, policy = work.tx, self._core.policy
+        work.touch(episode.run_id)
+        tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
+        told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
+        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at)
+        tx.episodes.put(after)
+        if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
+            # Their own question, which they put away: that was no teaching.
+            record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
+        settle(tx, work.workspace, episode.run_id, work.person, work.now, policy)
+        after = existing(tx, work.workspace, episode.id)
+        file_in_index(tx, after)
+        return after
+
+    # What rested on them --------------------------------------------------------------------------------------------
+
+    def _unlearn(self, work: _Work) -> None:
+        """Withdraw the approval of every answer that rested on what is gone, until nothing new follows."""
+        looked_at: set[str] = set()
+        while pending := [run_id for run_id in work.before if run_id not in looked_at]:
+            for run_id in pending:
+                looked_at.add(run_id)
+                now = work.tx.episodes.get_many(work.workspace, [each.id for each in work.before[run_id]])
+                for was in work.before[run_id]:
+                    for resting in self._resting_on(work, was, now[was.id]):
+                        self._withdraw_approval(work, resting)
+
+    def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
+        """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
+        runs: dict[str, None] = {}
+        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=_ALL):
+            if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
+                continue
+            answer = work.tx.episodes.of_run(work.workspace, retrieval.run_id)[:1]
+            if answer and (work.wrote(was) or (_reaches(was, answer[0].scope) and not _reaches(now, answer[0].scope))):
+                runs[retrieval.run_id] = None
+        return list(runs)
+
+    def _withdraw_approval(self, work: _Work, run_id: str) -> None:
+        for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
+            if reaction.is_active and reaction.value > 0:
+                self._withdraw(work, reaction)
+
+
+def _reaches(episode: Episode, scope: Scope) -> bool:
+    """Whether a question from this scope may be given the episode as a lesson to repeat."""
+    named = partitions_for(scope)
+    return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in partitions_of(episode))
+
+
+def _is_lesson(episode: Episode) -> bool:
+    return episode.archived_at is None and episode.verdict.is_validated
+
+
+def _changed(work: _Work) -> tuple[tuple[str, ...], int]:
+    """The runs that became a lesson or stopped being one; how many others' stopped being one to repeat."""
+    runs: list[str] = []
+    unlearned = 0
+    for run_id, nodes in work.before.items():
+        was, (now, *_) = nodes[0], work.tx.episodes.of_run(work.workspace, run_id)
+        if _is_lesson(was) != _is_lesson(now):
+            runs.append(run_id)
+        was_repeated = _is_lesson(was) and was.verdict is Verdict.SUCCESS
+        if was_repeated and not work.wrote(was) and not (_is_lesson(now) and now.verdict is Verdict.SUCCESS):
+            unlearned += 1
+    return tuple(runs), unlearned
