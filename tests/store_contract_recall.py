@@ -171,7 +171,8 @@ class RecallContract:
             store.close()
             assert [(round(hit.cosine, 5), hit.episode_id) for hit in found] == sorted(expected, reverse=True)[:k]
 
-        query = unit(1, 0.3, -0.2).astype(np.float64)
+        # No two different directions of small whole numbers are equally near to it.
+        query = unit(1, 0.3141, -0.2718).astype(np.float64)
         law()
 
 

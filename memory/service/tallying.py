@@ -4,7 +4,7 @@ All of it is a function of the votes that stand and of their times, whatever the
 touch answers elsewhere: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -46,11 +46,12 @@ def retally(tx: Transaction, workspace: str, run_ids: Collection[str], policy: T
     voter's limit, or its voter is trusted more or less than before.
     """
     before = {run_id: tx.teaching.votes(workspace, run_id) for run_id in run_ids}
-    voters = {vote.actor: vote.role for votes in before.values() for vote in votes}
-    weighed = weights_of(tx, workspace, _of(before), policy)
+    cast = {run_id: fold_votes(tx.teaching.reactions_of_run(workspace, run_id)) for run_id in run_ids}
+    # Of everybody who voted or votes now: a first vote here may prove somebody right or wrong who voted elsewhere.
+    voters = [*_of(before), *_of(cast)]
+    weighed = weights_of(tx, workspace, voters, policy)
     after: dict[str, list[Vote]] = {}
-    for run_id in run_ids:
-        votes = fold_votes(tx.teaching.reactions_of_run(workspace, run_id))
+    for run_id, votes in cast.items():
         flags = {(vote.node_id, vote.actor): vote.is_limited for vote in before[run_id]}
         after[run_id] = [replace(v, is_limited=flags.get((v.node_id, v.actor), False)) for v in votes]
         if after[run_id] != before[run_id]:
@@ -58,16 +59,14 @@ def retally(tx: Transaction, workspace: str, run_ids: Collection[str], policy: T
         evidence = evidence_of(votes)
         if evidence != tx.teaching.evidence(workspace, run_id):
             tx.teaching.set_evidence(workspace, run_id, evidence)
-    voters |= {vote.actor: vote.role for vote in _of(after)}
     moved = _relimit(tx, workspace, {*run_ids, *_in_reach(tx, workspace, before, after, policy)}, policy)
-    now_weighed = weights_of(tx, workspace, [*_of(before), *_of(after)], policy)
-    for actor in sorted(voters):
-        if actor in weighed and weighed[actor] != now_weighed[actor]:
+    for actor, now_weighs in sorted(weights_of(tx, workspace, voters, policy).items()):
+        if now_weighs != weighed[actor]:
             moved.update(vote.run_id for vote in tx.teaching.votes_by(workspace, actor))
     return moved - set(run_ids)
 
 
-def _of(votes_by_run: dict[str, list[Vote]]) -> list[Vote]:
+def _of(votes_by_run: Mapping[str, Sequence[Vote]]) -> list[Vote]:
     return [vote for votes in votes_by_run.values() for vote in votes]
 
 
