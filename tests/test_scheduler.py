@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from bot.app.scheduler import jobs_running, owner_name
-from bot.conversation.off_loop import OffLoop
 from memory.adapters.system import utc_now
 from memory.service import Memory
 from memory.service.upkeep import JOBS
@@ -24,9 +23,9 @@ def ran(memory: Memory) -> set[str]:
 
 
 async def test_everything_due_runs_at_once_and_again_when_its_time_comes() -> None:
-    world, off_loop = World(), OffLoop()
+    world = World()
     upkeep = world.memory.upkeep
-    async with jobs_running(upkeep, off_loop, "p1", clock=utc_now, look_s=0.05):
+    async with jobs_running(upkeep, "p1", clock=utc_now, look_s=0.05):
         await until(lambda: ran(world.memory) == {job.name for job in JOBS})
         first = {state.job.name: state.last for state in upkeep.states()}
         world.clock.tick(hours=1)
@@ -34,28 +33,25 @@ async def test_everything_due_runs_at_once_and_again_when_its_time_comes() -> No
         assert {s.job.name: s.last for s in upkeep.states()}["join"] == first["join"]
         assert upkeep.states()[0].owner == "p1"
     assert upkeep.states()[0].owner == ""
-    off_loop.close()
 
 
 async def test_a_second_process_waits_until_the_first_is_gone() -> None:
-    world, off_loop = World(), OffLoop()
+    world = World()
     upkeep = world.memory.upkeep
     assert upkeep.hold("p1")
-    async with jobs_running(upkeep, off_loop, "p2", clock=utc_now, look_s=0.02):
+    async with jobs_running(upkeep, "p2", clock=utc_now, look_s=0.02):
         looked = asyncio.get_running_loop().time() + 0.2
         await until(lambda: asyncio.get_running_loop().time() > looked)
         assert ran(world.memory) == set()
         upkeep.release("p1")
         await until(lambda: len(ran(world.memory)) == len(JOBS))
-    off_loop.close()
 
 
 async def test_a_store_that_is_away_is_no_end(caplog: pytest.LogCaptureFixture) -> None:
-    world, off_loop = World(), OffLoop()
+    world = World()
     world.memory.store.close()
-    async with jobs_running(world.memory.upkeep, off_loop, "p1", clock=utc_now, look_s=0.02):
+    async with jobs_running(world.memory.upkeep, "p1", clock=utc_now, look_s=0.02):
         await until(lambda: caplog.text.count("was not looked at") > len(JOBS))
-    off_loop.close()
 
 
 def test_every_process_has_a_name_of_its_own() -> None:

@@ -21,6 +21,7 @@ from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import TeachingPolicy
+from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Embedder
 from memory.retrieval.config import RetrievalConfig
 from memory.service import Memory
@@ -95,9 +96,22 @@ def open_memory(settings: Settings) -> Iterator[Memory]:
             retrieval=retrieval_config(settings),
             candidates=settings.recall.candidates,
             ledger_days=settings.teaching.ledger_days,
+            upkeep=upkeep_policy(settings),
         )
     finally:
         store.close()
+
+
+def upkeep_policy(settings: Settings) -> UpkeepPolicy:
+    """The numbers of upkeep."""
+    upkeep = settings.upkeep
+    return UpkeepPolicy(
+        archive_strength=upkeep.archive_below,
+        archive_salience=upkeep.archive_below,
+        archive_idle=timedelta(days=upkeep.archive_after_days),
+        pending_kept=timedelta(days=upkeep.unjudged_days),
+        rule_from=upkeep.rule_from,
+    )
 
 
 def teaching_policy(settings: Settings) -> TeachingPolicy:

@@ -4,7 +4,6 @@ The times stand in the database, so APScheduler only asks every minute whether a
 process ran is made up for at once, and when the owner dies another process takes over.
 """
 
-import asyncio
 import logging
 import os
 import socket
@@ -31,16 +30,17 @@ def owner_name(new_id: NewId) -> str:
 
 
 @asynccontextmanager
-async def jobs_running(
-    upkeep: Upkeep, off_loop: OffLoop, owner: str, *, clock: Clock, look_s: float = LOOK_S
-) -> AsyncIterator[None]:
-    """Run due jobs beside whatever else the event loop does; give the lease back at the end."""
-    one_at_a_time = asyncio.Lock()
+async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: float = LOOK_S) -> AsyncIterator[None]:
+    """Run due jobs beside whatever else the event loop does; give the lease back at the end.
+
+    They have a thread of their own, so no message waits for one. A job that is under way at the end is waited for:
+    each takes one short transaction for each workspace.
+    """
+    off_loop = OffLoop(threads=1)
 
     async def look(name: str) -> None:
         try:
-            async with one_at_a_time:
-                done = await off_loop(upkeep.run_due, name, owner)
+            done = await off_loop(upkeep.run_due, name, owner)
         except MemoryFault as error:
             log.error("job %s was not looked at: %s", name, error)
             return
@@ -59,3 +59,4 @@ async def jobs_running(
             await off_loop(upkeep.release, owner)
         except MemoryFault as error:
             log.warning("the lease of the jobs runs out by itself: %s", error)
+        off_loop.close()

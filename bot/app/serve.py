@@ -5,12 +5,13 @@ import logging
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.lock import only_one
 from bot.app.pacing import keep_pauses_short
+from bot.app.scheduler import jobs_running, owner_name
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
@@ -58,15 +59,15 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         alone = [each for each in messengers if stack.enter_context(only_one(settings, each.platform))]
-        try:
-            for messenger in alone:
-                await running.goodbot.recover(messenger)
-            await _until_stopped(running, messengers, alone, stop)
-        finally:
-            pacing.cancel()
-            await running.close()
+        stack.push_async_callback(running.close)
+        stack.callback(pacing.cancel)
+        if settings.upkeep.jobs == "on":
+            await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
+        for messenger in alone:
+            await running.goodbot.recover(messenger)
+        await _until_stopped(running, messengers, alone, stop)
 
 
 async def _until_stopped(

@@ -166,6 +166,16 @@ class TeachingSettings(_Section):
         return self
 
 
+class UpkeepSettings(_Section):
+    """`[upkeep]`."""
+
+    jobs: Literal["on", "off"] = "on"
+    archive_after_days: int = Field(default=30, ge=1, le=3650)
+    archive_below: float = Field(default=0.05, ge=0, le=1)
+    unjudged_days: int = Field(default=180, ge=1, le=36_500)
+    rule_from: int = Field(default=3, ge=2, le=100)
+
+
 class KnowledgeSettings(_Section):
     """`[knowledge]`."""
 
@@ -307,6 +317,7 @@ class Settings(_Section):
     agent: AgentSettings = AgentSettings()
     recall: RecallSettings = RecallSettings()
     teaching: TeachingSettings = TeachingSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()
