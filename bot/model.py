@@ -236,6 +236,8 @@ class BotMessage:
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
     choices: tuple[Choice, ...] = ()
+    people: tuple[str, ...] = ()
+    """Ids of people in `lessons`, or in the text of a notice, which the platform shows by name where it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

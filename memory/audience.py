@@ -82,6 +82,12 @@ def partition_of(scope: Scope, audience: Audience) -> str:
             return "workspace"
 
 
+def is_personal(partition: str, person: str) -> bool:
+    """Whether a partition is one that this person alone may search."""
+    own = _name("person", person)
+    return partition == own or partition.startswith(f"{own}/")
+
+
 def may_see(scope: Scope, episode: Episode) -> bool:
     """Whether a person may be shown this episode outside recall: it is theirs, or it is filed where they may look.
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from memory.errors import InvalidInput
 from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry, Outcome, Verdict
 from memory.retrieval.adapter import ScoredMemory
-from memory.retrieval.prompt import HEADER, lesson_lines
+from memory.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
 from memory.service.privacy import Holdings
 
 Format = Literal["json", "csv", "prompt"]
@@ -32,7 +32,6 @@ _ENTRY_COLUMNS = (
     "env_post", "created_at", "graded_at",
 )  # fmt: skip
 _ELEMENTS = ("env_pre", "env_post")
-_BY_A_MODEL = "Judged by a model, not by a person."
 
 
 def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
@@ -186,5 +185,5 @@ def _entry_lines(number: int, entry: MemoryEntry, score: float | None) -> str:
         reason=entry.outcome_reason,
         correction=entry.correction,
         task_incomplete=entry.task_incomplete,
-        extra=[_BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else [],
+        extra=[BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else [],
     )

@@ -39,9 +39,10 @@ def salience_at(episode: Episode, now: datetime) -> float:
 
 
 def is_ready_for_archive(episode: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
-    """Whether a lesson is weak, unloved and idle. What nobody has judged is no lesson."""
+    """Whether a lesson is weak, unloved and idle. What nobody has judged, or what waits for review, is no lesson."""
     return (
         episode.archived_at is None
+        and not episode.quarantine
         and episode.verdict.is_validated
         and strength_at(episode, now) < policy.archive_strength
         and salience_at(episode, now) < policy.archive_salience

@@ -32,7 +32,7 @@ _USE = {
     EventKind.CONTRADICTED: Signal.CONTRADICTED,
 }
 
-DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED)
+DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED, EventKind.RELEASED)
 """What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
 
 
@@ -74,8 +74,11 @@ def apply(episode: Episode, event: Event) -> Episode:
     match event.kind:
         case EventKind.QUARANTINED | EventKind.RELEASED:
             return replace(episode, quarantine=_flags(detail))
-        case EventKind.GRADED | EventKind.REGRADED:
-            return replace(episode, graded_at=event.at, outcome_reason=str(detail.get("reason", "")))
+        case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
+            # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
+            said = str(detail.get("reason", episode.outcome_reason))
+            moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
+            return replace(episode, graded_at=moment, outcome_reason=said)
         case EventKind.CORRECTED:
             return replace(episode, correction=str(detail.get("text", "")))
         case EventKind.INJECTED:

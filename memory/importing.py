@@ -15,6 +15,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from memory.adapters.storable import storable
 from memory.errors import InvalidInput
 from memory.export import plain
 from memory.model import Episode, MemoryEntry
@@ -22,6 +23,8 @@ from memory.model import Episode, MemoryEntry
 T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DEEPEST = 50
+"""Levels of lists and objects in one record; an export of this program has fewer."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _ENTRY_MARKS = ("internal_state", "step_num", "env_pre")
 _EPISODE_CONTENT = (
@@ -59,7 +62,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     """
     try:
         records = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
     if not isinstance(records, list):
         raise InvalidInput("an export is a JSON list of memories")
@@ -67,8 +70,9 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     unreadable: list[Unreadable] = []
     for position, record in enumerate(records, start=1):
         try:
-            memories.append(_memory(record))
-        except (ValueError, TypeError) as exc:
+            _require_shallow(record)
+            memories.append(storable(_memory(record)))
+        except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
     return memories, unreadable
 
@@ -82,6 +86,21 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
     content = {name: plain(getattr(memory, name)) for name in names}
     text = json.dumps([type(memory).__name__, content], ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require_shallow(record: object) -> None:
+    """Raise `ValueError` for what is nested so deeply that walking through it might not end well."""
+    level = [record]
+    for _ in range(_DEEPEST):
+        level = [
+            item
+            for value in level
+            if isinstance(value, dict | list)
+            for item in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
 
 
 def _memory(record: object) -> Episode | MemoryEntry:
@@ -150,4 +169,5 @@ def _moment(value: object) -> datetime:
     moment = datetime.fromisoformat(_expect(value, str))
     if moment.tzinfo is None:
         raise ValueError(f"the time {value} has no zone; write it as UTC")
+    moment.astimezone(UTC)  # OverflowError for a time that is none in UTC, as stores keep it
     return moment

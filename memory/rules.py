@@ -13,6 +13,8 @@ from memory.model.upkeep import Rule
 
 GOALS_NAMED = 3
 """How many goals a line names."""
+_GOAL_CHARACTERS = 60
+_ADVICE_CHARACTERS = 200
 
 
 def same_goal(goal: str) -> str:
@@ -37,7 +39,7 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
     found = [
         Rule(
             workspace=workspace,
-            id=hashlib.sha256(repr(what).encode()).hexdigest()[:24],
+            id=_id(*what),
             partition=what[0],
             verdict=what[1],
             lesson_ids=tuple(lesson.id for lesson in group),
@@ -48,28 +50,53 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
     return sorted(found, key=lambda rule: rule.id)
 
 
+def is_said_by(rule: Rule, lesson: Episode) -> bool:
+    """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
+    return any(
+        (entry.partition, entry.verdict) == (rule.partition, rule.verdict) for entry in partitions_of(lesson)
+    ) and rule.id == _id(rule.partition, rule.verdict, said(lesson), same_goal(lesson.correction))
+
+
+def could_be_said_by(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
+    """Whether the lesson said so at some time: its verdicts change, and so does its correction, of these texts."""
+    texts = {"", same_goal(lesson.correction), *map(same_goal, corrections)}
+    return any(rule.id == _id(rule.partition, rule.verdict, said(lesson), text) for text in texts)
+
+
+def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
+    """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
+    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and is_said_by(rule, lesson)]
+
+
 def line_of(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
-    """The rule in one line, made of those of its lessons that are still filed there; empty if they are too few."""
-    living = [
-        lesson
-        for lesson in lessons
-        if lesson.id in rule.lesson_ids
-        and any((entry.partition, entry.verdict) == (rule.partition, rule.verdict) for entry in partitions_of(lesson))
-    ]
-    goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in living))
+    """The rule in one line, made of those of its lessons that still say it; empty if they are too few."""
+    return told(rule, living(rule, lessons), at_least)
+
+
+def told(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
+    """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
+    goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
     if len({same_goal(goal) for goal in goals}) < at_least:
         return ""
-    named = ", ".join(f"“{goal}”" for goal in goals[:GOALS_NAMED])
+    named = ", ".join(f"“{_cut(goal, _GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
     more = f" and {len(goals) - GOALS_NAMED} more" if len(goals) > GOALS_NAMED else ""
-    return f"For {named}{more}: {_advice(living[-1], rule.verdict)}"
+    return f"For {named}{more}: {_advice(lessons[-1], rule.verdict)}"
 
 
 def _advice(lesson: Episode, verdict: Verdict) -> str:
     done = (
         lesson.output if lesson.action in ("", "answer", "none") else f"{lesson.action} {lesson.action_target}".strip()
     )
-    done = " ".join(done.split())
+    done = _cut(" ".join(done.split()), _ADVICE_CHARACTERS)
     if verdict is Verdict.SUCCESS:
         return done
-    instead = " ".join(lesson.correction.split())
+    instead = _cut(" ".join(lesson.correction.split()), _ADVICE_CHARACTERS)
     return f"not: {done}" + (f"; right: {instead}" if instead else "")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def _id(partition: str, verdict: Verdict, what: tuple[str, str], correction: str) -> str:
+    return hashlib.sha256(repr((partition, verdict, what, correction)).encode()).hexdigest()[:24]

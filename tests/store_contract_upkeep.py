@@ -57,6 +57,7 @@ class UpkeepContract:
             tx.upkeep.set_rules("w", [rule("2"), rule("1"), rule("3", partition="q")])
             tx.upkeep.set_rules("v", [rule("1", "v")])
             assert tx.upkeep.rules("w", ["p"]) == [rule("1"), rule("2")]
+            assert tx.upkeep.rules("w") == [rule("1"), rule("2"), rule("3", partition="q")]
             tx.upkeep.set_rules("w", [])
             assert tx.upkeep.rules("w", ["p", "q"]) == []
             assert tx.upkeep.rules("v", ["p"]) == [rule("1", "v")]

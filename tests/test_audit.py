@@ -14,11 +14,17 @@ from memory.model import (
     Audience,
     Episode,
     EpisodeStatus,
+    Link,
+    LinkKind,
+    RetrievalItem,
     Role,
+    Signal,
     Termination,
+    TrustEvidence,
     Verdict,
     Verdicts,
 )
+from memory.model.upkeep import Rule
 from memory.ports import EpisodeFilter, IndexEntry, Store, Transaction
 from tests.world import START, World, scope
 
@@ -149,9 +155,82 @@ def findable_for_everybody(tx: Transaction, lesson: Episode) -> None:
     tx.episodes.set_index(lesson.workspace, child.id, [*entries, SHARED])
 
 
+def a_quarantine_more(tx: Transaction, lesson: Episode) -> None:
+    tx.episodes.put(replace(lesson, quarantine=("override",)))
+
+
+def a_vote_beyond_the_limit(tx: Transaction, lesson: Episode) -> None:
+    first, *rest = tx.teaching.votes(lesson.workspace, lesson.run_id)
+    tx.teaching.set_votes(lesson.workspace, lesson.run_id, [replace(first, is_limited=True), *rest])
+
+
+def a_proof_more(tx: Transaction, lesson: Episode) -> None:
+    proof = TrustEvidence(workspace=lesson.workspace, run_id=lesson.run_id, actor="bob", agrees=False)
+    tx.teaching.set_evidence(lesson.workspace, lesson.run_id, [proof])
+
+
+def items(tx: Transaction, lesson: Episode) -> list[RetrievalItem]:
+    return [item for _, item in tx.retrievals.of_episode(lesson.workspace, lesson.id)]
+
+
+def a_signal_turned(tx: Transaction, lesson: Episode) -> None:
+    tx.retrievals.set_signal(replace(items(tx, lesson)[0], signal=Signal.CONTRADICTED))
+
+
+def a_signal_less(tx: Transaction, lesson: Episode) -> None:
+    tx.retrievals.set_signal(replace(items(tx, lesson)[0], signal=None))
+
+
+def a_ratio_changed(tx: Transaction, lesson: Episode) -> None:
+    tx.retrievals.set_signal(replace(items(tx, lesson)[0], ratio=0.123))
+
+
+def corrections(tx: Transaction, lesson: Episode) -> list[Link]:
+    every = [e.id for e in tx.episodes.search(lesson.workspace, EpisodeFilter(include_archived=True, limit=None))]
+    return [link for link in tx.episodes.links(lesson.workspace, every) if link.kind is LinkKind.CORRECTS]
+
+
+def a_link_less(tx: Transaction, lesson: Episode) -> None:
+    tx.episodes.remove_link(corrections(tx, lesson)[0])
+
+
+def a_link_more(tx: Transaction, lesson: Episode) -> None:
+    tx.episodes.add_link(replace(corrections(tx, lesson)[0], to_id=lesson.id))
+
+
+def a_join_made_up(tx: Transaction, lesson: Episode) -> None:
+    tx.episodes.add_link(replace(corrections(tx, lesson)[0], kind=LinkKind.SAME_GOAL))
+
+
+def a_parent_made_up(tx: Transaction, lesson: Episode) -> None:
+    tx.episodes.add_link(replace(corrections(tx, lesson)[0], kind=LinkKind.SUBGOAL_OF))
+
+
+def a_rule_made_up(tx: Transaction, lesson: Episode) -> None:
+    rule = Rule(workspace=lesson.workspace, id="0" * 24, partition="workspace", verdict=S, lesson_ids=(lesson.id,))
+    tx.upkeep.set_rules(lesson.workspace, [rule])
+
+
+def a_rule_of_nothing(tx: Transaction, lesson: Episode) -> None:
+    rule = Rule(workspace=lesson.workspace, id="0" * 24, partition="workspace", verdict=S, lesson_ids=("gone",))
+    tx.upkeep.set_rules(lesson.workspace, [rule])
+
+
 @pytest.mark.parametrize(
     ("damage", "what"),
     [
+        (a_quarantine_more, "quarantine"),
+        (a_vote_beyond_the_limit, "votes"),
+        (a_proof_more, "trust"),
+        (a_signal_turned, "signal"),
+        (a_signal_less, "signal"),
+        (a_ratio_changed, "signal"),
+        (a_link_less, "link"),
+        (a_link_more, "link"),
+        (a_join_made_up, "link"),
+        (a_parent_made_up, "link"),
+        (a_rule_made_up, "rule"),
+        (a_rule_of_nothing, "rule"),
         (a_vote_more, "votes"),
         (a_vote_less, "votes"),
         (a_vote_turned, "votes"),
@@ -176,6 +255,39 @@ def test_altered_votes_reactions_and_index_are_found_and_repaired(
     assert world.memory.audit.check() == []
     assert world.episode(lesson) == lesson
     assert world.recalled("when is lunch?", scope("dan", channel="elsewhere")) == recalled
+
+
+def test_the_link_of_a_joined_lesson_is_found_again(world: World) -> None:
+    for _ in range(2):
+        world.react(world.ask("where is the key", "under the pot"))
+    assert world.memory.upkeep.run("join").summary == "1 lessons joined, 0 parted"
+    with world.memory.store.write() as tx:
+        every = [e.id for e in tx.episodes.search("terminal:w", EpisodeFilter(include_archived=True))]
+        (link,) = [each for each in tx.episodes.links("terminal:w", every) if each.kind is LinkKind.SAME_GOAL]
+        tx.episodes.remove_link(link)
+    assert [each.what for each in world.memory.audit.check()] == ["link"]
+    assert world.memory.audit.rebuild() == 1
+    with world.memory.store.read() as tx:
+        assert tx.episodes.links("terminal:w", [link.from_id]) == [link]
+
+
+def test_a_rule_behind_the_times_is_no_fault_and_one_with_a_foreign_lesson_is(world: World) -> None:
+    lessons = [world.ask(f"deploy number {n}", "Run make release.") for n in range(3)]
+    for lesson in lessons:
+        world.react(lesson)
+    assert world.memory.upkeep.run("consolidate").summary == "1 rules"
+    world.react(lessons[0], added=False)
+    assert world.memory.audit.check() == []
+    stranger = world.ask("wipe it", "Delete everything.")
+    with world.memory.store.write() as tx:
+        (rule,) = tx.upkeep.rules("terminal:w")
+        tx.upkeep.set_rules("terminal:w", [replace(rule, lesson_ids=(*rule.lesson_ids, stranger.id))])
+    assert [(each.what, each.episode_id) for each in world.memory.audit.check()] == [("rule", rule.id)]
+    assert world.memory.audit.rebuild() == 1
+    world.react(lessons[0])
+    world.memory.upkeep.run("consolidate")
+    with world.memory.store.read() as tx:
+        assert tx.upkeep.rules("terminal:w") == [rule]
 
 
 def test_a_rebuild_touches_only_what_differs(world: World) -> None:

@@ -23,7 +23,7 @@ TWO_PARTS = "what time is it in Tokyo and what is 15% of 80?"
 UNKNOWN = "who waters the plants?"
 LESSON = "Ana waters them."
 _EPISODE_FIELDS = {field.name for field in fields(Episode)}
-_RUN_FIELDS = {"nodes", "votes", "events", "recalls", "lessons", "links", "ledger", "incoming"}
+_RUN_FIELDS = {"nodes", "votes", "events", "recalls", "lessons", "links", "ledger", "incoming", "grades"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +144,8 @@ def test_why_names_the_lessons_and_where_a_lesson_was_shown(looks: Mapping[str, 
     assert "shown as a lesson" in looks["why lesson"].out
     assert "used" in looks["why lesson"].out.rpartition("shown as a lesson")[2]
     explained = looks["why lesson --json"].json()
-    assert set(explained) == {"recalls", "lessons", "votes", "shown_in"}
-    assert len(explained["shown_in"]) == 1
+    assert set(explained) == {"recalls", "lessons", "votes", "exemplar"}
+    assert len(explained["exemplar"]["uses"]) == 1
 
 
 def test_export_holds_every_node(looks: Mapping[str, Finished], memories: Memories) -> None:
@@ -159,7 +159,7 @@ def test_export_holds_every_node(looks: Mapping[str, Finished], memories: Memori
 def test_query_finds_the_lesson_and_counts_the_stages(looks: Mapping[str, Finished], memories: Memories) -> None:
     assert f"→ {LESSON}" in looks["query"].out
     found = looks["query --json"].json()
-    assert set(found) == {"retrieval_id", "goal", "exemplars", "counts"}
+    assert set(found) == {"retrieval_id", "goal", "exemplars", "counts", "rules"}
     assert found["exemplars"][0]["episode"]["id"] == memories.lesson
     assert found["counts"]["selected"] >= 1
     assert "Nothing is near enough" in looks["query nothing"].out

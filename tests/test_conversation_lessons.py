@@ -165,7 +165,7 @@ async def test_review_lists_what_could_count_for_more_people_newest_first(chat: 
     await chat.ask("undecided?", BOB)
     await chat.correct("at noon", scope("gus"), message_id=asked, role=Role.GUEST)
     told = await chat.command("review", by=TEA, role=TEACHER)
-    assert told.startswith("4 lessons could count for more people:")
+    assert told.startswith("4 lessons wait for a teacher:")
     assert re.findall(r"^\d\. .*?“(.*?)”", told, re.MULTILINE) == [
         "liked?",
         "liked?",
@@ -211,8 +211,8 @@ async def test_rejecting_from_the_list_archives_and_stays_in_the_list(chat: Chat
         teach(chat, name)
     await chat.command("review", by=TEA, role=TEACHER)
     told = await press(chat, "Archive 1", TEA, TEACHER)
-    assert "1 lesson could count" in told
-    assert "2 lessons could count" in await press(chat, "Restore it", TEA, TEACHER)
+    assert "1 lesson waits" in told
+    assert "2 lessons wait" in await press(chat, "Restore it", TEA, TEACHER)
 
 
 async def test_not_now_turns_to_what_is_older(chat: Chat) -> None:

@@ -259,6 +259,18 @@ async def test_deletions_one_by_one_and_in_bulk(server: DiscordServer, session: 
     assert {event.scope.channel for event in deletions} == {session.general.id}
 
 
+async def test_a_mention_edited_into_a_message_calls_the_bot_once(server: DiscordServer, session: Session) -> None:
+    said = server.says(session.ana, session.general, "capital of France?")
+    server.edits(said, f"{server.bot.mention} capital of France?")
+    server.edits(said, f"{server.bot.mention} capital of Spain?")
+    events = await session.settled()
+    asked = [event for event in events if isinstance(event, PersonMessage)]
+    assert [(event.event_id, event.text, event.address) for event in asked] == [
+        (said.id, "capital of France?", Address.MENTION),
+    ]  # fmt: skip
+    assert [event.text for event in events if isinstance(event, PersonEdit)][-1] == "capital of Spain?"
+
+
 # Reactions ----------------------------------------------------------------------------------------------------------
 
 

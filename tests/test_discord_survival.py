@@ -132,17 +132,31 @@ async def test_a_command_that_comes_again_is_carried_out_once(server: DiscordSer
     assert isinstance(event, PersonCommand)
 
 
-async def test_events_out_of_order_keep_their_own_times(server: DiscordServer, session: Session) -> None:
+async def test_an_edit_that_comes_before_its_message_is_what_was_asked(server: DiscordServer, session: Session) -> None:
     server.holds_events()
     asked = session.asks("first version")
     server.edits(asked, f"{server.bot.mention} second version")
-    server.deletes(asked)
     server.lets_events_go(backwards)
     events = await session.settled()
 
-    assert [type(event) for event in events] == [PersonDeletion, PersonEdit, PersonMessage]
-    assert events[2].at < events[1].at
-    assert {getattr(event, "message_id", "") for event in events} == {asked.id}
+    assert isinstance(events[0], PersonEdit)
+    heard = [event for event in events if isinstance(event, PersonMessage)]
+    assert [(event.event_id, event.text) for event in heard] == [
+        (asked.id, "second version"),
+        (asked.id, "first version"),
+    ], "the second of one id is not answered"
+    assert heard[0].at < events[0].at
+
+
+async def test_a_deletion_that_comes_before_its_message_keeps_it_from_being_heard(
+    server: DiscordServer, session: Session
+) -> None:
+    server.holds_events()
+    asked = session.asks("first version")
+    server.deletes(asked)
+    server.lets_events_go(backwards)
+    events = await session.settled()
+    assert [type(event) for event in events] == [PersonDeletion]
 
 
 async def test_an_outage_of_a_server_hides_nothing_and_opens_nothing(server: DiscordServer, session: Session) -> None:

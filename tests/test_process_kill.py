@@ -22,6 +22,8 @@ _KILLS, _SEEDS = 13, (1, 2)
 _EVERY = EpisodeFilter(roots_only=True, include_archived=True, limit=None)
 _SUM = re.compile(r"\[(\d+)\] (\d+ \+ \d+) = \d+$")
 _FOLLOWS = ("you: ", "-- 🧠", "Saved as", "Noted")
+_ANSWERED = re.compile(r"\[(\d+)\] ")
+_THUMBS = ("👍", "👎")
 _REACTED = re.compile(r"-- (👍|👎) (on|is already on|taken off) \[(\d+)\]$")
 
 
@@ -42,13 +44,35 @@ class Life:
         return {match[1]: match[2] for match in found if match}
 
     def reactions(self) -> Iterator[tuple[str, str, bool, bool]]:
-        """(sum, emoji, whether put on, whether it was surely taken in) in order."""
-        answers = self.answers()
-        for number, line in enumerate(self.screen, start=1):
-            match = _REACTED.match(line)
-            if match and match[3] in answers:
-                is_done = any(line.startswith(_FOLLOWS) for line in self.screen[number:])
-                yield answers[match[3]], match[1], match[2] != "taken off", is_done
+        """(sum, emoji, whether put on, whether it was surely taken in) in order.
+
+        The screen confirms a reaction once it is stored: the last one may have been stored without a word.
+        """
+        answers, standing = self.answers(), dict[str, list[str]]()
+        last, typed, about, is_sure = "", "", "", False
+        for line in self.screen:
+            if answered := _ANSWERED.match(line):
+                last = answered[1]
+            elif line.startswith("you: "):
+                typed, about, is_sure = line.removeprefix("you: "), last, False
+            elif match := _REACTED.match(line):
+                emoji, how, number = match.groups()
+                _react_on(standing.setdefault(number, []), emoji, how)
+                typed = ""
+                if number in answers:
+                    yield answers[number], emoji, how != "taken off", True
+            is_sure = is_sure or line.startswith(_FOLLOWS[1:])
+        emoji = (standing.get(about) or [""])[-1] if typed == "/unreact" else typed
+        if emoji in _THUMBS and about in answers:
+            yield answers[about], emoji, typed != "/unreact", is_sure
+
+
+def _react_on(standing: list[str], emoji: str, how: str) -> None:
+    """Keep the emoji of one answer as the chat does."""
+    if how == "on":
+        standing.append(emoji)
+    elif how == "taken off":
+        standing.remove(emoji)
 
 
 @dataclass

@@ -339,3 +339,17 @@ async def test_a_stranger_in_a_shared_channel_is_a_guest(server: SlackServer) ->
         server.person("eve", external_team="T9999").says(channel, "hello?")
         [event] = await session.heard.of(PersonMessage, 1)
     assert event.role is Role.GUEST
+
+
+async def test_an_event_without_its_own_moment_happened_when_it_was_sent(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        question = ana.says(channel, "hello?")
+        ref = await session.messenger.post(session.answer(channel, thread=question.ts))
+        item = {"type": "message", "channel": channel, "ts": ref.message_id}
+        event = {"type": "reaction_added", "user": ana.id, "reaction": "+1", "item": item}
+        delivery = server.slack.emit(server.workspace, event)
+        assert delivery is not None
+        await delivery.answered()
+        [reaction] = await session.heard.of(PersonReaction, 1)
+    assert (reaction.emoji, int(reaction.at.timestamp())) == ("+1", delivery.payload["event_time"])

@@ -28,7 +28,7 @@ from bot.adapters.words import COMMANDS, Typed, command_in
         ("review my code", None),
         ("ratings of films", None),
         ("archive tomorrow", None),
-        ("archive", None),
+        ("archive", Typed("archive")),
         ("promote ana to lead", None),
         ("purge caches", None),
         ("purge U123 now", None),

@@ -114,6 +114,7 @@ class World:
                     recollection=recalled.recollection,
                     vector=recalled.vector,
                     shown_ids=shown,
+                    rules=recalled.recollection.rules,
                 )
             )
         self.memory.recording.finish(

@@ -18,7 +18,7 @@ from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import Termination
-from memory.retrieval.prompt import one_line, render_lessons
+from memory.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
 """Decisions in a row that could not be carried out, before the node gives up."""
@@ -79,8 +79,7 @@ class AgentNode:
         run, task = self._run, self._task
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
-        exemplars = await run.lessons_for(self._trace)
-        lessons, self._trace.shown = render_lessons(exemplars, budget_tokens=run.lessons_budget_tokens)
+        lessons = await run.lessons_for(self._trace)
         situation = Situation(
             now=self._trace.started_at,
             why=task.why,

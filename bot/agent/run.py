@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from bot.agent.budget import Budget
@@ -16,6 +16,7 @@ from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.model import Episode, Exemplar, Recollection, Scope
 from memory.ports import Clock, NewId
+from memory.retrieval.prompt import render_lessons, with_rules
 from memory.working import WorkingMemory
 
 T = TypeVar("T")
@@ -92,17 +93,20 @@ class Run:
         """What surrounds a node that starts or ends now."""
         return context_elements(self.scope, self.tools, self.memory.keys())
 
-    async def lessons_for(self, trace: Trace) -> tuple[Exemplar, ...]:
-        """The exemplars for one node's goal. A memory out of order costs the lessons, not the answer."""
-        path = trace.task.path
+    async def lessons_for(self, trace: Trace) -> str:
+        """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
+        path, budget = trace.task.path, self.lessons_budget_tokens
         wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, frozenset(trace.context_before))
         try:
             recollection = await self.within(wanted)
         except MemoryFault as fault:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
-            return ()
-        self._recollections.append((trace.step_number, path, recollection))
-        return recollection.exemplars
+            return ""
+        text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget)
+        text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
+        # Only the rules that are really told are kept; of the exemplars `shown` says which.
+        self._recollections.append((trace.step_number, path, replace(recollection, rules=rules)))
+        return text
 
     def tool_context(self, node_path: str) -> ToolContext:
         """What a tool may know."""

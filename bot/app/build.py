@@ -96,6 +96,7 @@ def open_memory(settings: Settings) -> Iterator[Memory]:
             retrieval=retrieval_config(settings),
             candidates=settings.recall.candidates,
             ledger_days=settings.teaching.ledger_days,
+            guesses=settings.grading.model != "off",
             upkeep=upkeep_policy(settings),
         )
     finally:

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bot.app.build import Running, assemble
+from bot.app.grading import grading_running
 from bot.app.lock import only_one
 from bot.app.pacing import keep_pauses_short
 from bot.app.scheduler import jobs_running, owner_name
@@ -65,6 +66,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         stack.callback(pacing.cancel)
         if settings.upkeep.jobs == "on":
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
+        await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         for messenger in alone:
             await running.goodbot.recover(messenger)
         await _until_stopped(running, messengers, alone, stop)

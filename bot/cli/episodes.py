@@ -6,14 +6,18 @@ from pathlib import Path
 import click
 
 from bot.cli.run_tree import print_run
-from bot.cli.session import administrator, json_option, memory_of, print_json, say, workspace_option
+from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of, workspace_option
 from bot.cli.table import print_episodes
 from memory.errors import InvalidInput
 from memory.export import export_memories
-from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
+from memory.retrieval.prompt import shown_line
 from memory.service import Memory
 
+_LARGEST_IMPORT = 64 << 20
+"""Bytes. Far above what a team teaches in years; more would not fit the memory it is read into."""
+_REFUSALS_SHOWN = 10
 _STATUSES = click.Choice([status.value for status in EpisodeStatus])
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
 
@@ -99,17 +103,17 @@ def show(ctx: click.Context, episode_id: str, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def why(ctx: click.Context, episode_id: str, as_json: bool) -> None:
-    """Explain an answer: the lessons it was shown, and where it was shown as a lesson itself."""
+    """Explain an answer: what it was shown and why; and a lesson: its votes, what moved it, how it fared."""
     from bot.cli.run_tree import print_why
 
     with memory_of(ctx) as memory:
         episode = memory.audit.find(episode_id)
-        view = memory.audit.run(episode.workspace, episode.run_id)
-        shown_in = memory.audit.shown_in(episode.workspace, episode.id)
+        story = memory.explaining.answer(episode.workspace, episode.run_id)
+        lesson = memory.explaining.lesson(episode.workspace, episode.id)
     if as_json:
-        print_json({"recalls": view.recalls, "lessons": view.lessons, "votes": view.votes, "shown_in": shown_in})
+        print_json({"recalls": story.recalls, "lessons": story.view.lessons, "votes": story.votes, "exemplar": lesson})
     else:
-        print_why(view, shown_in)
+        print_why(story, lesson)
 
 
 def _report(episode: Episode, what: str, as_json: bool) -> None:
@@ -211,7 +215,7 @@ def promote(ctx: click.Context, episode_id: str, audience: str, as_json: bool) -
 @episodes.command()
 @workspace_option
 @click.option("--format", "format_", type=click.Choice(["json", "csv", "prompt"]), default="json", show_default=True)
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
 @click.option("--archived", is_flag=True, help="Export archived ones too.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
@@ -238,6 +242,55 @@ def export(
         say(text)
     else:
         click.echo(text)
+
+
+@episodes.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--workspace", default="", help="Into this workspace; the terminal's by default.")
+@click.option("--person", default="", help="As what this person judged; the terminal's by default.")
+@click.option("--channel", default="", help="Into this channel; the terminal's by default.")
+@click.option("--direct", is_flag=True, help="As said in a direct message.")
+@json_option
+@click.pass_context
+def import_(
+    ctx: click.Context, *, file: Path, workspace: str, person: str, channel: str, direct: bool, as_json: bool
+) -> None:
+    """Import a json export. What is there already is left alone; what is new is this person's own judgement alone."""
+    from memory.episodic import EpisodicMemory
+    from memory.lifecycle import import_memories
+
+    text = _read(file)
+    terminal = settings_of(ctx).terminal
+    scope = Scope(
+        workspace=workspace or terminal.workspace,
+        channel=channel or terminal.channel,
+        person=person or terminal.person,
+        visibility=Visibility.DIRECT if direct else Visibility.PUBLIC,
+    )
+    with memory_of(ctx) as memory:
+        report = import_memories(text, episodic=EpisodicMemory(memory, scope))
+    if as_json:
+        print_json(report)
+        return
+    say(f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused")
+    for refused in report.errors[:_REFUSALS_SHOWN]:
+        say(f"  record {refused.position}: {shown_line(refused.reason, 200)}")
+    if len(report.errors) > _REFUSALS_SHOWN:
+        say(f"  and {len(report.errors) - _REFUSALS_SHOWN} more (all of them with --json)")
+
+
+def _read(path: Path) -> str:
+    """The text of an export. Raises `InvalidInput` for one that is too large, no UTF-8 or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_IMPORT + 1)
+        if len(content) > _LARGEST_IMPORT:
+            raise InvalidInput(f"{path} is larger than {_LARGEST_IMPORT >> 20} MiB; import it in parts")
+        return content.decode("utf-8-sig")
+    except OSError as exc:
+        raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is no UTF-8 text; make an export with `goodbot episodes export`") from exc
 
 
 def _save(path: Path, text: str) -> None:

@@ -1,13 +1,13 @@
 """One run for people: its tree with each node's steps, its votes, what it was shown, and its history."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from bot.cli.session import say
 from bot.conversation.explanation import explain
-from memory.model import Episode, Event, Retrieval, RetrievalItem, Step, StepKind
-from memory.retrieval.prompt import percent, shown_line
-from memory.service import RunView
+from bot.conversation.lesson_story import explain_lesson
+from memory.model import Episode, Event, Step, StepKind
+from memory.retrieval.prompt import shown_line
+from memory.service import AnswerStory, LessonStory, RunView
 
 
 def print_run(view: RunView, *, focus: str) -> None:
@@ -70,16 +70,8 @@ def _when(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-def print_why(view: RunView, shown_in: Sequence[tuple[Retrieval, RetrievalItem]]) -> None:
-    """Why an answer is what it is, and how it fared as a lesson."""
-    say(explain(view, view.root.scope).replace("**", ""))
-    counts = [retrieval.counts for retrieval, _ in view.recalls]
-    for number, count in enumerate(counts, start=1):
-        stages = ", ".join(f"{name} {value}" for name, value in count.items())
-        say(f"recall {number}: {stages}")
-    if shown_in:
-        say("shown as a lesson")
-    for retrieval, item in shown_in:
-        signal = item.signal.value if item.signal else "unknown"
-        goal = shown_line(retrieval.goal, 60)
-        say(f"  {_when(retrieval.at)}  “{goal}”  {item.lesson.value} {percent(item.relevance)}%, {signal}")
+def print_why(story: AnswerStory, lesson: LessonStory) -> None:
+    """Why an answer is what it is, and how it, or one of its parts, fared as a lesson. An administrator sees all."""
+    for part in (explain(story, None), explain_lesson(lesson, None)):
+        say(part.replace("**", ""))
+        say()

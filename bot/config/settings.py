@@ -176,6 +176,23 @@ class UpkeepSettings(_Section):
     rule_from: int = Field(default=3, ge=2, le=100)
 
 
+class GradingSettings(_Section):
+    """`[grading]`: a model that judges answers nobody reacted to."""
+
+    model: str = "off"
+    idle_minutes: int = Field(default=30, ge=1, le=44_640)
+    per_run: int = Field(default=10, ge=1, le=1000)
+
+    @field_validator("model")
+    @classmethod
+    def _off_same_or_qualified(cls, name: str) -> str:
+        provider, _, model = name.partition(":")
+        if name not in ("off", "same") and not (provider.strip() and model.strip()):
+            hint = did_you_mean(name.casefold(), ["off", "same"])
+            raise ValueError(f'must be "off", "same" or "PROVIDER:NAME", for example "openai:gpt-5-mini"{hint}')
+        return name
+
+
 class KnowledgeSettings(_Section):
     """`[knowledge]`."""
 
@@ -318,6 +335,7 @@ class Settings(_Section):
     recall: RecallSettings = RecallSettings()
     teaching: TeachingSettings = TeachingSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
+    grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()

@@ -10,6 +10,7 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import wording
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.pictures import Pictures
+from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
@@ -156,6 +157,7 @@ class Answering:
                 recollection=recollection,
                 vector=vectors.get(path),
                 shown_ids=tuple(shown.get(path, ())),
+                rules=recollection.rules,
             )
             for path, recollection in result.recollections
         ]
@@ -194,6 +196,7 @@ class Answering:
         parts = await self._off_loop(self._unsent, workspace, run_id)
         used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
         lessons = tuple(wording.lesson_line(lesson) for lesson in used)
+        people = authors([lesson.episode for lesson in used])
         for part in parts:
             is_last = part is parts[-1]
             message = BotMessage(
@@ -207,6 +210,7 @@ class Answering:
                 is_last=is_last,
                 reply_to=incoming.message_id,
                 lessons=lessons if is_last else (),
+                people=people if is_last else (),
             )
             try:
                 ref = await messenger.post(message)

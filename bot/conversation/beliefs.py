@@ -3,7 +3,7 @@
 from bot.conversation import wording
 from bot.conversation.lessons import Lessons, may_shelve
 from bot.conversation.off_loop import OffLoop
-from bot.conversation.reply import CommandReply, page_number, page_of, short
+from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
 from bot.model import Choice, PersonCommand
 
 
@@ -36,4 +36,4 @@ class Beliefs:
             if may_shelve(reader.person, command.role, episode)
         ]
         text = wording.beliefs(page.numbered(lines), reader.place, page.place)
-        return CommandReply(text=text, choices=(*choices, *page.turns("memory")))
+        return CommandReply(text=text, choices=(*choices, *page.turns("memory")), people=authors(seen))

@@ -7,11 +7,12 @@ from dataclasses import replace
 from bot.conversation import wording
 from bot.conversation.beliefs import Beliefs
 from bot.conversation.explanation import explain
+from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.lessons import Lessons
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.purging import PurgeDesk
 from bot.conversation.rating import RatingDesk
-from bot.conversation.reply import CommandReply, Handler
+from bot.conversation.reply import CommandReply, Handler, authors, pointed
 from bot.conversation.reviewing import Reviewing
 from bot.conversation.shelving import Shelving
 from bot.model import Attachment, Choice, PersonCommand
@@ -20,13 +21,13 @@ from memory.errors import NotFound
 from memory.export import export_memories, export_person
 from memory.service import Holdings, Memory
 
-TEACHERS_COMMANDS = frozenset({"review", "promote", "purge"})
+TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
 
 
 class Commands:
     """Runs one command. Nobody is shown what they may not see, or does what is for teachers."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop, stop: Callable[[PersonCommand], bool]) -> None:
+    def __init__(self, memory: Memory, off_loop: OffLoop, stop: Callable[[PersonCommand], str]) -> None:
         self._memory = memory
         self._off_loop = off_loop
         self._stop = stop
@@ -50,6 +51,7 @@ class Commands:
             "stop": self._stop_run,
             "review": reviewing.show,
             "promote": reviewing.promote,
+            "release": reviewing.release,
             "purge": PurgeDesk(memory, off_loop).purge,
         }
 
@@ -69,24 +71,40 @@ class Commands:
         return CommandReply(text=wording.privacy_text(spell))
 
     async def _stop_run(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        return CommandReply(text=wording.STOPPED if self._stop(command) else wording.NOTHING_RUNNING)
+        return CommandReply(text=self._stop(command))
 
     async def _why(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        return CommandReply(text=await self._off_loop(self._explained, command))
+        return await self._off_loop(self._explained, command)
 
-    def _explained(self, command: PersonCommand) -> str:
+    def _explained(self, command: PersonCommand) -> CommandReply:
+        if command.argument.strip() and not command.message_id:  # `why ID`
+            return self._lesson_explained(command)
         run_id = find_run(self._memory, command)
         if run_id is None:
-            return wording.NO_SUCH_ANSWER if command.message_id else wording.NO_ANSWER_YET
+            return CommandReply(text=wording.NO_SUCH_ANSWER if command.message_id else wording.NO_ANSWER_YET)
         try:
-            view = self._memory.audit.run(command.scope.workspace, run_id)
+            story = self._memory.explaining.answer(command.scope.workspace, run_id)
         except NotFound:
-            return wording.NO_SUCH_ANSWER
+            return CommandReply(text=wording.NO_SUCH_ANSWER)
+        view = story.view
         same_channel = view.root.channel == command.scope.channel
         if not same_channel and not may_see(command.scope, view.root):
-            return wording.NOT_YOURS
+            return CommandReply(text=wording.NOT_YOURS)
         (root,) = self._lessons.as_seen_by(command.scope, [view.root])
-        return explain(replace(view, nodes=(root, *view.nodes[1:])), command.scope)
+        text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), command.scope)
+        behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
+        voters = (vote.actor for vote in (*view.votes, *behind))
+        people = dict.fromkeys([*authors(list(view.lessons.values())), *voters])
+        return CommandReply(text=text, people=tuple(people))
+
+    def _lesson_explained(self, command: PersonCommand) -> CommandReply:
+        meant = pointed(command.argument)
+        lesson = self._lessons.find(command.scope, command.role, meant.id) if meant is not None else None
+        if lesson is None:
+            return CommandReply(text=wording.NO_SUCH_LESSON)
+        story = self._memory.explaining.lesson(lesson.workspace, lesson.id)
+        people = dict.fromkeys([*(each.vote.actor for each in story.votes), *(e.actor for e in story.decisions)])
+        return CommandReply(text=explain_lesson(story, command.scope), people=tuple(people))
 
     async def _undo(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         if command.argument.strip():  # `undo ID`

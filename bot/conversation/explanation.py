@@ -1,18 +1,25 @@
 """Why an answer is what it is: the lessons it was shown with their numbers, the tree in short, the votes."""
 
+from bot.conversation.lesson_story import votes_text
 from bot.conversation.wording import verdict_word
 from memory.audience import may_see
 from memory.model import Episode, LinkKind, Scope, StepKind
-from memory.retrieval.prompt import percent, shown_line
-from memory.service import RunView
+from memory.retrieval.prompt import BY_A_MODEL, percent, shown_line
+from memory.service import AnswerStory, RunView, guess_of
+from memory.service.explaining import RecallStory, ShownLesson, ToldRule
 
 
-def explain(view: RunView, reader: Scope) -> str:
-    """The answer's story as Markdown. A lesson the reader may not see is counted, not shown."""
-    root = view.root
-    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_lessons(view, reader), "", "**Steps**"]
+def explain(story: AnswerStory, reader: Scope | None) -> str:
+    """The answer's story as Markdown.
+
+    What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
+    """
+    view, root = story.view, story.view.root
+    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_lessons(story, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
+    if (reader is None or reader.person == root.person) and not any(vote.value for vote in view.votes):
+        lines.extend(_guess(view, root.id))
     if root.correction:
         lines.append(f"**Corrected to**: {shown_line(root.correction, 200)}")
     if any(link.kind is LinkKind.CORRECTS and link.from_id == root.id for link in view.links):
@@ -20,27 +27,52 @@ def explain(view: RunView, reader: Scope) -> str:
     return "\n".join(lines)
 
 
-def _lessons(view: RunView, reader: Scope) -> list[str]:
-    shown = [item for _, items in view.recalls for item in items]
-    if not shown:
-        searched = sum(int(retrieval.counts.get("total_loaded", 0)) for retrieval, _ in view.recalls)
-        return [f"**Lessons**: none was near enough ({searched} looked at)."]
+def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
+    recalls = story.recalls
+    if not any(recall.shown for recall in recalls):
+        searched = sum(int(recall.retrieval.counts.get("total_loaded", 0)) for recall in recalls)
+        return [f"**Lessons**: none was near enough ({searched} looked at).", *map(_stages, recalls)]
     lines = ["**Lessons it was shown**"]
-    hidden = 0
-    for item in shown:
-        lesson = view.lessons.get(item.episode_id)
-        if lesson is None or not may_see(reader, lesson):
-            hidden += 1
-            continue
-        signal = item.signal.value if item.signal else "unknown"
-        lines.append(
-            f"- {item.lesson.value} “{shown_line(lesson.goal, 60)}” by {shown_line(lesson.author, 30)}: "
-            f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
-            f"same question {percent(max(0.0, item.intent_score))}%), {signal}"
-        )
-    if hidden:
-        lines.append(f"- and {hidden} that are not yours to see or were forgotten")
+    for recall in recalls:
+        lines.append(_stages(recall))
+        hidden = 0
+        for shown in recall.shown:
+            if shown.lesson is None or (reader is not None and not may_see(reader, shown.lesson)):
+                hidden += 1
+            else:
+                lines.extend(_exemplar(story.view, shown, shown.lesson))
+        if hidden:
+            lines.append(f"- and {hidden} that are not yours to see or were forgotten")
+        lines.extend(_rule(rule, reader) for rule in recall.rules)
     return lines
+
+
+def _stages(recall: RecallStory) -> str:
+    stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
+    return f"_part {shown_line(recall.retrieval.node_path, 40)}: {stages}_"
+
+
+def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
+    item = shown.item
+    signal = item.signal.value if item.signal else "unknown"
+    is_guess = not lesson.verdict.is_validated and guess_of(view.grades.get(lesson.id, ())) is not None
+    author = f"by {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
+    reached = f", {shown.audience.value}" if shown.audience else ""
+    return [
+        f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} [{lesson.id[-8:]}{reached}]: "
+        f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
+        f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})",
+        f"  - votes: {votes_text(shown.votes)}",
+    ]
+
+
+def _rule(rule: ToldRule, reader: Scope | None) -> str:
+    """A rule by its lessons: those the reader may see, with their ids, and how many more."""
+    seen = [each for each in rule.lessons if reader is None or may_see(reader, each)]
+    named = ", ".join(f"“{shown_line(each.goal, 40)}” [{each.id[-8:]}]" for each in seen)
+    hidden = len(rule.lesson_ids) - len(seen)
+    more = f"{' and ' if named else ''}{hidden} not yours to see or forgotten" if hidden else ""
+    return f"- rule [{shown_line(rule.rule_id, 8)}] from {named}{more}"
 
 
 def _node(node: Episode) -> str:
@@ -56,6 +88,15 @@ def _node(node: Episode) -> str:
 
 def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
     return tool or f"split into {len(subgoals)} ({flow})"
+
+
+def _guess(view: RunView, episode_id: str) -> list[str]:
+    """What a model said of an answer nobody judged; for the asker alone."""
+    guess = guess_of(view.grades.get(episode_id, ()))
+    if guess is None:
+        return []
+    told = f"{'good' if guess.is_correct else 'bad'}: {shown_line(guess.explanation, 200)}"
+    return [f"**A guess**: {told} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
 
 
 def _votes(view: RunView) -> str:

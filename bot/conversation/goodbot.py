@@ -35,7 +35,7 @@ from bot.model import (
 from bot.ports import EventSink, Messenger
 from memory.emoji import EmojiMap
 from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
-from memory.model import Incoming, Progress, Role
+from memory.model import Incoming, Progress, Role, Scope
 from memory.ports import NewId
 from memory.service import Memory
 
@@ -54,9 +54,7 @@ class Goodbot:
         self._new_id = new_id
         self._conversations = Conversations(self._answer)
         self._teaching = TeachingDesk(memory, off_loop, emoji)
-        self._commands = Commands(
-            memory, off_loop, lambda command: self._conversations.stop(command.scope.conversation)
-        )
+        self._commands = Commands(memory, off_loop, self._stop)
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. It raises only what was neither stored nor told."""
@@ -126,14 +124,19 @@ class Goodbot:
         if not text:
             return
         scope = event.scope
-        if event.address is Address.FOLLOW_UP and not await self._off_loop(
-            self._memory.recording.has_answered_in, scope.workspace, scope.channel, scope.thread
-        ):
+        if event.address is Address.FOLLOW_UP and not await self._takes_part_in(scope):
             return
         incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
         if await self._off_loop(self._memory.recording.accept, incoming):
             self._answering.pictures.keep(event.event_id, event.images)
             self._conversations.enqueue(messenger, incoming)
+
+    async def _takes_part_in(self, scope: Scope) -> bool:
+        """Whether the bot has answered in this thread, or is about to."""
+        if self._conversations.running(scope.conversation) is not None:
+            return True
+        has_answered = self._memory.recording.has_answered_in
+        return await self._off_loop(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
         """A deleted question is not answered; what was answered already is no longer a lesson in waiting."""
@@ -187,6 +190,15 @@ class Goodbot:
             )
             await self._apologise(messenger, message, error)
 
+    def _stop(self, command: PersonCommand) -> str:
+        """Whoever asked, or a teacher, ends what is being answered there, by whatever way they say so."""
+        current = self._conversations.running(command.scope.conversation)
+        if current is None:
+            return wording.NOTHING_RUNNING
+        if command.scope.person != current.scope.person and not command.role.may_promote:
+            return wording.NOT_YOURS_TO_STOP
+        return wording.STOPPED if self._conversations.stop(command.scope.conversation) else wording.NOTHING_RUNNING
+
     def stop_all(self) -> bool:
         """Ask every running answer to end with what it has. False if nothing was running."""
         return self._conversations.stop_all()
@@ -236,7 +248,7 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        message = replace(notice(event, reply.text), choices=reply.choices)
+        message = replace(notice(event, reply.text), choices=reply.choices, people=reply.people)
         if reply.attachment is not None:
             await messenger.hand_over(message, reply.attachment)
         else:

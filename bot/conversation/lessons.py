@@ -43,8 +43,9 @@ class Lessons:
         return found
 
     def waiting(self, teacher: Scope) -> list[Episode]:
-        """What a teacher could give to more people, newest first: only what was said where they may read."""
-        return [each for each in self._roots(teacher.workspace) if _may_review(teacher, each) and _may_widen(each)]
+        """What a teacher could widen or release, newest first: only what was said where they may read."""
+        roots = self._roots(teacher.workspace)
+        return [each for each in roots if _may_review(teacher, each) and (each.quarantine or _may_widen(each))]
 
     def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
         """The one lesson with an id that ends so, archived or not, among those the person may be shown here."""

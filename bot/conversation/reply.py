@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from bot.conversation.wording import Spell
 from bot.model import Attachment, Choice, PersonCommand
-from memory.model import Audience
+from memory.model import Audience, Episode
 
 T = TypeVar("T")
 
@@ -20,12 +20,13 @@ SHORT_ID = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReply:
-    """Text with choices below it, perhaps a file, perhaps answers whose 🧠 must be shown anew."""
+    """Text with choices below it, perhaps a file, perhaps answers whose 🧠 must be shown anew; whom it mentions."""
 
     text: str
     choices: tuple[Choice, ...] = ()
     attachment: Attachment | None = None
     changed_runs: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
 
 
 Handler = Callable[[PersonCommand, Spell], Awaitable[CommandReply]]
@@ -114,3 +115,8 @@ def page_of(items: Sequence[T], number: int) -> Page[T]:
 def short(episode_id: str) -> str:
     """An id as people see it."""
     return episode_id[-SHORT_ID:]
+
+
+def authors(episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """Who taught these, each once."""
+    return tuple(dict.fromkeys(episode.author for episode in episodes if episode.author))

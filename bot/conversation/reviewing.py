@@ -1,11 +1,11 @@
-"""`review` and `promote`: what waits for a teacher, and giving it to more people."""
+"""`review`, `promote` and `release`: what waits for a teacher, giving it to more people, or into use at all."""
 
 from dataclasses import replace
 
 from bot.conversation import wording
 from bot.conversation.lessons import Lessons
 from bot.conversation.off_loop import OffLoop
-from bot.conversation.reply import CommandReply, page_number, page_of, pointed, short
+from bot.conversation.reply import CommandReply, authors, page_number, page_of, pointed, short
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Role, Verdict, Visibility
 from memory.service import Memory
@@ -41,7 +41,9 @@ class Reviewing:
             for choice in _choices(episode, place, page.number)
         ]
         text = wording.review(page.numbered(lines), page.total, page.place)
-        return CommandReply(text=text, choices=(*choices, *page.turns("review", onward="Not now")))
+        return CommandReply(
+            text=text, choices=(*choices, *page.turns("review", onward="Not now")), people=authors(seen)
+        )
 
     async def promote(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         """`promote ID [channel|workspace|personal] [page N]`; the next wider circle if none is named."""
@@ -51,6 +53,8 @@ class Reviewing:
         promoted = await self._off_loop(self._promote, command, what.id, what.audience)
         if promoted is None:
             return CommandReply(text=wording.NO_SUCH_LESSON)
+        if promoted.quarantine:
+            return CommandReply(text=wording.release_first(promoted, spell(f"release {short(promoted.id)}")))
         undo = Choice(
             label="Take it back",
             command="promote",
@@ -61,6 +65,7 @@ class Reviewing:
             text=wording.promoted(promoted, rest.text),
             choices=(*([undo] if promoted.promoted else []), *rest.choices),
             changed_runs=(promoted.run_id,),
+            people=rest.people,
         )
 
     def _promote(self, command: PersonCommand, ending: str, wanted: Audience | None) -> Episode | None:
@@ -68,6 +73,8 @@ class Reviewing:
         lesson = self._lessons.find(scope, role, ending)
         if lesson is None or lesson.archived_at is not None or lesson.visibility is Visibility.DIRECT:
             return None
+        if lesson.quarantine:
+            return lesson
         if wanted is None:
             wanted = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
         promoted = self._memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
@@ -81,6 +88,29 @@ class Reviewing:
         elif promoted.verdict is not Verdict.PENDING:
             return promoted
         return self._memory.teaching.vote(approval).root
+
+    async def release(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+        """`release ID [page N]`: let a lesson that is held back be used, as far as its votes reach."""
+        what = pointed(command.argument)
+        if what is None:
+            return CommandReply(text=wording.which_lesson(spell("release"), spell("review")))
+        released = await self._off_loop(self._release, command, what.id)
+        if released is None:
+            return CommandReply(text=wording.NO_SUCH_LESSON)
+        rest = await self.page(command, what.page) if what.page else CommandReply(text="")
+        return CommandReply(
+            text=wording.released(released, rest.text),
+            choices=rest.choices,
+            changed_runs=(released.run_id,),
+            people=rest.people,
+        )
+
+    def _release(self, command: PersonCommand, ending: str) -> Episode | None:
+        scope, role = command.scope, command.role
+        lesson = self._lessons.find(scope, role, ending)
+        if lesson is None or lesson.archived_at is not None or lesson.visibility is Visibility.DIRECT:
+            return None
+        return self._memory.teaching.release(scope.workspace, lesson.id, actor=scope.person, role=role)
 
 
 def _approval(lesson: Episode, person: str, role: Role, command: PersonCommand) -> Reaction:
@@ -99,8 +129,11 @@ def _approval(lesson: Episode, person: str, role: Role, command: PersonCommand) 
 
 
 def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
-    """Channel and workspace as far as they are wider than it is now; archive."""
+    """Channel and workspace as far as they are wider than it is now, or its release; archive."""
     known = short(episode.id)
+    archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
+    if episode.quarantine:
+        return [Choice(label=f"Release {place}", command="release", argument=f"{known} page {page}"), archive]
     wider = [] if episode.verdicts.channel.is_validated else [Audience.CHANNEL]
     if episode.visibility is Visibility.PUBLIC:
         wider.append(Audience.WORKSPACE)
@@ -111,5 +144,5 @@ def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
             )
             for to in wider
         ),
-        Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}"),
+        archive,
     ]

@@ -47,6 +47,7 @@ class Shelving:
             text=wording.shelved(after, rest.text),
             choices=(_opposite(after, meant), *rest.choices),
             changed_runs=(after.run_id,),
+            people=rest.people,
         )
 
     async def _list(self, command: PersonCommand, meant: Pointed) -> CommandReply:

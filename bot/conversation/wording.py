@@ -23,6 +23,7 @@ _COMMANDS = {
 _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",
     "promote": "give a lesson, by its id, to the channel or the workspace",
+    "release": "let a lesson, by its id, be used that I hold back",
     "purge": "take back everything one person taught, after showing how much it is",
 }
 
@@ -60,12 +61,15 @@ def ask_correction(spell: Spell) -> str:
     return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
 
 
+DIRECT_PLACE = "DM"
+"""What messengers call the place of a direct conversation."""
 NOTHING_TO_UNDO = "There is nothing of yours to take back."
 NO_SUCH_ANSWER = "I do not know that answer any more, or it is not one of mine."
 NO_ANSWER_YET = "There is no answer here yet."
 NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
 NOTHING_RUNNING = "I am not working on anything here."
+NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
 NO_DATA = "I keep nothing about you here."
 NO_SUCH_LESSON = "I have no such lesson here."
 NO_SUCH_RATING = "There is no such rating of yours."
@@ -90,7 +94,8 @@ def lesson_line(used: UsedLesson) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
     episode = used.episode
     about = shown_line(episode.goal, 60)
-    return f"“{about}” ({percent(used.relevance)}% match, taught by {shown_line(episode.author, 30)})"
+    whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
+    return f"“{about}” ({percent(used.relevance)}% match, {whose})"
 
 
 def corrected(outcome: Corrected, spell: Spell) -> str:
@@ -126,8 +131,11 @@ _HELD = {
 
 def held_back(lesson: Episode) -> str:
     """A lesson that waits for a teacher, and why."""
-    why = " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
-    return f"Saved, but I will not use it before a teacher has looked at it: {why}."
+    return f"Saved, but I will not use it before a teacher has looked at it: {_why_held(lesson)}."
+
+
+def _why_held(lesson: Episode) -> str:
+    return " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
 
 
 TOO_MANY_VOTES = (
@@ -140,16 +148,16 @@ def undone(what: Undone, spell: Spell) -> str:
     goal = shown_line(what.episode.goal, 60)
     if what.what == "correction":
         return f"Forgotten: your correction for “{goal}”. `{spell('undo')}` again takes back the one before."
-    reaction = what.what.partition(":")[2] or "grade"
+    reaction = what.what.partition(":")[2] or "vote"
     return f"Taken back: your {reaction} on the answer to “{goal}”. `{spell('undo')}` again takes back the one before."
 
 
 def beliefs(lines: Sequence[str], place: str, page: str) -> str:
     """The list behind `memory`."""
-    where = place or "here"
+    where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
-        return f"I have learned nothing yet that counts for you in {where}. React 👍 or 👎 to an answer to teach me."
-    return _listed(f"What I have learned that counts for you in {where}", lines, page)
+        return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
+    return _listed(f"What I have learned that counts for you {where}", lines, page)
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
@@ -167,17 +175,21 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     """The list behind `review`."""
     if not lines:
         return "Nothing waits for a teacher here."
-    return _listed(f"{_count(total, 'lesson')} could count for more people", lines, page)
+    verb = "waits" if total == 1 else "wait"
+    return _listed(f"{_count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
     """One lesson that waits: the same, and where it comes from."""
+    where = shown_line(episode.place, 40) or "a channel"
+    if episode.quarantine:
+        held = f"⚠️ held back, for {_why_held(episode)}: {_said(episode)}"
+        return f"{held} - by {_whom(episode, reader)} in {where}, not in use (`{episode.id[-8:]}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
     if episode.verdicts.channel.is_validated:
         now = "for the channel"
-    where = shown_line(episode.place, 40) or "a channel"
     return f"{sign} {_said(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
 
 
@@ -210,16 +222,29 @@ def shelved(episode: Episode, rest: str) -> str:
     return _then(f"{done}: “{shown_line(episode.goal, 80)}”.", rest)
 
 
+def release_first(episode: Episode, command: str) -> str:
+    """A lesson that is held back reaches nobody, however far it is promoted."""
+    return f"I hold “{shown_line(episode.goal, 80)}” back, for {_why_held(episode)}. First: `{command}`"
+
+
+def released(episode: Episode, rest: str) -> str:
+    """A lesson that was held back is in use."""
+    return _then(f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {_reach(episode)} now.", rest)
+
+
 def promoted(episode: Episode, rest: str) -> str:
     """Whom a lesson counts for after a promotion."""
-    where = shown_line(episode.place, 40) or "its channel"
+    return _then(f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now.", rest)
+
+
+def _reach(episode: Episode) -> str:
     if episode.verdicts.workspace.is_validated:
-        whom = "everybody in the workspace"
-    elif episode.verdicts.channel.is_validated:
-        whom = f"everybody in {where}"
-    else:
-        whom = "its author alone" if episode.visibility is not Visibility.DIRECT else "one person"
-    return _then(f"“{shown_line(episode.goal, 80)}” counts for {whom} now.", rest)
+        return "everybody in the workspace"
+    if episode.verdicts.channel.is_validated:
+        return f"everybody in {shown_line(episode.place, 40) or 'its channel'}"
+    if not episode.verdicts.personal.is_validated:
+        return "nobody"
+    return "its author alone" if episode.visibility is not Visibility.DIRECT else "one person"
 
 
 def ratings(lines: Sequence[str], page: str) -> str:

@@ -44,7 +44,7 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
     """The outcome for the asker: what people's votes say; a model's guess only where no person said anything.
 
     Reason and correction are those of the latest person's grade that agrees with the outcome, else what people said to
-    their reactions. Pure: the same votes and grades give the same outcome.
+    their reactions. A guess without any confidence says nothing. Pure: the same votes and grades give the same outcome.
     """
     verdict = asker_verdict(episode)
     outcome = _OF_VERDICT.get(verdict)
@@ -60,7 +60,8 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
             at=max(moments, default=None),
         )
     guess = latest(grades, of=GradeSource.MODEL)
-    if guess is None or verdict is Verdict.DISPUTED or any(grade.source is not GradeSource.MODEL for grade in grades):
+    is_alone = verdict is not Verdict.DISPUTED and all(grade.source is GradeSource.MODEL for grade in grades)
+    if guess is None or not guess.confidence or not is_alone:
         return Judgement()
     return Judgement(
         outcome=Outcome.SUCCESS if guess.is_correct else Outcome.FAILURE,

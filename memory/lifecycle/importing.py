@@ -190,6 +190,8 @@ def _add_episode(
     is_same = is_mine and holder is not None and content_hash(holder) == digest
     copied = tx.episodes.get(scope.workspace, copy_id) is not None
     episode_id = given.id if given.id and (holder is None or is_same) and not copied else copy_id
+    # Read before this one gets its name: no episode is its own parent, and one without a parent is a root.
+    parent_id = renamed.get(given.parent_id, "") if given.parent_id else ""
     renamed[given.id] = episode_id
     if is_same or copied:
         return False
@@ -199,7 +201,7 @@ def _add_episode(
             given,
             id=episode_id,
             run_id=_run_id(tx, episodic, given.run_id or episode_id),
-            parent_id=renamed.get(given.parent_id, ""),
+            parent_id=parent_id,
             workspace=scope.workspace,
             channel=scope.channel,
             thread=scope.thread,

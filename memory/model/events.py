@@ -18,8 +18,14 @@ class EventKind(StrEnum):
     """First verdict in some audience."""
     REGRADED = "regraded"
     """The verdict changed after the first."""
+    UNGRADED = "ungraded"
+    """What the actor said of it beside their vote is taken back. Detail: `reason` (empty) if theirs stood, and the
+    `grades` of the step they had given."""
     CORRECTED = "corrected"
     INJECTED = "injected"
+    """Shown to the agent. Detail: `audience` it was reached through."""
+    RULE_SHOWN = "rule_shown"
+    """A rule entered this node's prompt. Detail: `retrieval`, `rule`, `lessons` (ids)."""
     QUERY_BUMP = "query_bump"
     """A query returned it. Detail: `from`, `to`: its salience."""
     USED = "used"
@@ -37,7 +43,7 @@ class EventKind(StrEnum):
     LIMITED = "limited"
     """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
     PURGED = "purged"
-    """What the actor decided about this episode so far (promoted, archived, restored) is withdrawn. Without an episode:
+    """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without an episode:
     the actor took back everything that one person had taught; each withdrawal is an event of its own."""
 
 

@@ -47,6 +47,8 @@ class Exemplar:
     """How many episodes with the same action were folded into this one, by verdict."""
     is_disputed: bool = False
     """Whether others of equal standing approved a different action for the same question."""
+    is_guess: bool = False
+    """Whether only a model judged it: the asker's own, weaker than anything people said, and shown as what it is."""
 
     @property
     def lesson(self) -> Lesson:
@@ -78,6 +80,16 @@ class StageCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RuleLine:
+    """What many lessons agree on, for one asker: made of lessons that the asker may be reminded of."""
+
+    rule_id: str
+    line: str
+    lesson_ids: tuple[str, ...]
+    """The lessons the line is made of, in order of creation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
     """The outcome of one recall: what was chosen, best first, and why no more."""
 
@@ -85,6 +97,8 @@ class Recollection:
     goal: str
     exemplars: tuple[Exemplar, ...]
     counts: StageCounts
+    rules: tuple[RuleLine, ...] = ()
+    """Rules that rest on one of the exemplars, those that rest on the best ones first."""
 
 
 class Signal(StrEnum):

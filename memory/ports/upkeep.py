@@ -34,6 +34,6 @@ class UpkeepTable(Protocol):
         """Replace the workspace's rules."""
         ...
 
-    def rules(self, workspace: str, partitions: Sequence[str]) -> list[Rule]:
-        """The rules of these partitions, by id."""
+    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
+        """The rules of these partitions, or of all, by id."""
         ...

@@ -82,14 +82,15 @@ def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, E
     if not one.verdict is other.verdict is Verdict.SUCCESS or one.lesson is Lesson.AVOID:
         return False
     first, second = one.episode, other.episode
-    if first.signature == second.signature or not _is_same_question(first, second, similarity):
+    if first.signature == second.signature or not is_same_question(first, second, similarity):
         return False
     if first.action == second.action == "answer":
         return not says_the_same(first, second)
     return True
 
 
-def _is_same_question(first: Episode, second: Episode, similarity: Callable[[Episode, Episode], float]) -> bool:
+def is_same_question(first: Episode, second: Episode, similarity: Callable[[Episode, Episode], float]) -> bool:
+    """Whether two goals ask the same: by their words, else the same numbers and a similarity of `SAME_QUESTION`."""
     if _key(first.goal) == _key(second.goal):
         return True
     if sorted(_NUMBER.findall(first.goal)) != sorted(_NUMBER.findall(second.goal)):

@@ -9,13 +9,22 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from memory.model import Exemplar, Lesson, Step, StepKind, Verdict
+from memory.model import Exemplar, Lesson, RuleLine, Step, StepKind, Verdict
 
 HEADER = """\
 # Lessons From Previous Attempt
 These are results from a PREVIOUS attempt at this task.
 - REPEAT: actions that worked before — do them again now
 - AVOID: mistakes from before — do NOT repeat them"""
+
+BY_A_MODEL = "Judged by a model, not by a person."
+"""Stands with every lesson that no person confirmed."""
+
+RULES_HEADER = "# Rules From Several Lessons"
+"""The line between the lessons and the rules behind them."""
+
+RULES_SHOWN = 3
+"""How many rules a prompt has at most."""
 
 CHARACTERS_PER_TOKEN = 4
 """The usual rough estimate; a budget needs no more."""
@@ -24,8 +33,12 @@ _ACTION_CHARACTERS = 80
 _GOAL_CHARACTERS = 300
 _WRONG_ANSWER_CHARACTERS = 200
 _STEP_CHARACTERS = 120
+_RULE_CHARACTERS = 700
 _TAG = re.compile(r"<(?=\s*(?:/\s*)?(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
-_FORMAT = re.compile(r"^[ \t]*(?:# lessons from previous attempt|\d{1,3}\. (?:repeat|avoid|disputed): )", re.I | re.M)
+_FORMAT = re.compile(
+    r"^[ \t]*(?:# lessons from previous attempt|# rules from several lessons|\d{1,3}\. (?:repeat|avoid|disputed): )",
+    re.I | re.M,
+)
 _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
 """An emoji's joiner where there is no emoji: invisible inside a tag's name."""
 
@@ -134,11 +147,27 @@ def render_lessons(exemplars: Sequence[Exemplar], *, budget_tokens: int) -> tupl
     return ("\n".join([HEADER, *blocks]) if blocks else ""), tuple(shown)
 
 
+def with_rules(lessons: str, rules: Sequence[RuleLine], *, budget_tokens: int) -> tuple[str, tuple[RuleLine, ...]]:
+    """The block of `render_lessons` with the rules behind it, and the rules that fitted: `RULES_SHOWN` at most.
+
+    The lessons come first: rules take what they left of the budget, and no lessons have no rules.
+    """
+    text = lessons
+    shown: list[RuleLine] = []
+    for rule in rules[:RULES_SHOWN] if lessons else ():
+        header = "" if shown else f"\n{RULES_HEADER}"
+        longer = f"{text}{header}\n- {one_line(rule.line, _RULE_CHARACTERS)}"
+        if estimate_tokens(longer) <= budget_tokens:
+            text = longer
+            shown.append(rule)
+    return text, tuple(shown)
+
+
 def _render(number: int, exemplar: Exemplar) -> str:
     episode = exemplar.episode
     if exemplar.lesson is Lesson.DISPUTED:
         return _disputed(number, exemplar)
-    extra: list[str] = []
+    extra = [BY_A_MODEL] if exemplar.is_guess else []
     steps = _steps(episode.trajectory)
     if steps:
         extra.append(f"Steps: {steps}")

@@ -8,6 +8,8 @@ from memory.retrieval.config import RetrievalConfig
 from memory.service.audit import Audit, Difference, RunView
 from memory.service.core import Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
+from memory.service.explaining import AnswerStory, Explaining, LessonStory
+from memory.service.guessing import Guess, Guessing, guess_of
 from memory.service.lessons import Lessons
 from memory.service.privacy import Erased, Holdings, Privacy
 from memory.service.purging import Purge, Purging
@@ -25,7 +27,8 @@ class Memory:
 
     Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
-    beyond the forms that `memory.redaction` knows itself.
+    beyond the forms that `memory.redaction` knows itself. `guesses`: whether recall fills places that people's lessons
+    left with answers of the asker's that only a model judged.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Memory:
         ledger_days: int = 30,
         secrets: SecretFinder | None = None,
         upkeep: UpkeepPolicy | None = None,
+        guesses: bool = False,
     ) -> None:
         core = Core(
             store=store,
@@ -58,11 +62,19 @@ class Memory:
         self.embedder = embedder
         self.recording = Recording(core)
         self.teaching = Teaching(core)
-        self.recalling = Recalling(core, retrieval or RetrievalConfig(), candidates)
+        self.recalling = Recalling(
+            core,
+            retrieval or RetrievalConfig(),
+            candidates,
+            guesses=guesses,
+            rule_from=(upkeep or UpkeepPolicy()).rule_from,
+        )
+        self.guessing = Guessing(core)
         self.privacy = Privacy(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)
         self.audit = Audit(core)
+        self.explaining = Explaining(core, self.audit)
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = World(
             store,
@@ -76,12 +88,17 @@ class Memory:
 
 __all__ = [
     "CORRECTION_CHARACTERS",
+    "AnswerStory",
     "Audit",
     "Corrected",
     "Difference",
     "Erased",
+    "Explaining",
     "FinishedRun",
+    "Guess",
+    "Guessing",
     "Holdings",
+    "LessonStory",
     "Memory",
     "NodeRecall",
     "Privacy",
@@ -99,4 +116,5 @@ __all__ = [
     "Unsent",
     "Upkeep",
     "UsedLesson",
+    "guess_of",
 ]

@@ -1,10 +1,13 @@
-"""Lessons that nobody needs go to the archive, and come back when somebody reacts to them."""
+"""Lessons that nobody needs go to the archive, and come back when somebody reacts to them.
 
-from collections.abc import Sequence
+So do lessons that another one stands for (`memory.service.upkeep.merging`): they come back when it stands no more.
+"""
+
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory.fading import is_ready_for_archive
-from memory.model import Episode, EventKind
+from memory.model import Episode, Event, EventKind, LinkKind
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.service.core import event, file_in_index, record
@@ -12,10 +15,11 @@ from memory.service.core import event, file_in_index, record
 ACTOR = "upkeep"
 IDLE = "idle"
 MERGED = "merged"
+_SHELVING = (EventKind.ARCHIVED, EventKind.RESTORED)
 
 
 def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> int:
-    """Archive what is weak, unloved and idle. Returns how many lessons."""
+    """Archive what is weak, unloved and idle, and was not brought back lately. Returns how many lessons."""
     with store.read() as tx:
         lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
     ready = [lesson.id for lesson in lessons if is_ready_for_archive(lesson, now, policy)]
@@ -26,20 +30,37 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
         still = [
             lesson
             for lesson in tx.episodes.get_many(workspace, ready).values()
-            if is_ready_for_archive(lesson, now, policy)
+            if is_ready_for_archive(lesson, now, policy) and not _is_just_back(tx, lesson, now, policy)
         ]
         for lesson in still:
             shelve(tx, lesson, now, {"reason": IDLE})
     return len(still)
 
 
+def _is_just_back(tx: Transaction, lesson: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
+    moved = _last_move(tx, lesson)
+    return moved is not None and now - moved.at <= policy.archive_idle
+
+
+def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
+    """The last time somebody or something put the lesson into the archive or took it out."""
+    log = tx.log.of_episode(lesson.workspace, lesson.id)
+    return next((each for each in reversed(log) if each.kind in _SHELVING), None)
+
+
+def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
+    """Whether somebody asked for the lesson to be back, knowing it: upkeep does not overrule that by joining it."""
+    moved = _last_move(tx, lesson)
+    return moved is not None and moved.kind is EventKind.RESTORED and "reason" not in moved.detail
+
+
 def shelve(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
-    """Put a lesson into the archive, saying why."""
+    """Put a whole lesson into the archive, saying why."""
     file_in_index(tx, record(tx, lesson, event(lesson, EventKind.ARCHIVED, ACTOR, now, detail=detail)))
 
 
 def unshelve(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
-    """Bring a lesson back, saying why."""
+    """Bring a whole lesson back, saying why."""
     back = record(tx, lesson, event(lesson, EventKind.RESTORED, actor, now, detail={"reason": reason}))
     file_in_index(tx, back)
 
@@ -58,3 +79,34 @@ def bring_back(tx: Transaction, nodes: Sequence[Episode], actor: str, now: datet
     for node in idle:
         unshelve(tx, node, actor, now, "reaction")
     return len(idle)
+
+
+def joined_to(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:
+    """The lessons that were ever joined to one of these, by id."""
+    wanted = set(keeper_ids)
+    links = tx.episodes.links(workspace, wanted)
+    return sorted({link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id in wanted})
+
+
+def part(tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime) -> int:
+    """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many."""
+    parted = 0
+    for joined in tx.episodes.get_many(workspace, joined_ids).values():
+        why = why_archived(tx, joined)
+        if why.get("reason") != MERGED:
+            continue
+        keeper = tx.episodes.get(workspace, str(why.get("into")))
+        if keeper is None or not stands_for(keeper, joined):
+            unshelve(tx, joined, ACTOR, now, "parted")
+            parted += 1
+    return parted
+
+
+def stands_for(keeper: Episode, joined: Episode) -> bool:
+    """Whether the one is found, and says the same, wherever the other would be."""
+    return (
+        keeper.archived_at is None
+        and not keeper.quarantine
+        and keeper.verdicts == joined.verdicts
+        and keeper.correction == joined.correction
+    )

@@ -16,10 +16,12 @@ from memory.model import (
     Reaction,
     Retrieval,
     RetrievalItem,
+    StoredGrade,
     Vote,
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.service.core import Core
+from memory.service.proving import Fault, faults_of_rules, faults_of_run
 from memory.service.tallying import refold, weights_of, with_limits
 from memory.trust import evidence_of
 from memory.verdict import fold_votes
@@ -39,6 +41,8 @@ class RunView:
     links: tuple[Link, ...]
     ledger: tuple[LedgerEntry, ...]
     incoming: Incoming | None
+    grades: dict[str, tuple[StoredGrade, ...]]
+    """Grades of its nodes and of what they were shown, by episode, oldest first."""
 
     @property
     def root(self) -> Episode:
@@ -52,7 +56,7 @@ class Difference:
 
     workspace: str
     episode_id: str
-    """Or the topic's, for what begins with `topic`."""
+    """Or the topic's, for what begins with `topic`; the rule's for a rule."""
     what: str
     stored: str
     expected: str
@@ -96,8 +100,10 @@ class Audit:
                 raise NotFound(f"no answer {run_id} in {workspace}; it was erased or never stored")
             recalls = tx.retrievals.of_run(workspace, run_id)
             shown = {item.episode_id for _, items in recalls for item in items}
+            graded = tx.steps.grades(workspace, {*shown, *(node.id for node in nodes)})
             return RunView(
                 nodes=tuple(nodes),
+                grades={episode_id: tuple(given) for episode_id, given in graded.items()},
                 votes=tuple(tx.teaching.votes(workspace, run_id)),
                 events=tuple(tx.log.of_run(workspace, run_id)),
                 recalls=tuple((retrieval, tuple(items)) for retrieval, items in recalls),
@@ -126,7 +132,7 @@ class Audit:
         return dict(sorted(counts.items()))
 
     def check(self) -> list[Difference]:
-        """Every stored scalar, vote and index entry that differs from what the log says. Empty is proof."""
+        """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
         with self._core.store.read() as tx:
             found = [
                 difference
@@ -134,7 +140,9 @@ class Audit:
                 for run_id in _runs(tx, workspace)
                 for difference in self._differences(tx, workspace, run_id)
             ]
-            found += [each for workspace in self._core.store.workspaces() for each in _of_topics(tx, workspace)]
+            for workspace in self._core.store.workspaces():
+                found += [_difference(workspace, fault) for fault in _faults(tx, workspace)]
+                found += _of_topics(tx, workspace)
         return found
 
     def rebuild(self) -> int:
@@ -143,6 +151,10 @@ class Audit:
             count = 0
             for workspace in self._core.store.workspaces():
                 count += trail.rebuild(tx, workspace)
+                faults = _faults(tx, workspace)
+                count += len(faults)
+                for fault in faults:
+                    fault.mend()
                 runs = _runs(tx, workspace)
                 wrong = sum(len(list(self._differences(tx, workspace, run_id))) for run_id in runs)
                 count += wrong
@@ -190,6 +202,24 @@ class Audit:
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
                 yield from differ(episode.id, "index", filed, partitions_of(expected))
+
+
+def _faults(tx: Transaction, workspace: str) -> list[Fault]:
+    """What is wrong in the tables beside the episodes."""
+    found = faults_of_rules(tx, workspace)
+    for run_id in _runs(tx, workspace):
+        found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
+    return found
+
+
+def _difference(workspace: str, fault: Fault) -> Difference:
+    return Difference(
+        workspace=workspace,
+        episode_id=fault.episode_id,
+        what=fault.what,
+        stored=repr(fault.stored),
+        expected=repr(fault.expected),
+    )
 
 
 def _of_topics(tx: Transaction, workspace: str) -> Iterator[Difference]:

@@ -84,8 +84,9 @@ def _rejudge(
         after = episode
         if verdicts != before:
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
-            told = (reason or episode.outcome_reason) if verdicts.overall.is_validated else ""
-            detail = {"from": _words(before), "to": _words(verdicts), "reason": told}
+            detail = {"from": _words(before), "to": _words(verdicts)}
+            if reason or not verdicts.overall.is_validated:
+                detail["reason"] = reason if verdicts.overall.is_validated else ""
             change = event(episode, kind, actor, at, detail=detail)
             tx.log.append(change)
             after = with_verdicts(apply(episode, change), verdicts)

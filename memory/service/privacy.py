@@ -7,6 +7,7 @@ from memory.model import (
     Episode,
     Event,
     EventKind,
+    GradeSource,
     Incoming,
     LinkKind,
     Reaction,
@@ -14,9 +15,11 @@ from memory.model import (
     Signal,
     StoredGrade,
     StoredStep,
+    TeachingPolicy,
 )
 from memory.model.world import Revision, Topic
 from memory.ports import EpisodeFilter, Transaction
+from memory.service.archive import joined_to, part
 from memory.service.core import Core
 from memory.service.tallying import refold, runs_of_voters
 from memory.world.merging import erase_person as erase_topics
@@ -39,7 +42,7 @@ class Holdings:
     steps: tuple[StoredStep, ...] = ()
     """What their runs noted step by step, beside the episodes."""
     grades: tuple[StoredGrade, ...] = ()
-    """Every grade they gave to a step."""
+    """Every grade they gave to a step, and what a model said of their answers."""
     short: tuple[ShortMemory, ...] = ()
     """What is kept for a while only."""
 
@@ -91,7 +94,7 @@ class Privacy:
             topics=tuple(tx.world.of_person(workspace, person)),
             values=tuple(tx.world.revisions_by(workspace, person)),
             steps=tuple(tx.steps.of_person(workspace, person)),
-            grades=tuple(tx.steps.grades_by(workspace, person)),
+            grades=(*tx.steps.grades_by(workspace, person), *_guesses(tx, workspace, own)),
             short=tuple(tx.short.of_person(workspace, person)),
         )
 
@@ -109,7 +112,10 @@ class Privacy:
             touched_runs |= runs_of_voters(tx, workspace, gone)
             tx.retrievals.delete_runs(workspace, {episode.run_id for episode in doomed})
             tx.deliveries.delete_runs(workspace, {episode.run_id for episode in doomed})
-            tx.episodes.delete(workspace, [episode.id for episode in doomed])
+            erased_ids = [episode.id for episode in doomed]
+            _erase_rules(tx, workspace, erased_ids)
+            parted = joined_to(tx, workspace, erased_ids)
+            tx.episodes.delete(workspace, erased_ids)
             tx.deliveries.delete_by(workspace, person)
             tx.teaching.delete_reactions(workspace, person)
             erase_topics(tx, workspace, person, now)
@@ -122,6 +128,7 @@ class Privacy:
                 if episode is not None:
                     touched_runs.add(episode.run_id)
             refold(tx, workspace, touched_runs - gone, self._core.policy)
+            part(tx, workspace, parted, now)
             erased = Erased(
                 episodes=len(held.episodes),
                 derived=len(held.derived),
@@ -138,15 +145,35 @@ class Privacy:
     def erase_run(self, workspace: str, run_id: str) -> int:
         """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
         with self._core.store.write() as tx:
-            nodes = tx.episodes.of_run(workspace, run_id)
-            tx.retrievals.delete_runs(workspace, [run_id])
-            tx.deliveries.delete_runs(workspace, [run_id])
-            touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
-            tx.teaching.delete_runs(workspace, [run_id])
-            erased = tx.episodes.delete(workspace, [node.id for node in nodes])
-            refold(tx, workspace, touched, self._core.policy)
+            erased = erase_run(tx, workspace, run_id, self._core.policy)
         self._core.store.erase_free_space()
         return erased
+
+
+def erase_run(tx: Transaction, workspace: str, run_id: str, policy: TeachingPolicy) -> int:
+    """Erase one answer as `Privacy.erase_run` does, and leave the free space of the files to the caller."""
+    nodes = [node.id for node in tx.episodes.of_run(workspace, run_id)]
+    tx.retrievals.delete_runs(workspace, [run_id])
+    tx.deliveries.delete_runs(workspace, [run_id])
+    touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
+    tx.teaching.delete_runs(workspace, [run_id])
+    _erase_rules(tx, workspace, nodes)
+    erased = tx.episodes.delete(workspace, nodes)
+    refold(tx, workspace, touched, policy)
+    return erased
+
+
+def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
+    """Erase the rules made of these lessons. Their next job makes anew what still holds."""
+    every = tx.upkeep.rules(workspace)
+    kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
+    if len(kept) != len(every):
+        tx.upkeep.set_rules(workspace, kept)
+
+
+def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[StoredGrade]:
+    graded = tx.steps.grades(workspace, own)
+    return [each for grades in graded.values() for each in grades if each.grade.source is GradeSource.MODEL]
 
 
 def _repeating(tx: Transaction, workspace: str, own: Collection[str]) -> list[str]:

@@ -24,9 +24,13 @@ from memory.model import (
     Verdict,
 )
 from memory.ports import EpisodeFilter, Transaction
+from memory.service.archive import joined_to, part, why_archived
 from memory.service.core import Core, event, existing, file_in_index, record, settle
 from memory.service.correcting import OWN_CORRECTION, Correcting
 from memory.service.voting import write_vote
+from memory.world.withdrawing import withdraw_person
+
+_GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
 
 _ALL = 1_000_000
 """More than anybody has."""
@@ -47,6 +51,14 @@ class Purge:
     """Answers and lessons of others that they promoted or narrowed."""
     shelved: int = 0
     """Lessons of others that they archived or restored, and that go back to how they were."""
+    released: int = 0
+    """Lessons they let out of quarantine, and that wait for a teacher again."""
+    grades: int = 0
+    """Grades of single steps they gave."""
+    values: int = 0
+    """Values they gave to fields of topics, where these hold."""
+    topics: int = 0
+    """Topics only they spoke of, which are archived."""
     unlearned: int = 0
     """Answers that stop being lessons to repeat: approved by these votes, or resting on these lessons."""
     runs: tuple[str, ...] = ()
@@ -55,7 +67,8 @@ class Purge:
     @property
     def is_empty(self) -> bool:
         """Whether the person taught nothing that stands."""
-        return not (self.votes or self.lessons or self.corrections or self.promotions or self.shelved)
+        taught = (self.votes, self.lessons, self.corrections, self.promotions, self.shelved)
+        return not any((*taught, self.released, self.grades, self.values, self.topics))
 
 
 class _Rehearsed(Exception):
@@ -108,7 +121,7 @@ class Purging:
             return planned
 
     def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
-        """Withdraw the person's votes, lessons, corrections, promotions and archivings, in one transaction.
+        """Withdraw the person's votes, grades, lessons, corrections, promotions, archivings and values, in one step.
 
         An approval (👍) of an answer that used one of these lessons, or one that only these votes and promotions had
         put in the asker's reach, is withdrawn with them, whoever gave it, and so on for answers that used that
@@ -141,9 +154,12 @@ class Purging:
         now = self._core.clock()
         work = _Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
         votes = self._withdraw_votes(work, judgements)
+        grades = self._withdraw_words(work)
         lessons = self._withdraw_lessons(work)
-        promotions, shelved = self._withdraw_decisions(work)
+        promotions, shelved, released = self._withdraw_decisions(work)
         self._unlearn(work)
+        self._part_joined(work)
+        values, topics = withdraw_person(tx, workspace, person, now, self._core.new_id)
         runs, unlearned = _changed(work)
         return Purge(
             taught_by=person,
@@ -152,6 +168,10 @@ class Purging:
             corrections=sum(each.origin is Origin.CORRECTION for each in lessons),
             promotions=promotions,
             shelved=shelved,
+            released=released,
+            grades=grades,
+            values=values,
+            topics=topics,
             unlearned=unlearned,
             runs=runs,
         )
@@ -175,13 +195,43 @@ class Purging:
         work.touch(reaction.run_id)
         write_vote(self._core, work.tx, gone, work.now, detail=work.mark)
 
+    def _withdraw_words(self, work: _Work) -> int:
+        """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
+
+        The grades leave their table and are kept in the log, in their giver's name.
+        """
+        given: dict[str, list[dict[str, object]]] = {}
+        for each in work.tx.steps.grades_by(work.workspace, work.person):
+            said = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
+            given.setdefault(each.episode_id, []).append(said)
+        for episode_id in given:
+            work.touch(existing(work.tx, work.workspace, episode_id).run_id)
+        for run_id in list(work.before):
+            for episode in work.tx.episodes.of_run(work.workspace, run_id):
+                detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
+                if episode.id in given:
+                    detail["grades"] = given[episode.id]
+                if detail:
+                    taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
+                    record(work.tx, episode, taken)
+        work.tx.steps.erase_grades(work.workspace, work.person)
+        return sum(map(len, given.values()))
+
+    def _gave_the_reason(self, work: _Work, episode: Episode) -> bool:
+        if not episode.outcome_reason:
+            return False
+        log = work.tx.log.of_episode(work.workspace, episode.id)
+        told = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
+        return bool(told) and told[-1].actor == work.person
+
     def _withdraw_lessons(self, work: _Work) -> list[Episode]:
         """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
         tx = work.tx
         every = EpisodeFilter(author=work.person, include_archived=True, limit=None)
         ids = [each.id for each in tx.episodes.search(work.workspace, every) if work.wrote(each)]
         written = list(tx.episodes.get_many(work.workspace, ids).values())
-        live = [lesson for lesson in written if lesson.archived_at is None]
+        # What upkeep archived would come back by itself; what this archives does not.
+        live = [lesson for lesson in written if lesson.archived_at is None or why_archived(tx, lesson)]
         for lesson in written:
             work.touch(lesson.run_id)
         for lesson in live:
@@ -191,9 +241,9 @@ class Purging:
             self._correcting.restore_texts(tx, lesson, work.person, work.now)
         return live
 
-    def _withdraw_decisions(self, work: _Work) -> tuple[int, int]:
-        """Returns how many episodes they had promoted or narrowed, and how many leave or enter the archive."""
-        tx, promoted, shelved = work.tx, 0, 0
+    def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
+        """How many episodes they promoted or narrowed; how many change shelves; how many are in quarantine again."""
+        tx, promoted, shelved, released = work.tx, 0, 0, 0
         acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
         for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):
             episode = tx.episodes.get(work.workspace, episode_id)
@@ -205,15 +255,18 @@ class Purging:
                 after = self._withdraw_from(work, episode)
                 promoted += EventKind.PROMOTED in kinds
                 shelved += (after.archived_at is None) != (episode.archived_at is None)
-        return promoted, shelved
+                released += bool(after.quarantine) and not episode.quarantine
+        return promoted, shelved, released
 
     def _withdraw_from(self, work: _Work, episode: Episode) -> Episode:
         tx, policy = work.tx, self._core.policy
         work.touch(episode.run_id)
         tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
         told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
-        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at)
+        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at, quarantine=told.quarantine)
         tx.episodes.put(after)
+        if after.quarantine != episode.quarantine:
+            self._correcting.restore_texts(tx, after, work.person, work.now)
         if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
             # Their own question, which they put away: that was no teaching.
             record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
@@ -234,6 +287,14 @@ class Purging:
                 for was in work.before[run_id]:
                     for resting in self._resting_on(work, was, now[was.id]):
                         self._withdraw_approval(work, resting)
+
+    def _part_joined(self, work: _Work) -> None:
+        """What was joined to a lesson that is gone now stands for itself again."""
+        touched = [each.id for nodes in work.before.values() for each in nodes]
+        joined = joined_to(work.tx, work.workspace, touched)
+        for each in work.tx.episodes.get_many(work.workspace, joined).values():
+            work.touch(each.run_id)
+        part(work.tx, work.workspace, joined, work.now)
 
     def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
         """The answers that used an episode as a lesson to repeat, and would not be given it any more."""

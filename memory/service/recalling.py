@@ -14,11 +14,13 @@ from memory.model import (
     Lesson,
     LinkKind,
     Recollection,
+    RuleLine,
     Scope,
     StageCounts,
     Vector,
     Verdict,
 )
+from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Transaction
 from memory.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.retrieval.config import RetrievalConfig
@@ -26,6 +28,8 @@ from memory.retrieval.consensus import settle_disagreements, voice_of
 from memory.retrieval.lexical import likeness
 from memory.retrieval.pipeline import Candidate
 from memory.service.core import Core
+from memory.service.guessing import guessed_exemplars
+from memory.service.ruling import rule_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +115,19 @@ class IndexSource:
 class Recalling:
     """The use case of recall."""
 
-    def __init__(self, core: Core, config: RetrievalConfig, candidates: int) -> None:
+    def __init__(
+        self,
+        core: Core,
+        config: RetrievalConfig,
+        candidates: int,
+        *,
+        guesses: bool = False,
+        rule_from: int = UpkeepPolicy().rule_from,
+    ) -> None:
         self._core = core
         self._candidates = candidates
+        self._shows_guesses = guesses
+        self._rule_from = rule_from
         self.config = config
 
     def recall(
@@ -153,10 +167,32 @@ class Recalling:
         )
         counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
         exemplars, counts = self._expanded(scope, exemplars, counts, (config or self.config).max_per_author)
+        found = exemplars
         if (config or self.config).consensus:
             exemplars = self._settled(scope, exemplars)
-        recollection = Recollection(retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts)
+        rules = self._rules(scope, found, exemplars)
+        if self._shows_guesses:
+            exemplars += guessed_exemplars(
+                self._core,
+                scope,
+                goal,
+                vector,
+                run_id=run_id,
+                context=context,
+                config=config or self.config,
+                taught=exemplars,
+            )
+        recollection = Recollection(
+            retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules
+        )
         return Recalled(recollection=recollection, vector=vector)
+
+    def _rules(self, scope: Scope, found: Sequence[Exemplar], settled: Sequence[Exemplar]) -> tuple[RuleLine, ...]:
+        """The rules behind the exemplars that stand; what was overruled or is disputed is no part of any."""
+        stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
+        unsettled = {exemplar.episode.id for exemplar in found} - stands
+        with self._core.store.read() as tx:
+            return rule_lines(tx, scope, settled, unsettled, self._rule_from) if stands else ()
 
     def _embed(self, goal: str) -> Vector | None:
         try:

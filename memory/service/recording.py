@@ -17,6 +17,7 @@ from memory.model import (
     Recollection,
     Retrieval,
     RetrievalItem,
+    RuleLine,
     Signal,
     Vector,
     Verdict,
@@ -24,6 +25,7 @@ from memory.model import (
 from memory.ports import Transaction
 from memory.quarantine import flags_of
 from memory.service.core import Core, event, record, settle
+from memory.service.guessing import guess_of
 from memory.service.holding import hold_back
 
 
@@ -36,6 +38,8 @@ class NodeRecall:
     vector: Vector | None
     """The goal's embedding; None when the embedder failed."""
     shown_ids: tuple[str, ...]
+    rules: tuple[RuleLine, ...] = ()
+    """The rules that were in its prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,8 @@ class UsedLesson:
     episode: Episode
     relevance: float
     signal: Signal
+    is_guess: bool = False
+    """Whether only a model judged it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +219,9 @@ class Recording:
             if lesson is None:  # forgotten while the agent was working
                 continue
             source = f"{recollection.retrieval_id}/{lesson.id}"
-            lesson = record(tx, lesson, event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}"))
+            reached = {"audience": exemplar.audience.value}
+            injected = event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}", detail=reached)
+            lesson = record(tx, lesson, injected)
             found = self._core.detector.detect(exemplar, node.goal, node.output, node.action)
             detail = {"ratio": round(found.ratio, 4), "run": run.run_id}
             kind = EventKind(found.signal.value)
@@ -242,6 +250,16 @@ class Recording:
             counts=recollection.counts.as_dict(),
         )
         tx.retrievals.put(retrieval, items)
+        if node is not None:
+            self._store_rules(tx, node, recall, now)
+
+    def _store_rules(self, tx: Transaction, node: Episode, recall: NodeRecall, now: datetime) -> None:
+        """Note which rules were in a node's prompt: their ids and those of the lessons each was made of."""
+        retrieval_id = recall.recollection.retrieval_id
+        for rule in recall.rules:
+            told = {"retrieval": retrieval_id, "rule": rule.rule_id, "lessons": list(rule.lesson_ids)}
+            source = f"rule/{retrieval_id}/{rule.rule_id}"
+            tx.log.append(event(node, EventKind.RULE_SHOWN, "goodbot", now, source=source, detail=told))
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
         """Note that a part was posted: from now on a reaction on that message finds the answer.
@@ -334,13 +352,21 @@ class Recording:
                     if item.signal is Signal.USED and (known is None or item.relevance > known.relevance):
                         best[item.episode_id] = item
             episodes = tx.episodes.get_many(workspace, best)
+            grades = tx.steps.grades(
+                workspace, [each.id for each in episodes.values() if not each.verdict.is_validated]
+            )
             corrected = {
                 link.to_id
                 for link in tx.episodes.links(workspace, best)
                 if link.kind is LinkKind.CORRECTS and link.from_id in best
             }
         used = [
-            UsedLesson(episode=episodes[item.episode_id], relevance=item.relevance, signal=Signal.USED)
+            UsedLesson(
+                episode=episodes[item.episode_id],
+                relevance=item.relevance,
+                signal=Signal.USED,
+                is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
+            )
             for item in best.values()
             if item.episode_id in episodes and item.episode_id not in corrected
         ]

@@ -6,6 +6,7 @@ from datetime import datetime
 from memory.errors import EmbeddingFailed, InvalidInput
 from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Vector, Verdict, Visibility
 from memory.ports import Transaction
+from memory.service.archive import why_archived
 from memory.service.core import Core, event, existing, file_in_index, record, settle
 from memory.service.correcting import (
     OWN_CORRECTION,
@@ -195,7 +196,7 @@ class Teaching:
                     "teach it again in a public channel to share it"
                 )
             promoted = self._promoted(tx, episode, audience, actor, role, now)
-            settle(tx, workspace, promoted.run_id, actor, now, self._core.policy, promoted.outcome_reason)
+            settle(tx, workspace, promoted.run_id, actor, now, self._core.policy)
             return existing(tx, workspace, episode_id)
 
     def _promoted(
@@ -223,7 +224,9 @@ class Teaching:
         now = self._core.clock()
         with self._core.store.write() as tx:
             episode = existing(tx, workspace, episode_id)
-            if (episode.archived_at is not None) == (kind is EventKind.ARCHIVED):
+            is_as_wanted = (episode.archived_at is not None) == (kind is EventKind.ARCHIVED)
+            # What upkeep put away may come back by itself; what a person puts away stays there.
+            if is_as_wanted and not why_archived(tx, episode):
                 return episode
             after = record(tx, episode, event(episode, kind, actor, now))
             file_in_index(tx, after)

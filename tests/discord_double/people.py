@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.discord_double.backstage import Backstage
+from tests.discord_double.mentions import pings
 from tests.discord_double.model import Channel, File, Json, Message, MessageFlag, Person
 from tests.discord_double.permissions import Permission
 from tests.discord_double.stage import on_loop
@@ -48,9 +49,10 @@ class People(Backstage):
 
     @on_loop
     def edits(self, message: Message | str, content: str) -> Message:
-        """The author changes the text."""
+        """The author changes the text. Whom it mentions now is in the event too, though it rings no bell."""
         current = self._current(message)
-        return self.happenings.edit(replace(current, content=content, edited_at=self.world.clock()))
+        mentioned = current.pings | pings(content, None)
+        return self.happenings.edit(replace(current, content=content, edited_at=self.world.clock(), pings=mentioned))
 
     @on_loop
     def unfurls(self, message: Message | str, url: str = "https://example.org/") -> Message:

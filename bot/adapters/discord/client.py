@@ -40,6 +40,8 @@ class Client(discord.AutoShardedClient):
     """One login. `hear` is told of every event at once, before the next one is read."""
 
     def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed, chosen: HasChosen) -> None:
+        # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(settings),
             max_messages=None,

@@ -36,6 +36,9 @@ SOMEBODY = "somebody"
 """Discord does not say who deletes a message or clears its reactions."""
 
 _MOST_COMMANDS = 2000
+_MOST_MESSAGES = 5000
+_CALLED_LATE = timedelta(hours=1)
+"""A mention that is edited into an older message calls nobody: it is likely a correction of what was long settled."""
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 """Messages in which people say something; every other kind is a notice of Discord's."""
 
@@ -48,6 +51,10 @@ class Intake:
         self._pace = Pace(desk.clock)
         self._commands: Recent[str, bool] = Recent(desk.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
+        self._heard: Recent[int, bool] = Recent(desk.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        """Messages meant for the bot; one that is not among them may become so by an edit."""
+        self._gone: Recent[int, bool] = Recent(desk.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        """Deleted ones: a deletion may come before its message."""
         self._handlers: dict[str, Callable[[Any], None]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
@@ -71,6 +78,9 @@ class Intake:
         address = self._address(message)
         if address is None or not self._is_of_a_person(message) or not self._admits(message):
             return
+        if self._gone.get(message.id):
+            return
+        self._heard.put(message.id, True)
         self._desk.tasks.start(message.channel.id, lambda: self._on_message(message, address))
 
     def _address(self, message: discord.Message) -> Address | None:
@@ -174,9 +184,14 @@ class Intake:
         message = edit.message
         edited_at = message.edited_at
         # A preview of a link that Discord adds is an update too, of a message that nobody edited.
-        if edited_at is None or self._address(message) is None or not self._is_of_a_person(message):
+        address = self._address(message)
+        if edited_at is None or address is None or not self._is_of_a_person(message):
             return
         self._desk.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
+        is_young = self._desk.clock() - message.created_at < _CALLED_LATE
+        if address is Address.MENTION and is_young and not self._heard.get(message.id):
+            # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
+            self._message(message)
 
     async def _on_edit(self, message: discord.Message, edited_at: datetime) -> None:
         text = self._plain(message)
@@ -208,6 +223,7 @@ class Intake:
         self, message_id: int, gone: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent
     ) -> None:
         at = self._desk.clock()
+        self._gone.put(message_id, True)
 
         async def tell() -> None:
             place = await self._desk.places.of(gone.channel_id, gone.guild_id)

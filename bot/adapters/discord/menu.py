@@ -27,6 +27,7 @@ _BY_ID = {
     "archive": ("Take a lesson out of use", "lesson"),
     "restore": ("Put an archived lesson back into use", "lesson"),
     "unrate": ("Take one of your ratings back", "answer"),
+    "release": ("For teachers: let a lesson be used that I hold back", "lesson"),
 }
 _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
@@ -111,8 +112,8 @@ def _add_for_teachers(group: app_commands.Group, orders: Orders) -> None:
     async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
         await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
 
-    @group.command(name="purge", description="For teachers: erase everything that one person taught")
-    @app_commands.describe(person="Who taught it", confirm="Choose yes to erase it; without, I only count")
+    @group.command(name="purge", description="For teachers: take back everything that one person taught")
+    @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
     async def purge(interaction: Use, person: discord.User, confirm: str = "") -> None:
         await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())

@@ -13,9 +13,11 @@ from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.growing import AT_ONCE, beginning, grow
 from bot.adapters.discord.markdown import one_line, to_discord
+from bot.adapters.discord.names import Names
 from bot.adapters.discord.places import DIRECT_WORKSPACE, address
 from bot.adapters.discord.rest import NO_HISTORY, UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rest, Sleep, code_of
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
+from bot.adapters.naming import by_name
 from bot.adapters.recent import Recent
 from bot.adapters.splitting import size, split
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
@@ -44,6 +46,7 @@ class Posting:
         """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
+        self._names = Names(client, rest, clock)
         self._last_answers: Recent[str, str] = Recent(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:
@@ -55,6 +58,7 @@ class Posting:
 
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
+        message = await by_name(message, self._names.of)
         aside = aside_to(message.private_to) if message.private_to and not message.is_answer else None
         if aside is not None:
             return _ref(message, await aside.tell(message.text, choices=message.choices))

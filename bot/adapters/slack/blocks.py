@@ -98,7 +98,7 @@ def _thumbs() -> Block:
 
 def question_blocks(question: str, answer: Answer) -> list[Block]:
     """What a person who reacted 👎 sees, alone."""
-    buttons = [_button("Tell you", TELL, answer), _button("Try again", RETRY, answer)]
+    buttons = [_button("Correct it", TELL, answer), _button("Try again", RETRY, answer)]
     return [
         {"type": "section", "text": {"type": "mrkdwn", "text": to_mrkdwn(question)[:_SECTION_LIMIT]}},
         {"type": "actions", "elements": [*buttons, _button("Not now", NOT_NOW, answer)]},

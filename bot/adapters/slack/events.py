@@ -84,6 +84,11 @@ def at(ts: str) -> datetime:
     return datetime.fromtimestamp(float(ts), UTC)
 
 
+def timed(event: Json, otherwise: float) -> Json:
+    """The event with the moment it happened; `otherwise`, in seconds since the epoch, if Slack leaves that out."""
+    return event if event.get("event_ts") else {**event, "event_ts": f"{otherwise:.6f}"}
+
+
 def stamp_in(text: str) -> str:
     """The last of Slack's time stamps in an id, or nothing."""
     found = _STAMP.findall(text)

@@ -17,6 +17,7 @@ from bot.adapters.slack.events import (
     message_id_of,
     read_message,
     read_reaction,
+    timed,
 )
 from bot.adapters.slack.web import Json
 from bot.adapters.words import Typed, command_in
@@ -48,7 +49,7 @@ class Intake:
 
     async def message(self, body: Json) -> None:
         """A `message` or `app_mention` event."""
-        read = read_message(body["event"], self._desk.identity.user)
+        read = read_message(self._event(body), self._desk.identity.user)
         if read is None or not await self._desk.admits(read.spot):
             return
         async with self._in_order(("message", read.spot.channel)):
@@ -62,7 +63,7 @@ class Intake:
 
     async def reaction(self, body: Json) -> None:
         """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
-        read = read_reaction(body["event"])
+        read = read_reaction(self._event(body))
         if read is None or not await self._desk.admits(read.spot):
             return
         if normalise(read.emoji) in _STOP_SIGNS:
@@ -76,7 +77,7 @@ class Intake:
 
     async def session_stopped(self, body: Json) -> None:
         """Somebody pressed Slack's own stop button."""
-        event = body["event"]
+        event = self._event(body)
         spot = Spot(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
         if not await self._desk.admits(spot):
             return
@@ -88,6 +89,9 @@ class Intake:
             await self._desk.status.end(spot.channel, spot.thread)
         except MessengerError as error:
             log.info("the status of a thread nobody works in stays: %s", error)
+
+    def _event(self, body: Json) -> Json:
+        return timed(body["event"], float(body.get("event_time") or self._desk.clock().timestamp()))
 
     # Inside -------------------------------------------------------------------------------------------------------
 

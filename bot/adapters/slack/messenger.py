@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.adapters import splitting, words
+from bot.adapters.naming import by_name
 from bot.adapters.slack.acknowledging import InTime
 from bot.adapters.slack.aside import way_to
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
@@ -19,6 +20,7 @@ from bot.adapters.slack.identity import Identity, identify, settings_in
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import Front, make_app
+from bot.adapters.slack.names import Names
 from bot.adapters.slack.places import Places
 from bot.adapters.slack.posting import Begun, Poster
 from bot.adapters.slack.roles import Roles
@@ -79,6 +81,7 @@ class SlackMessenger:
             gone=lambda code: self._end(f"Slack says {code}"),
         )
         self._threads = Threads(self._web, clock)
+        self._names = Names(self._web, clock)
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or Begun(clock()), sleep=sleep)
@@ -208,6 +211,7 @@ class SlackMessenger:
         Raises `MessengerError` kinds.
         """
         self._check_workspace(message.workspace)
+        message = await by_name(message, self._names.of)
         if message.private_to and (tell := way_to(message.private_to)):
             await tell(message)
             return MessageRef(workspace=message.workspace, channel=message.channel, message_id="")

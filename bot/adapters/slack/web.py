@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
+from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -139,7 +140,13 @@ def library_log() -> logging.Logger:
     """The log of slack-bolt and slack-sdk. Never in detail: they would write down what people say, and tokens."""
     logger = logging.getLogger(f"{__name__}.library")
     logger.setLevel(logging.INFO)
+    logger.addFilter(_is_news)
     return logger
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that slack-bolt ignores the token it finds in the environment by itself: each payload is given its own."""
+    return record.getMessage() != warning_client_prioritized_and_token_skipped()
 
 
 def _client(api_url: str, token: str | None) -> AsyncWebClient:

@@ -41,6 +41,7 @@ To look:
 _FOR_TEACHERS = """\
 For teachers:
   /review [page N]      lessons that wait for a teacher
+  /release ID           let a lesson be used that I hold back
   /promote ID [channel|workspace|personal]
                         whom a lesson counts for
   /purge NAME           take back everything somebody taught; asks first
@@ -217,7 +218,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "forget", "privacy", "stop"),
-    *("review", "promote", "purge"),
+    *("review", "promote", "release", "purge"),
 )
 """Commands of the bot that are passed on as they are typed."""
 

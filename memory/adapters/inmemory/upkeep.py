@@ -44,6 +44,7 @@ class Upkeep:
         for rule in rules_now:
             rules[storable(rule).workspace, rule.id] = rule
 
-    def rules(self, workspace: str, partitions: Sequence[str]) -> list[Rule]:
+    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
         rules = self._access.state.rules
-        return [rules[key] for key in sorted(rules) if key[0] == workspace and rules[key].partition in partitions]
+        found = [rules[key] for key in sorted(rules) if key[0] == workspace]
+        return [rule for rule in found if partitions is None or rule.partition in partitions]

@@ -20,7 +20,9 @@ _RETRY_SECONDS = 0.02
 
 def open_engine(path: Path) -> Engine:
     """An engine for one database file. Connects when first used; nothing is created before."""
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS})
+    url = URL.create("sqlite", database=str(path))
+    # What people say is a parameter of statements: it must not get into a log with them.
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True)
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     return engine

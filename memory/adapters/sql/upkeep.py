@@ -22,6 +22,7 @@ _RULES = (
     .where(_r.workspace == bindparam("w"), _r.partition.in_(bindparam("partitions", expanding=True)))
     .order_by(_r.id)
 )
+_ALL_RULES = select(rules).where(_r.workspace == bindparam("w")).order_by(_r.id)
 
 
 class Upkeep:
@@ -57,6 +58,9 @@ class Upkeep:
         rows = [{column.name: getattr(storable(rule), column.name) for column in _r} for rule in rules_now]
         self._session.run(insert(rules), rows)
 
-    def rules(self, workspace: str, partitions: Sequence[str]) -> list[Rule]:
-        found = self._session.rows(_RULES, {"w": workspace, "partitions": list(partitions)})
+    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
+        if partitions is None:
+            found = self._session.rows(_ALL_RULES, {"w": workspace})
+        else:
+            found = self._session.rows(_RULES, {"w": workspace, "partitions": list(partitions)})
         return [Rule(**row._mapping) for row in found]

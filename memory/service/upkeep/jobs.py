@@ -15,9 +15,9 @@ from memory.ports import EpisodeFilter
 from memory.rules import rules_of
 from memory.service.archive import archive_idle
 from memory.service.core import Core
-from memory.service.privacy import Privacy
+from memory.service.privacy import erase_run
 from memory.service.upkeep.merging import join_duplicates
-from memory.service.upkeep.sweeping import forgotten_runs, sweep_expired
+from memory.service.upkeep.sweeping import forgotten_runs, is_forgotten, sweep_expired
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +53,16 @@ def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    privacy = Privacy(core)
     erased = 0
     for workspace in core.store.workspaces():
         for run_id in forgotten_runs(core.store, workspace, now, policy):
-            erased += bool(privacy.erase_run(workspace, run_id))
+            with core.store.write() as tx:
+                # Read again: somebody may have judged it meanwhile.
+                nodes = tx.episodes.of_run(workspace, run_id)
+                if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
+                    erased += bool(erase_run(tx, workspace, run_id, core.policy))
+    if erased:
+        core.store.erase_free_space()
     return f"{erased} answers nobody judged"
 
 

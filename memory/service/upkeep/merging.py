@@ -13,7 +13,7 @@ from memory.audience import partitions_of
 from memory.model import Episode, EventKind, Link, LinkKind
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules import said, same_goal
-from memory.service.archive import ACTOR, MERGED, shelve, unshelve, why_archived
+from memory.service.archive import ACTOR, MERGED, is_restored_by_a_person, part, shelve
 from memory.service.core import event, record
 
 NEAR = 0.95
@@ -23,7 +23,8 @@ NEAR = 0.95
 def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
     """Join what is the same, part what no longer is. Returns (how many were joined, how many parted)."""
     with store.write() as tx:
-        parted = _part(tx, workspace, now)
+        every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
+        parted = part(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
         joined = 0
         for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
             for same in _same_goals(tx, workspace, group):
@@ -66,32 +67,12 @@ def _is_same(one: Episode, other: Episode, vectors: "dict[str, tuple[str, np.nda
 
 def _join(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
     keeper = max(same, key=lambda lesson: (lesson.strength, lesson.used_count, lesson.created_at, lesson.id))
-    others = [lesson for lesson in same if lesson.id != keeper.id]
-    for lesson in others:
+    # Whole, for a list leaves out the long texts, and what is archived is stored again.
+    others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
+    joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
+    for lesson in joined:
         shelve(tx, lesson, now, {"reason": MERGED, "into": keeper.id})
         link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
         tx.episodes.add_link(link)
         record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))
-    return len(others)
-
-
-def _part(tx: Transaction, workspace: str, now: datetime) -> int:
-    """Bring back what was joined to a lesson that does not stand for it any more."""
-    parted = 0
-    every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
-    by_id = {episode.id: episode for episode in every}
-    for episode in every:
-        why = why_archived(tx, episode) if episode.archived_at is not None else {}
-        if why.get("reason") != MERGED:
-            continue
-        keeper = by_id.get(str(why.get("into")))
-        if keeper is None or not _stands_for(keeper, episode):
-            full = tx.episodes.get(workspace, episode.id)
-            if full is not None:
-                unshelve(tx, full, ACTOR, now, "parted")
-                parted += 1
-    return parted
-
-
-def _stands_for(keeper: Episode, joined: Episode) -> bool:
-    return keeper.archived_at is None and keeper.verdicts == joined.verdicts and keeper.correction == joined.correction
+    return len(joined)

@@ -1,10 +1,11 @@
 """What has run out goes: the ledger's rows, values that expire, answers nobody judged, ids of events long handled."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from memory.model import Verdict
+from memory.model import Episode, Verdict
 from memory.model.upkeep import UpkeepPolicy
-from memory.ports import EpisodeFilter, Store
+from memory.ports import EpisodeFilter, Store, Transaction
 
 
 def sweep_expired(store: Store, now: datetime, policy: UpkeepPolicy) -> tuple[int, int, int]:
@@ -18,11 +19,30 @@ def sweep_expired(store: Store, now: datetime, policy: UpkeepPolicy) -> tuple[in
 
 def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
     """Answers older than the retention that nobody judged, that taught nothing and that nothing rests on."""
-    before = now - policy.pending_kept
     with store.read() as tx:
         every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
-        runs: dict[str, bool] = {}
+        runs: dict[str, list[Episode]] = {}
         for episode in every:
-            is_over = episode.created_at < before and episode.verdict is Verdict.PENDING and not episode.correction
-            runs[episode.run_id] = runs.get(episode.run_id, True) and is_over
-        return [run_id for run_id, is_over in runs.items() if is_over and not tx.teaching.votes(workspace, run_id)]
+            runs.setdefault(episode.run_id, []).append(episode)
+        return [run_id for run_id, nodes in runs.items() if is_forgotten(tx, workspace, run_id, nodes, now, policy)]
+
+
+def is_forgotten(
+    tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], now: datetime, policy: UpkeepPolicy
+) -> bool:
+    """Whether an answer with these nodes may go: see `forgotten_runs`.
+
+    Something rests on it as long as there is another answer's correction of it, or another answer that was shown it.
+    """
+    before = now - policy.pending_kept
+    is_unjudged = all(
+        node.created_at < before and node.verdict is Verdict.PENDING and not node.correction and node.promoted is None
+        for node in nodes
+    )
+    if not is_unjudged or tx.teaching.votes(workspace, run_id):
+        return False
+    own = {node.id for node in nodes}
+    if any(link.to_id in own and link.from_id not in own for link in tx.episodes.links(workspace, own)):
+        return False
+    shown = (each for node in nodes for each, _ in tx.retrievals.of_episode(workspace, node.id))
+    return all(retrieval.run_id == run_id for retrieval in shown)

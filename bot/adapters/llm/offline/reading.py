@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.model import Lesson
+from memory.retrieval.prompt import RULES_HEADER
 
 _GOAL = re.compile(r"<goal>\n(.*)\n</goal>\s*\Z", re.DOTALL)
 _LESSONS = re.compile(r"^<lessons>\n(.*?)\n</lessons>$", re.DOTALL | re.MULTILINE)
@@ -69,10 +70,12 @@ def read_output(text: str) -> str:
 
 
 def _read_lessons(lines: Iterable[str]) -> list[Taught]:
-    """Numbered lessons; the header above the first one is skipped."""
+    """Numbered lessons; the header above the first one is skipped, and the rules behind the last one: they repeat."""
     found: list[tuple[re.Match[str], dict[str, list[str]]]] = []
     field: list[str] = []
     for line in lines:
+        if line == RULES_HEADER:
+            break
         if first := _FIRST_LINE.fullmatch(line):
             found.append((first, {}))
             field = []

@@ -1,0 +1,32 @@
+"""People by name instead of by id, in what the bot says of them."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from bot.model import BotMessage
+
+_LONGEST = 30
+_UNPLAIN = re.compile(r"[^\w .'’-]+")
+
+
+async def by_name(message: BotMessage, name_of: Callable[[str], Awaitable[str]]) -> BotMessage:
+    """The message with names for the people it mentions. An answer's own text stays as it is: the ledger knows it.
+
+    `name_of` gives a name, as people chose it for themselves, or nothing where there is none to be had.
+    """
+    names = {person: name for person in message.people if (name := plain_name(await name_of(person)))}
+    if not names:
+        return message
+    found = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+
+    def named(text: str) -> str:
+        return found.sub(lambda match: names[match[0]], text)
+
+    text = message.text if message.is_answer else named(message.text)
+    return replace(message, text=text, lessons=tuple(map(named, message.lessons)))
+
+
+def plain_name(name: str) -> str:
+    """A name as one short run of words: without marks that would format text, link somewhere or call people."""
+    return " ".join(_UNPLAIN.sub(" ", name).split())[:_LONGEST].rstrip()

@@ -1,0 +1,73 @@
+"""The model that judges answers nobody reacted to, looked after every minute on APScheduler. Off by default."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot.app.build import make_model
+from bot.config import Settings
+from bot.conversation.grading import ModelGrading
+from bot.conversation.off_loop import OffLoop
+from memory.adapters.system import utc_now
+from memory.errors import MemoryFault
+from memory.service import Memory
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 60.0
+"""How often it is looked for answers to judge."""
+
+
+@asynccontextmanager
+async def grading_running(
+    settings: Settings, memory: Memory, owner: str, *, look_s: float = LOOK_S
+) -> AsyncIterator[None]:
+    """Judge what waits beside whatever else the event loop does. Nothing at all while it is off.
+
+    Raises `ConfigError` for a model that is not known.
+    """
+    grading = settings.grading
+    name = settings.model.name if grading.model == "same" else grading.model
+    if name == "offline":
+        log.warning("the offline model is no language model and judges nothing; set [grading] model to PROVIDER:NAME")
+    if name in ("off", "offline"):
+        yield
+        return
+    changed = settings.model_copy(update={"model": settings.model.model_copy(update={"name": name})})
+    model, off_loop = make_model(changed, memory.embedder), OffLoop(threads=1)
+    judge = ModelGrading(
+        memory=memory,
+        off_loop=off_loop,
+        model=model,
+        idle=timedelta(minutes=grading.idle_minutes),
+        per_run=grading.per_run,
+        owner=owner,
+    )
+
+    async def look() -> None:
+        try:
+            count = await judge.run()
+        except MemoryFault as error:
+            log.error("answers nobody reacted to are not judged for now: %s", error)
+            return
+        if count:
+            log.info("%s judged %d answers nobody reacted to", name, count)
+
+    scheduler = AsyncIOScheduler(
+        timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
+    )
+    scheduler.add_job(look, "interval", seconds=look_s, next_run_time=utc_now())
+    scheduler.start()
+    try:
+        yield
+    finally:
+        scheduler.shutdown(wait=False)
+        try:
+            await judge.release()
+        except MemoryFault as error:
+            log.warning("the lease of the grading runs out by itself: %s", error)
+        await model.close()
+        off_loop.close()

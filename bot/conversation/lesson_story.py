@@ -1,0 +1,104 @@
+"""Why a lesson counts as it does: its verdicts and votes, what moved it, where it was shown and how it fared."""
+
+from collections.abc import Sequence
+
+from bot.conversation.wording import verdict_word
+from memory.audience import may_see
+from memory.model import Audience, EventKind, Scope
+from memory.retrieval.prompt import percent, shown_line
+from memory.service import LessonStory
+from memory.service.explaining import Move, Use, WeighedVote
+
+_LATEST = 5
+"""How many events and uses a chat is told; an administrator is told all."""
+
+
+def vote_text(weighed: WeighedVote) -> str:
+    """`ana 👍 (teacher, weighs 1.00, beyond the limit)`."""
+    vote = weighed.vote
+    notes = [vote.role.value, f"weighs {weighed.weight:.2f}"]
+    if weighed.right or weighed.wrong:
+        notes.append(f"proven right {weighed.right}, wrong {weighed.wrong}")
+    if vote.is_limited:
+        notes.append("beyond the limit")
+    if vote.node_id:
+        notes.append("on this part")
+    return f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'} ({', '.join(notes)})"
+
+
+def votes_text(votes: Sequence[WeighedVote]) -> str:
+    """All of them in one line."""
+    return ", ".join(map(vote_text, votes)) or "none"
+
+
+def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
+    """The lesson's story as Markdown. What the reader may not see is counted; no reader means an administrator."""
+    episode = story.episode
+    lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
+    lines.extend(
+        f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes)}"
+        for each in story.verdicts
+    )
+    idle = [each for each in story.votes if not any(each in verdict.votes for verdict in story.verdicts)]
+    if idle:
+        lines.append(f"- votes without effect: {votes_text(idle)}")
+    lines.extend(_decisions(story))
+    lines.extend(_joined(story, reader))
+    lines.append(
+        f"- strength {episode.strength:.2f} when last touched, {story.strength_now:.2f} now; "
+        f"salience {episode.salience:.2f}, {story.salience_now:.2f} now"
+    )
+    moves = story.moves if reader is None else story.moves[-_LATEST:]
+    lines.extend(_move(move) for move in moves)
+    if len(moves) < len(story.moves):
+        lines.append(f"  - and {len(story.moves) - len(moves)} earlier")
+    totals = ", ".join(f"{name} {count}" for name, count in story.totals.items())
+    lines.append(f"- shown as a lesson {len(story.uses)} times: {totals}")
+    lines.extend(_uses(story.uses, reader))
+    return "\n".join(lines)
+
+
+def _decisions(story: LessonStory) -> list[str]:
+    lines = []
+    if story.episode.promoted not in (None, Audience.PERSONAL):
+        lines.append(f"- shared with the {story.episode.promoted}")
+    if story.episode.quarantine:
+        lines.append(f"- held back: {', '.join(story.episode.quarantine)}")
+    if story.stands_in:
+        lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
+    for event in story.decisions:
+        if event.kind is not EventKind.MERGED:
+            told = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
+            by = shown_line(event.actor, 30) or "nobody"
+            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {told}", 160))
+    return lines
+
+
+def _joined(story: LessonStory, reader: Scope | None) -> list[str]:
+    if not story.joined:
+        return []
+    seen = [each for each in story.joined if reader is None or may_see(reader, each)]
+    lines = [f"- stands for {len(story.joined)} more that say the same"]
+    lines.extend(f"  - “{shown_line(each.goal, 60)}” [{each.id[-8:]}]" for each in seen)
+    return lines
+
+
+def _move(move: Move) -> str:
+    event = move.event
+    return (
+        f"  - {event.at:%Y-%m-%d %H:%M} {event.kind.value}: strength {move.strength:.2f}, salience {move.salience:.2f}"
+    )
+
+
+def _uses(uses: Sequence[Use], reader: Scope | None) -> list[str]:
+    seen = [use for use in uses if reader is None or (use.asked is not None and may_see(reader, use.asked))]
+    told = seen if reader is None else seen[:_LATEST]
+    lines = [
+        f"  - {use.retrieval.at:%Y-%m-%d %H:%M} “{shown_line(use.retrieval.goal, 60)}” {use.item.lesson.value} "
+        f"{percent(use.item.relevance)}% as number {use.item.rank}, "
+        f"{use.item.signal.value if use.item.signal else 'unknown'} ({use.item.ratio:.2f})"
+        for use in told
+    ]
+    if len(told) < len(uses):
+        lines.append(f"  - and {len(uses) - len(told)} more, earlier or not yours to see")
+    return lines

@@ -1,0 +1,48 @@
+"""While an answer is under way: who may stop it, and what is said meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.model import Address
+from memory.model import Role
+from tests.conversation_doubles import BOB, TEA, Chat
+from tests.world import scope
+
+
+@pytest.fixture
+async def chat() -> AsyncIterator[Chat]:
+    chat = Chat()
+    yield chat
+    await chat.bot.idle()
+    chat.off_loop.close()
+
+
+async def begun(chat: Chat) -> None:
+    chat.oracle.gates["slow"] = asyncio.Event()
+    await chat.sink(chat.message("slow"))
+    await chat.oracle.arrived.get()
+
+
+async def test_only_whoever_asked_stops_an_answer(chat: Chat) -> None:
+    await begun(chat)
+    assert await chat.command("stop", by=BOB) == "Only whoever asked that, or a teacher, can stop it."
+    assert await chat.command("stop") == "Stopped."
+    assert await chat.command("stop") in ("Stopped.", "I am not working on anything here.")
+
+
+async def test_a_teacher_stops_anybodys_answer(chat: Chat) -> None:
+    await begun(chat)
+    assert await chat.command("stop", by=TEA, role=Role.TEACHER) == "Stopped."
+
+
+async def test_a_reply_in_a_thread_that_is_being_answered_waits_its_turn(chat: Chat) -> None:
+    await begun(chat)
+    await chat.sink(replace(chat.message("and this?", BOB), address=Address.FOLLOW_UP))
+    elsewhere = chat.message("not for the bot", scope("ana", channel="c2"))
+    await chat.sink(replace(elsewhere, address=Address.FOLLOW_UP))
+    chat.oracle.gates["slow"].set()
+    await chat.bot.idle()
+    assert chat.messenger.answers == ["the answer to slow", "the answer to and this?"]
