@@ -43,8 +43,8 @@ class EventKind(StrEnum):
     LIMITED = "limited"
     """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
     PURGED = "purged"
-    """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without an
-    episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""
+    """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without
+    an episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
