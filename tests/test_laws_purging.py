@@ -1,5 +1,6 @@
 """A purge takes influence away and keeps the trail: with limits, trust, quarantine, grades of steps, topics, rules."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -154,7 +155,8 @@ class FullPlay(Play):
                 self.hold(number, who)
             case "release":
                 target = self.target(number, history, which, ("hold",))
-                if target is not None and ROLES[who].may_promote:
+                # Nobody else does: to release what is released already is no act that could be left over.
+                if target is not None and who == MAL:
                     self.world.memory.teaching.release(W, target.id, actor=who, role=ROLES[who])
             case "job":
                 for job in ("consolidate", "archive", "sweep"):
@@ -170,6 +172,14 @@ class FullPlay(Play):
         )  # fmt: skip
         assert lesson is not None
         self.made[number] = lesson
+
+    def take_back_approvals(self, number: int) -> None:
+        """Those that came by a command too, which no message stands for."""
+        with self.world.memory.store.read() as tx:
+            given = tx.teaching.reactions_of_run(W, self.made[number].run_id)
+        for each in given:
+            if each.is_active and each.value > 0:
+                self.world.memory.teaching.vote(replace(each, is_active=False, at=self.world.clock.tick()))
 
     def rules(self) -> list[tuple[str, tuple[int, ...]]]:
         """The rules there are after the job, by the acts that made their lessons."""
