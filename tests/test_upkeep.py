@@ -257,3 +257,20 @@ def test_a_lease_must_be_for_some_time() -> None:
 def test_the_policy_is_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"rule|longer"):
         UpkeepPolicy(**wrong)  # type: ignore[arg-type]
+
+
+def test_topics_are_kept_in_shape(world: World) -> None:
+    from memory.world import World as Topics
+    from memory.world import WorldPolicy
+    from memory.world.ingest import FieldInput, Ingest
+
+    memory = world.memory
+    patient = Topics(
+        memory.store, memory.embedder, clock=world.clock, new_id=world.ids, policy=WorldPolicy(max_merges=0)
+    )
+    for _ in range(2):
+        world.clock.tick()
+        patient.ingest(ana, Ingest(title="Spare key", fields=(FieldInput(name="place", value="blue pot"),)))
+    assert run(world, "topics") == "1 topics joined, 0 archived"
+    assert run(world, "topics") == "0 topics joined, 0 archived"
+    assert memory.audit.check() == []

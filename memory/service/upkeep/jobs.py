@@ -18,6 +18,7 @@ from memory.service.core import Core
 from memory.service.privacy import erase_run
 from memory.service.upkeep.merging import join_duplicates
 from memory.service.upkeep.sweeping import forgotten_runs, is_forgotten, sweep_expired
+from memory.world import World
 
 log = logging.getLogger(__name__)
 
@@ -86,11 +87,19 @@ def _consolidate(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     return f"{count} rules"
 
 
+def _topics(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    world = World(core.store, core.embedder, clock=core.clock, new_id=core.new_id, clean=core.redactor.text)
+    workspaces = core.store.workspaces()
+    joined = sum(len(world.revise(workspace)) for workspace in workspaces)
+    return f"{joined} topics joined, {sum(len(world.forget_idle(workspace)) for workspace in workspaces)} archived"
+
+
 JOBS = (
     Job(name="sweep", every=timedelta(hours=1), what="delete what has expired", run=_sweep),
     Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
     Job(name="archive", every=timedelta(days=1), what="archive lessons that are weak, unloved and idle", run=_archive),
     Job(name="join", every=timedelta(days=1), what="join lessons that are the same", run=_join),
+    Job(name="topics", every=timedelta(days=1), what="join the same topics, archive the forgotten ones", run=_topics),
     Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
 )
 
