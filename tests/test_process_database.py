@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.adapters.sql.schema import HEAD_REVISION
 from memory.model import Verdict
 from memory.ports import EpisodeFilter
 from tests.process import GOODBOT, WORKSPACE, Home
@@ -72,7 +73,7 @@ def test_a_database_of_a_newer_version_is_left_alone(home: Home) -> None:
     done = home.run_all({"migrate": ("migrate",), "rebuild": ("rebuild",)})
     assert [each.code for each in done.values()] == [1, 1]
     assert home.database.read_bytes() == before
-    write(home, "UPDATE alembic_version SET version_num = '0001'")
+    write(home, f"UPDATE alembic_version SET version_num = '{HEAD_REVISION}'")
     assert goals(home) == [QUESTION]
 
 

@@ -90,7 +90,7 @@ def at_a_terminal(home: Home, settings: Mapping[str, str] | None = None) -> Iter
 def test_a_person_asks_reacts_and_leaves(tmp_path: Path) -> None:
     home = Home(tmp_path)
     with at_a_terminal(home) as keyboard:
-        keyboard.see(str(home.database.name))
+        keyboard.see("Memory: ")
         keyboard.press("what is 15% of 80?\r")
         keyboard.see("15% of 80 = 12")
         keyboard.press("👍\r")

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
 from bot.app.build import make_model
+from bot.app.rounds import rounds
 from bot.config import Settings
 from bot.conversation.grading import ModelGrading
 from bot.conversation.off_loop import OffLoop
@@ -56,15 +55,11 @@ async def grading_running(
         if count:
             log.info("%s judged %d answers nobody reacted to", name, count)
 
-    scheduler = AsyncIOScheduler(
-        timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
-    )
-    scheduler.add_job(look, "interval", seconds=look_s, next_run_time=utc_now())
-    scheduler.start()
     try:
-        yield
+        # A model may take a minute to answer; what was being judged is judged another time.
+        async with rounds({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
+            yield
     finally:
-        scheduler.shutdown(wait=False)
         try:
             await judge.release()
         except MemoryFault as error:

@@ -9,9 +9,9 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
+from bot.app.rounds import rounds
 from bot.conversation.off_loop import OffLoop
 from memory.errors import MemoryFault
 from memory.ports import Clock, NewId
@@ -47,14 +47,10 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
         if done is not None and not done.error:
             log.info("job %s: %s", name, done.summary)
 
-    scheduler = AsyncIOScheduler(timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None})
-    for job in JOBS:
-        scheduler.add_job(look, "interval", [job.name], seconds=look_s, id=job.name, next_run_time=clock())
-    scheduler.start()
     try:
-        yield
+        async with rounds({job.name: partial(look, job.name) for job in JOBS}, every_s=look_s, clock=clock):
+            yield
     finally:
-        scheduler.shutdown(wait=False)
         try:
             await off_loop(upkeep.release, owner)
         except MemoryFault as error:

@@ -1,0 +1,56 @@
+"""Something looked after again and again on APScheduler, and ended without a fuss."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from memory.ports import Clock
+
+Look = Callable[[], Awaitable[None]]
+
+
+@asynccontextmanager
+async def rounds(
+    looks: Mapping[str, Look], *, every_s: float, clock: Clock, break_off: bool = False
+) -> AsyncIterator[None]:
+    """Call each of `looks` now and every so many seconds, never twice at once; missed rounds count once.
+
+    At the end those under way are waited for, or broken off. (APScheduler alone would cancel them and write that into
+    the log as a failure.)
+    """
+    under_way: set[asyncio.Task[None]] = set()
+    is_over = asyncio.Event()
+
+    async def look_once(look: Look) -> None:
+        if is_over.is_set():
+            return
+        task = asyncio.ensure_future(_run(look))
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
+
+    scheduler = AsyncIOScheduler(timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None})
+    for name, look in looks.items():
+        once = partial(look_once, look)
+        scheduler.add_job(once, "interval", seconds=every_s, id=name, name=name, next_run_time=clock())
+    scheduler.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        scheduler.pause()
+        while under_way:
+            for task in under_way if break_off else ():
+                task.cancel()
+            await asyncio.wait(set(under_way))
+        await asyncio.sleep(0)  # whoever waited for them comes to an end, too
+        scheduler.shutdown(wait=False)
+
+
+async def _run(look: Look) -> None:
+    await look()
