@@ -49,7 +49,7 @@ def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
 
 def _stages(recall: RecallStory) -> str:
     stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
-    return f"_part {shown_line(recall.retrieval.node_path, 40)}: {stages}_"
+    return f"- search for part {shown_line(recall.retrieval.node_path, 40)}: {stages}"
 
 
 def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
