@@ -9,9 +9,11 @@ from hypothesis import settings
 
 from memory.ports import Clock, NewId
 
-settings.register_profile("goodbot", deadline=None)
-settings.register_profile("goodbot-ci", deadline=None, derandomize=True, database=None)
-settings.load_profile("goodbot-ci" if os.environ.get("CI") else "goodbot")
+# Few examples each time, others every time; HYPOTHESIS_PROFILE=thorough looks long.
+settings.register_profile("goodbot", deadline=None, max_examples=25)
+settings.register_profile("goodbot-ci", deadline=None, max_examples=25, derandomize=True, database=None)
+settings.register_profile("thorough", deadline=None, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if os.environ.get("CI") else "goodbot"))
 
 
 @pytest.fixture
