@@ -255,6 +255,7 @@ def assemble(settings: Settings, memory: Memory) -> Running:
     async def warm() -> None:
         try:
             await off_loop(memory.embedder.embed, ["ready?"])
+            await off_loop(memory.core.redactor.text, "ready?")
             await model.warm_up()
         except Exception as error:  # noqa: BLE001 - a job boundary: the first message meets the same fault and says so
             log.error("warming up failed: %s", error)
