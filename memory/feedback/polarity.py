@@ -7,7 +7,7 @@ A denying word denies the other words of its clause; "without" denies what follo
 import re
 from collections.abc import Sequence
 
-from memory.feedback.vocabulary import STOP_WORDS, Language, fold
+from memory.feedback.vocabulary import Language, fold, stop_words
 from memory.feedback.words import WORD, Term, clauses
 
 _ENGLISH_SHORT = re.compile(r"\w+n't|(?:is|are|was|were|do|does|did|should|would|could|wo|ca|must|has|have)nt")
@@ -72,7 +72,7 @@ class Denials:
 def _reached(words: Sequence[str], position: int) -> list[int]:
     reached: list[int] = []
     for place in range(position + 1, len(words)):
-        if words[place] not in STOP_WORDS:
+        if words[place] not in stop_words():
             reached.append(place)
         elif reached:
             break

@@ -5,6 +5,7 @@ import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "\u2011": "-"})
@@ -76,15 +77,23 @@ def _language(name: str, table: dict[str, str]) -> Language:
     )
 
 
-def _read() -> tuple[Language, ...]:
+@cache
+def all_languages() -> tuple[Language, ...]:
+    """Every language, read when the first answer is judged: commands that judge nothing must not wait for it."""
     text = files("memory.feedback").joinpath("vocabulary.toml").read_text(encoding="utf-8")
     return tuple(_language(name, table) for name, table in tomllib.loads(text).items())
 
 
-LANGUAGES = _read()
-STOP_WORDS = frozenset(word for language in LANGUAGES for word in language.stop)
-EMPTY_WORDS = frozenset(word for language in LANGUAGES for word in language.empty)
-_UNSPACED = tuple(language for language in LANGUAGES if language.is_unspaced)
+@cache
+def stop_words() -> frozenset[str]:
+    """The stop words of every language."""
+    return frozenset(word for language in all_languages() for word in language.stop)
+
+
+@cache
+def empty_words() -> frozenset[str]:
+    """The words of answers that say nothing, in every language."""
+    return frozenset(word for language in all_languages() for word in language.empty)
 
 
 def languages_of(texts: Sequence[str]) -> tuple[Language, ...]:
@@ -95,8 +104,8 @@ def languages_of(texts: Sequence[str]) -> tuple[Language, ...]:
     words = [word for text in texts for word in _LATIN_WORD.findall(fold(text))]
     counts = {
         language.name: sum(word in language.stop or word in language.denies for word in words)
-        for language in LANGUAGES
+        for language in all_languages()
         if not language.is_unspaced
     }
     best = max(counts.values())
-    return tuple(language for language in LANGUAGES if language.is_unspaced or counts[language.name] == best)
+    return tuple(language for language in all_languages() if language.is_unspaced or counts[language.name] == best)

@@ -8,9 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import snowballstemmer
-
-from memory.feedback.vocabulary import EMPTY_WORDS, LANGUAGES, STOP_WORDS, Language, fold, unmarked
+from memory.feedback.vocabulary import Language, all_languages, empty_words, fold, stop_words, unmarked
 
 WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
 _CONNECTORS = re.compile(r"[-'.:/@_]")
@@ -80,7 +78,7 @@ def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
 def says_something(text: str) -> bool:
     """Whether there is more than emoji, thanks and "all right"."""
     said = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
-    return any(word not in EMPTY_WORDS and word.replace("'", "") not in EMPTY_WORDS for word in said)
+    return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in said)
 
 
 def has_words(text: str) -> bool:
@@ -90,7 +88,7 @@ def has_words(text: str) -> bool:
 
 def content_words(text: str) -> set[str]:
     """The words that carry meaning, folded, parts of compounds included."""
-    return {form for term in terms(text, LANGUAGES[:1]) for form in term.forms if form not in STOP_WORDS}
+    return {form for term in terms(text, all_languages()[:1]) for form in term.forms if form not in stop_words()}
 
 
 def _in_digits(word: str, languages: Sequence[Language]) -> str:
@@ -133,7 +131,7 @@ def _terms_of(word: str, clause: int, position: int, *, is_name: bool) -> Iterat
 def _is_small(word: str) -> bool:
     """A stop word, also with an ending cut off by an apostrophe (`it's`, `there'll`)."""
     head, _, tail = word.partition("'")
-    return word in STOP_WORDS or (len(tail) <= 2 and tail != "t" and head in STOP_WORDS and bool(tail))
+    return word in stop_words() or (len(tail) <= 2 and tail != "t" and head in stop_words() and bool(tail))
 
 
 def _number(word: str) -> str:
@@ -147,7 +145,7 @@ def _forms(word: str) -> frozenset[str]:
     parts = _CONNECTORS.split(word)
     if len(parts) == 1 or _NUMBER.fullmatch(word):
         return frozenset([word])
-    return frozenset([word, _joined(word), *(part for part in parts if len(part) > 1 and part not in STOP_WORDS)])
+    return frozenset([word, _joined(word), *(part for part in parts if len(part) > 1 and part not in stop_words())])
 
 
 def _joined(word: str) -> str:
@@ -164,6 +162,8 @@ def _weight(word: str, *, is_name: bool) -> float:
 
 @functools.lru_cache(maxsize=1)
 def _english() -> Callable[[str], str]:
+    import snowballstemmer  # takes a while, and most commands compare nothing
+
     stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
     return stem
 

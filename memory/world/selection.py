@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from memory.world.query import QueryRequest, Stage
 
 if TYPE_CHECKING:
@@ -48,6 +46,8 @@ def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, 
 
     A vector without length is like nothing: 0.
     """
+    import numpy as np  # only where something is compared
+
     if not vectors:
         return []
     rows = np.stack([np.asarray(vector, np.float64) for vector in vectors.values()])
@@ -61,5 +61,7 @@ def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, 
 
 def as_vector(numbers: Sequence[float]) -> "Vector":
     """Numbers as a vector, without losing a digit."""
+    import numpy as np
+
     vector: Vector = np.asarray(numbers, np.float64)
     return vector

@@ -7,10 +7,8 @@ one is gone, archived or judged otherwise.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-import numpy as np
-
 from memory.audience import partitions_of
-from memory.model import Episode, EventKind, Link, LinkKind
+from memory.model import Episode, EventKind, Link, LinkKind, Vector
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules import said, same_goal
 from memory.service.archive import ACTOR, MERGED, is_restored_by_a_person, part, shelve
@@ -57,12 +55,12 @@ def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> li
     return [same for same in found if len(same) > 1]
 
 
-def _is_same(one: Episode, other: Episode, vectors: "dict[str, tuple[str, np.ndarray]]") -> bool:
+def _is_same(one: Episode, other: Episode, vectors: dict[str, tuple[str, Vector]]) -> bool:
     if same_goal(one.goal) == same_goal(other.goal):
         return True
     if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
         return False
-    return float(np.dot(vectors[one.id][1], vectors[other.id][1])) >= NEAR
+    return float(vectors[one.id][1] @ vectors[other.id][1]) >= NEAR
 
 
 def _join(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
