@@ -13,6 +13,7 @@ from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.roles import Roles
 from bot.adapters.discord.working import Working
 from bot.adapters.order import InOrder
+from bot.adapters.turns import Turnstile
 from bot.errors import MessengerError
 from bot.ports import EventSink
 from memory.ports import Clock
@@ -27,6 +28,7 @@ class Tasks:
 
     def __init__(self) -> None:
         self._in_order = InOrder()
+        self._turnstile = Turnstile()
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
@@ -38,6 +40,7 @@ class Tasks:
 
     async def _run(self, key: Hashable, work: Work) -> None:
         async with self._in_order(key):
+            await self._turnstile.pass_through()
             await work()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
