@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.audience import partitions_for, partitions_of
@@ -174,6 +174,7 @@ def resting_on_what_is_gone(full: Play, left: Play) -> set[int]:
 
 
 @given(acts)
+@example([("teach", "mal", 0, 0), ("follow", "ana", 0, 0), ("vote", "mal", 0, 0), ("follow", "ana", 0, 0)])
 def test_what_is_left_is_what_there_would_be_had_the_person_never_taught(history: list[Act]) -> None:
     """But for answers that rested on their teaching: those lose their approval, as if everybody had taken it back."""
     full, left = Play().run(history), Play(without="mal").run(history)

@@ -286,7 +286,8 @@ class Purging:
                 now = work.tx.episodes.get_many(work.workspace, [each.id for each in work.before[run_id]])
                 for was in work.before[run_id]:
                     for resting in self._resting_on(work, was, now[was.id]):
-                        self._withdraw_approval(work, resting)
+                        if self._withdraw_approval(work, resting):
+                            looked_at.discard(resting)  # what rests on this one may have to follow now
 
     def _part_joined(self, work: _Work) -> None:
         """What was joined to a lesson that is gone now stands for itself again."""
@@ -307,10 +308,13 @@ class Purging:
                 runs[retrieval.run_id] = None
         return list(runs)
 
-    def _withdraw_approval(self, work: _Work, run_id: str) -> None:
-        for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
-            if reaction.is_active and reaction.value > 0:
-                self._withdraw(work, reaction)
+    def _withdraw_approval(self, work: _Work, run_id: str) -> bool:
+        """Whether there was any."""
+        every = work.tx.teaching.reactions_of_run(work.workspace, run_id)
+        approvals = [each for each in every if each.is_active and each.value > 0]
+        for reaction in approvals:
+            self._withdraw(work, reaction)
+        return bool(approvals)
 
 
 def _reaches(episode: Episode, scope: Scope) -> bool:
