@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,11 +14,15 @@ from memory.errors import InvalidInput
 from memory.model import RetrievalItem, TrustEvidence, Vote
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from memory.model import Vector
 
 T = TypeVar("T")
 
 _BIGGEST = 2**63
+_FIELD_NAMES: dict[type[Any], tuple[str, ...]] = {}
+"""Of the dataclasses met so far: asking them every time takes longer than all the rest."""
 
 
 def storable(value: T) -> T:
@@ -61,15 +65,24 @@ def _parts(value: object, where: str) -> Iterator[tuple[str, object]]:
                 yield f"{where}.{key}", item
         case list() | tuple():
             yield from ((where, item) for item in value)
-        case _ if is_dataclass(value):
-            yield from ((f"{where}.{field.name}", getattr(value, field.name)) for field in fields(value))
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            yield from ((f"{where}.{name}", getattr(value, name)) for name in _field_names(value))
         case _:
             raise TypeError(f"{where} cannot be stored: {type(value).__name__}")
+
+
+def _field_names(value: "DataclassInstance") -> tuple[str, ...]:
+    kind = type(value)
+    if kind not in _FIELD_NAMES:
+        _FIELD_NAMES[kind] = tuple(field.name for field in fields(kind))
+    return _FIELD_NAMES[kind]
 
 
 def _check_text(text: str, where: str) -> None:
     if "\0" in text:
         raise InvalidInput(f"{where} contains a NUL character, which cannot be stored; remove it and try again.")
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError as exc:

@@ -1,13 +1,13 @@
 """What every use case of the memory works with: the ports, the rules, and the two steps they share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.errors import NotFound
 from memory.feedback import Detector, OverlapDetector
 from memory.fold import apply, with_verdicts
-from memory.model import Episode, Event, EventKind, TeachingPolicy, Verdicts
+from memory.model import Episode, Event, EventKind, TeachingPolicy, Verdicts, Vote
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.redaction import Redactor
 from memory.service.tallying import file_in_index, retally, weights_of
@@ -61,25 +61,51 @@ def event(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A run after its reactions were folded."""
+
+    nodes: Sequence[tuple[Verdicts, Episode]]
+    """(verdicts before, episode after) of every node, the root first."""
+    before: Sequence[Vote]
+    votes: Sequence[Vote]
+
+
 def settle(
-    tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy, reason: str = ""
-) -> list[tuple[Verdicts, Episode]]:
+    tx: Transaction,
+    workspace: str,
+    run_id: str,
+    actor: str,
+    at: datetime,
+    policy: TeachingPolicy,
+    reason: str = "",
+    *,
+    nodes: Sequence[Episode] = (),
+) -> Settled:
     """Fold a run's reactions into votes and verdicts, log what changed, and refile it; and what it touches elsewhere.
 
-    Returns (verdicts before, episode after) for every node of the run, the root first.
+    `nodes` are the run's episodes, if they were read already.
     """
-    for other in sorted(retally(tx, workspace, [run_id], policy)):
-        _rejudge(tx, workspace, other, actor, at, policy, "")
-    return _rejudge(tx, workspace, run_id, actor, at, policy, reason)
+    tally = retally(tx, workspace, [run_id], policy)
+    for other in sorted(tally.elsewhere):
+        _rejudge(tx, tx.episodes.of_run(workspace, other), tx.teaching.votes(workspace, other), actor, at, policy, "")
+    votes = tally.votes[run_id]
+    judged = _rejudge(tx, nodes or tx.episodes.of_run(workspace, run_id), votes, actor, at, policy, reason)
+    return Settled(nodes=judged, before=tally.before[run_id], votes=votes)
 
 
 def _rejudge(
-    tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy, reason: str
+    tx: Transaction,
+    nodes: Sequence[Episode],
+    votes: Sequence[Vote],
+    actor: str,
+    at: datetime,
+    policy: TeachingPolicy,
+    reason: str,
 ) -> list[tuple[Verdicts, Episode]]:
-    votes = tx.teaching.votes(workspace, run_id)
-    weights = weights_of(tx, workspace, votes, policy)
     settled: list[tuple[Verdicts, Episode]] = []
-    for episode in tx.episodes.of_run(workspace, run_id):
+    weights = weights_of(tx, nodes[0].workspace, votes, policy) if nodes else {}
+    for episode in nodes:
         before, verdicts = episode.verdicts, judge(episode, votes, policy, weights)
         after = episode
         if verdicts != before:

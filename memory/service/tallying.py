@@ -4,18 +4,19 @@ All of it is a function of the votes that stand and of their times, whatever the
 touch answers elsewhere: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
 """
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memory.audience import partitions_of
+from memory.errors import NotFound
 from memory.fold import replay
 from memory.model import Episode, Role, TeachingPolicy, Vote
 from memory.ports import Transaction
 from memory.trust import evidence_of, weight
 from memory.verdict import fold_votes
-
-_INSTANT = timedelta(microseconds=1)
 
 
 def weights_of(tx: Transaction, workspace: str, votes: Iterable[Vote], policy: TeachingPolicy) -> dict[str, float]:
@@ -39,66 +40,118 @@ def _is_limited(tx: Transaction, vote: Vote, policy: TeachingPolicy) -> bool:
     return earlier >= policy.votes_per_window
 
 
-def retally(tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy) -> set[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The votes of some runs, by run: as they stood, as they stand now, and the other runs that this touches."""
+
+    before: Mapping[str, Sequence[Vote]]
+    votes: Mapping[str, Sequence[Vote]]
+    elsewhere: frozenset[str]
+    """Where verdicts may be different now: a vote came into or went out of its voter's limit, or its voter is trusted
+    more or less than before."""
+
+
+def retally(
+    tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy, *, from_scratch: bool = False
+) -> Tally:
     """Make votes and evidence of these runs what their registers say.
 
-    Returns the other runs whose verdicts may be different now, because a vote there came into or went out of its
-    voter's limit, or its voter is trusted more or less than before.
+    What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
     """
     before = {run_id: tx.teaching.votes(workspace, run_id) for run_id in run_ids}
-    cast = {run_id: fold_votes(tx.teaching.reactions_of_run(workspace, run_id)) for run_id in run_ids}
-    # Of everybody who voted or votes now: a first vote here may prove somebody right or wrong who voted elsewhere.
-    voters = [*_of(before), *_of(cast)]
-    weighed = weights_of(tx, workspace, voters, policy)
-    after: dict[str, list[Vote]] = {}
-    for run_id, votes in cast.items():
-        flags = {(vote.node_id, vote.actor): vote.is_limited for vote in before[run_id]}
-        after[run_id] = [replace(v, is_limited=flags.get((v.node_id, v.actor), False)) for v in votes]
-        if after[run_id] != before[run_id]:
-            tx.teaching.set_votes(workspace, run_id, after[run_id])
-        evidence = evidence_of(votes)
-        if evidence != tx.teaching.evidence(workspace, run_id):
-            tx.teaching.set_evidence(workspace, run_id, evidence)
-    moved = _relimit(tx, workspace, {*run_ids, *_in_reach(tx, workspace, before, after, policy)}, policy)
-    for actor, now_weighs in sorted(weights_of(tx, workspace, voters, policy).items()):
-        if now_weighs != weighed[actor]:
-            moved.update(vote.run_id for vote in tx.teaching.votes_by(workspace, actor))
-    return moved - set(run_ids)
+    votes = {run_id: _recast(tx, workspace, run_id, stood) for run_id, stood in before.items()}
+    for run_id, cast in votes.items():
+        if cast != before[run_id]:
+            tx.teaching.set_votes(workspace, run_id, cast)
+    moved = _reprove(tx, workspace, before, votes, policy, from_scratch=from_scratch)
+    moved |= _relimit(tx, workspace, votes, _moments(before, votes, from_scratch=from_scratch), policy)
+    return Tally(before=before, votes=votes, elsewhere=frozenset(moved - set(run_ids)))
 
 
-def _of(votes_by_run: Mapping[str, Sequence[Vote]]) -> list[Vote]:
-    return [vote for votes in votes_by_run.values() for vote in votes]
+def _recast(tx: Transaction, workspace: str, run_id: str, stood: Sequence[Vote]) -> list[Vote]:
+    """What the run's registers say, with the marks that its votes had."""
+    marks = {(vote.node_id, vote.actor): vote.is_limited for vote in stood}
+    cast = fold_votes(tx.teaching.reactions_of_run(workspace, run_id))
+    return [replace(vote, is_limited=marks.get((vote.node_id, vote.actor), False)) for vote in cast]
 
 
-def _in_reach(
+def _reprove(
     tx: Transaction,
     workspace: str,
-    before: dict[str, list[Vote]],
-    after: dict[str, list[Vote]],
+    before: Mapping[str, Sequence[Vote]],
+    votes: Mapping[str, Sequence[Vote]],
+    policy: TeachingPolicy,
+    *,
+    from_scratch: bool,
+) -> set[str]:
+    """Store what the votes prove about their voters. Returns the runs of those who weigh something else now."""
+    changed = {}
+    for run_id, cast in votes.items():
+        # Only an administrator's vote proves anything, so without one there is nothing to read.
+        if from_scratch or any(vote.role is Role.ADMIN for vote in (*before[run_id], *cast)):
+            proven = evidence_of(cast)
+            if proven != tx.teaching.evidence(workspace, run_id):
+                changed[run_id] = proven
+    if not changed:
+        return set()
+    # Of everybody who voted or votes now: a first vote here may prove somebody right or wrong who voted elsewhere.
+    voters = [vote for run_id in changed for vote in (*before[run_id], *votes[run_id])]
+    weighed = weights_of(tx, workspace, voters, policy)
+    for run_id, proven in changed.items():
+        tx.teaching.set_evidence(workspace, run_id, proven)
+    now = weights_of(tx, workspace, voters, policy)
+    others = sorted(actor for actor, weight in now.items() if weight != weighed[actor])
+    return {vote.run_id for actor in others for vote in tx.teaching.votes_by(workspace, actor)}
+
+
+def _moments(
+    before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]], *, from_scratch: bool
+) -> dict[str, list[datetime]]:
+    """When those voted whose votes came, went or moved, by voter; everybody, if all is counted `from_scratch`."""
+    stood, stand = (
+        {(v.actor, v.run_id, v.node_id, v.at) for each in by.values() for v in each} for by in (before, votes)
+    )
+    moments: dict[str, list[datetime]] = {}
+    for actor, _, _, at in stood | stand if from_scratch else stood ^ stand:
+        moments.setdefault(actor, []).append(at)
+    return moments
+
+
+def _relimit(
+    tx: Transaction,
+    workspace: str,
+    votes: dict[str, list[Vote]],
+    moments: Mapping[str, Sequence[datetime]],
     policy: TeachingPolicy,
 ) -> set[str]:
-    """Other runs with a vote that a change of these votes may push over its voter's limit, or back."""
-    changed = {(v.actor, v.run_id, v.node_id, v.at) for v in _of(before)} ^ {
-        (v.actor, v.run_id, v.node_id, v.at) for v in _of(after)
-    }
-    reach: set[str] = set()
-    for actor in {each[0] for each in changed}:
-        times = [each[3] for each in changed if each[0] == actor]
-        later = tx.teaching.votes_by(workspace, actor, after=min(times) - _INSTANT, until=max(times) + policy.window)
-        reach.update(vote.run_id for vote in later)
-    return reach
+    """Mark anew every vote that changes at these moments may push over its voter's limit, or back, also in `votes`.
+
+    Returns the runs where a mark changed.
+    """
+    marks: dict[str, dict[tuple[str, str], bool]] = {}
+    for actor, times in moments.items():
+        first, last = min(times), max(times)
+        near = tx.teaching.votes_by(workspace, actor, after=first - policy.window, until=last + policy.window)
+        for vote, is_limited in zip(near, _beyond_limit(near, policy), strict=True):
+            if vote.at >= first and is_limited != vote.is_limited:
+                marks.setdefault(vote.run_id, {})[vote.node_id, actor] = is_limited
+    for run_id, changed in marks.items():
+        stand = votes[run_id] if run_id in votes else tx.teaching.votes(workspace, run_id)
+        marked = [replace(v, is_limited=changed.get((v.node_id, v.actor), v.is_limited)) for v in stand]
+        tx.teaching.set_votes(workspace, run_id, marked)
+        if run_id in votes:
+            votes[run_id] = marked
+    return set(marks)
 
 
-def _relimit(tx: Transaction, workspace: str, run_ids: Iterable[str], policy: TeachingPolicy) -> set[str]:
-    """Mark the votes of these runs anew; returns the runs where a mark changed."""
-    moved: set[str] = set()
-    for run_id in sorted(run_ids):
-        votes = tx.teaching.votes(workspace, run_id)
-        marked = with_limits(tx, votes, policy)
-        if marked != votes:
-            tx.teaching.set_votes(workspace, run_id, marked)
-            moved.add(run_id)
-    return moved
+def _beyond_limit(votes: Sequence[Vote], policy: TeachingPolicy) -> list[bool]:
+    """Of each of one voter's votes, by time, run and node: whether as many came before it as the window allows."""
+    times = [vote.at for vote in votes]
+    earlier = (number - bisect_right(times, vote.at - policy.window) for number, vote in enumerate(votes))
+    return [
+        vote.role is not Role.ADMIN and count >= policy.votes_per_window
+        for vote, count in zip(votes, earlier, strict=True)
+    ]
 
 
 def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy) -> None:
@@ -106,7 +159,8 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
 
     For after an erasure, a purge or a repair: as if what is gone had never been there.
     """
-    for run_id in sorted({*run_ids, *retally(tx, workspace, run_ids, policy)}):
+    tally = retally(tx, workspace, run_ids, policy, from_scratch=True)
+    for run_id in sorted({*run_ids, *tally.elsewhere}):
         log = tx.log.of_run(workspace, run_id)
         votes = tx.teaching.votes(workspace, run_id)
         weights = weights_of(tx, workspace, votes, policy)
@@ -121,11 +175,8 @@ def file_in_index(tx: Transaction, episode: Episode) -> None:
 
     An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
     """
-    entries = partitions_of(episode)
-    if entries and not tx.episodes.vectors(episode.workspace, [episode.id]):
-        return
-    if entries != tx.episodes.index_of(episode.workspace, episode.id):
-        tx.episodes.set_index(episode.workspace, episode.id, entries)
+    with suppress(NotFound):
+        tx.episodes.set_index(episode.workspace, episode.id, partitions_of(episode))
 
 
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:

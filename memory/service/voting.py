@@ -54,15 +54,14 @@ def write_vote(
         return Taught(is_known=False)
     if not is_news(tx, reaction):
         return Taught(is_known=True, root=nodes[0], was=nodes[0].verdicts)
-    before = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction)
     tx.teaching.put_reaction(reaction)
     kind = EventKind.VOTED if reaction.is_active else EventKind.UNVOTED
     tx.log.append(event(nodes[0], kind, reaction.actor, now, detail=reaction_detail(reaction) | dict(detail or {})))
-    if reaction.is_active:
-        bring_back(tx, nodes, reaction.actor, now)
-    settled = settle(tx, reaction.workspace, reaction.run_id, reaction.actor, now, core.policy, reason)
-    was, root = settled[0]
-    standing = _standing(tx.teaching.votes(reaction.workspace, reaction.run_id), reaction)
+    if reaction.is_active and bring_back(tx, nodes, reaction.actor, now):
+        nodes = tx.episodes.of_run(reaction.workspace, reaction.run_id)
+    settled = settle(tx, reaction.workspace, reaction.run_id, reaction.actor, now, core.policy, reason, nodes=nodes)
+    was, root = settled.nodes[0]
+    before, standing = _standing(settled.before, reaction), _standing(settled.votes, reaction)
     return Taught(
         is_known=True,
         changed=True,

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, select, update
 
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import incoming, outgoing
 from memory.adapters.storable import chunks, storable
 from memory.errors import NotFound
@@ -97,7 +97,7 @@ class Deliveries:
         return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))
 
     def put_outgoing(self, part: Outgoing) -> None:
-        self._session.run(_PUT_OUTGOING, {column.name: getattr(storable(part), column.name) for column in outgoing.c})
+        self._session.run(_PUT_OUTGOING, row_of(outgoing, part))
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select
 
 from memory.adapters.sql import index
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import episode_vectors, episodes, events, links, quarantines, retrieval_items
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
@@ -48,6 +48,9 @@ _ATTEMPTS = select(func.count()).where(
     _t.goal_digest == bindparam("digest"),
     _t.parent_id == "",
     _t.origin == Origin.RUN,
+)
+_VECTORS = select(episode_vectors).where(
+    episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id.in_(bindparam("ids", expanding=True))
 )
 _PUT_VECTOR = put_statement(episode_vectors)
 _ADD_LINK = add_statement(links)
@@ -138,8 +141,7 @@ class Episodes:
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
         found: dict[str, tuple[str, Vector]] = {}
         for ids in chunks(episode_ids, ID_LIMIT):
-            here = and_(episode_vectors.c.workspace == workspace, episode_vectors.c.episode_id.in_(ids))
-            rows = self._session.rows(select(episode_vectors).where(here))
+            rows = self._session.rows(_VECTORS, {"w": workspace, "ids": ids})
             found.update((row.episode_id, (row.model, row.vector)) for row in rows)
         return found
 
@@ -150,7 +152,7 @@ class Episodes:
         return index.filed(self._session, workspace, episode_id)
 
     def add_link(self, link: Link) -> None:
-        row = {column.name: getattr(storable(link), column.name) for column in links.c}
+        row = row_of(links, link)
         try:
             self._session.run(_ADD_LINK, row)
         except Conflict as exc:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, select
 
-from memory.adapters.sql.session import Session, add_statement
+from memory.adapters.sql.session import Session, add_statement, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
 from memory.adapters.storable import storable
 from memory.model import Event, EventKind
@@ -41,7 +41,7 @@ class Log:
         return self._session.run(delete(processed_events).where(processed_events.c.at < before))
 
     def append(self, event: Event) -> bool:
-        row = {column.name: getattr(storable(event), column.name) for column in _t}
+        row = row_of(events, event)
         row["seq"] = self._session.advance(event.workspace, "event")
         return self._session.run(_APPEND, row) == 1
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import and_, bindparam, delete, insert, select, update
 
-from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
 from memory.adapters.sql.tables import retrieval_items, retrievals
 from memory.adapters.storable import check_items, chunks, storable
 from memory.errors import NotFound
@@ -41,9 +41,9 @@ class Retrievals:
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         check_items(storable(retrieval).workspace, retrieval.id, items)
-        self._session.run(_PUT, {column.name: getattr(retrieval, column.name) for column in _r})
+        self._session.run(_PUT, row_of(retrievals, retrieval))
         self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
-        self._session.run(_ADD, [{column.name: getattr(item, column.name) for column in _i} for item in items])
+        self._session.run(_ADD, [row_of(retrieval_items, item) for item in items])
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         run = {"w": workspace, "run": run_id}

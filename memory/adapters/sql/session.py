@@ -12,6 +12,7 @@ from sqlalchemy.sql.schema import Table
 
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.tables import counters
+from memory.adapters.storable import storable
 from memory.errors import StoreUnavailable
 
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -31,6 +32,12 @@ def put_statement(table: Table) -> Executable:
 def add_statement(table: Table) -> Executable:
     """Insert a row unless that would break a key or a unique index; the row count says which."""
     return insert(table).on_conflict_do_nothing()
+
+
+def row_of(table: Table, value: object) -> dict[str, Any]:
+    """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
+    checked = storable(value)
+    return {column.name: getattr(checked, column.name) for column in table.columns}
 
 
 def _advance_statement() -> ReturningInsert[tuple[int]]:

@@ -9,7 +9,7 @@ from sqlalchemy import Row, bindparam, delete, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.sql.base import Executable
 
-from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
 from memory.adapters.sql.step_tables import session_runs, short_memories, step_grades, steps
 from memory.adapters.storable import chunks, plain, storable
 from memory.errors import Conflict, NotFound
@@ -57,7 +57,7 @@ class Steps:
         self._session = session
 
     def put_run(self, run: SessionRun) -> None:
-        self._session.run(_PUT_RUN, {column.name: getattr(storable(run), column.name) for column in _r})
+        self._session.run(_PUT_RUN, row_of(session_runs, run))
 
     def run(self, workspace: str, person: str, session_id: str, run_id: str) -> SessionRun | None:
         key = {"w": workspace, "person": person, "session": session_id, "run": run_id}
@@ -70,7 +70,7 @@ class Steps:
         return [SessionRun(**row._mapping) for row in rows]
 
     def put(self, step: StoredStep) -> None:
-        row = {column.name: getattr(storable(step), column.name) for column in _s}
+        row = row_of(steps, step)
         row |= {"env_pre": _to_json(step.env_pre), "env_post": _to_json(step.env_post)}
         self._run_for(step.episode_id, _PUT_STEP, row)
 
@@ -119,7 +119,7 @@ class ShortMemories:
         self._session = session
 
     def put(self, entry: ShortMemory) -> None:
-        self._session.run(_PUT_SHORT, {column.name: getattr(storable(entry), column.name) for column in _m})
+        self._session.run(_PUT_SHORT, row_of(short_memories, entry))
 
     def get(self, workspace: str, kind: str, key: str, now: datetime) -> ShortMemory | None:
         alive = _SHORT.where(_m.expires_at > bindparam("now"))

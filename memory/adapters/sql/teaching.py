@@ -1,15 +1,15 @@
 """Reactions, votes and the ledger of sent messages."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select
 
-from memory.adapters.sql.session import ID_LIMIT, Session, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
 from memory.adapters.sql.tables import ledger, reactions, trust_evidence
 from memory.adapters.sql.tables import votes as votes_table
-from memory.adapters.storable import check_evidence, check_votes, chunks, storable
+from memory.adapters.storable import check_evidence, check_votes, chunks
 from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
 
 _r = reactions.c
@@ -53,12 +53,19 @@ _VOTES_BY = (
     .where(_v.workspace == bindparam("w"), _v.actor == bindparam("actor"))
     .order_by(_v.at, _v.run_id, _v.node_id)
 )
+_VOTES_WITHIN = _VOTES_BY.where(_v.at > bindparam("after"), _v.at <= bindparam("until"))
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _e = trust_evidence.c
 _CLEAR_EVIDENCE = delete(trust_evidence).where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
 _EVIDENCE = (
     select(trust_evidence)
     .where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
     .order_by(_e.node_id, _e.actor)
+)
+_RECORDS = (
+    select(_e.actor, _e.agrees, func.count().label("votes"))
+    .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("actors", expanding=True)))
+    .group_by(_e.actor, _e.agrees)
 )
 _PUT_LEDGER = put_statement(ledger)
 _LEDGER = select(ledger).where(
@@ -81,7 +88,7 @@ class Teaching:
         self._session = session
 
     def put_reaction(self, reaction: Reaction) -> None:
-        row = {column.name: getattr(storable(reaction), column.name) for column in _r}
+        row = row_of(reactions, reaction)
         row["seq"] = self._session.advance(reaction.workspace, "reaction")
         self._session.run(_PUT_REACTION, row)
 
@@ -106,7 +113,7 @@ class Teaching:
     def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
         check_votes(workspace, run_id, votes)
         self._session.run(_CLEAR_VOTES, {"w": workspace, "run": run_id})
-        rows = [{column.name: getattr(vote, column.name) for column in votes_table.c} for vote in votes]
+        rows = [row_of(votes_table, vote) for vote in votes]
         self._session.run(insert(votes_table), rows)
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
@@ -115,16 +122,17 @@ class Teaching:
     def votes_by(
         self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
     ) -> list[Vote]:
-        statement = _VOTES_BY if after is None else _VOTES_BY.where(_v.at > after)
-        statement = statement if until is None else statement.where(_v.at <= until)
-        return [Vote(**row._mapping) for row in self._session.rows(statement, {"w": workspace, "actor": actor})]
+        own = {"w": workspace, "actor": actor}
+        if after is None and until is None:
+            rows = self._session.rows(_VOTES_BY, own)
+        else:
+            rows = self._session.rows(_VOTES_WITHIN, {**own, "after": after or _BEGINNING, "until": until or _END})
+        return [Vote(**row._mapping) for row in rows]
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         check_evidence(workspace, run_id, evidence)
         self._session.run(_CLEAR_EVIDENCE, {"w": workspace, "run": run_id})
-        self._session.run(
-            insert(trust_evidence), [{column.name: getattr(each, column.name) for column in _e} for each in evidence]
-        )
+        self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])
 
     def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
         rows = self._session.rows(_EVIDENCE, {"w": workspace, "run": run_id})
@@ -133,14 +141,12 @@ class Teaching:
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
         counted = {actor: [0, 0] for actor in actors}
         for names in chunks(list(counted), ID_LIMIT):
-            counts = select(_e.actor, _e.agrees, func.count().label("votes"))
-            here = counts.where(_e.workspace == workspace, _e.actor.in_(names)).group_by(_e.actor, _e.agrees)
-            for row in self._session.rows(here):
+            for row in self._session.rows(_RECORDS, {"w": workspace, "actors": names}):
                 counted[row.actor][0 if row.agrees else 1] = row.votes
         return {actor: (right, wrong) for actor, (right, wrong) in counted.items()}
 
     def put_ledger(self, entry: LedgerEntry) -> None:
-        self._session.run(_PUT_LEDGER, {column.name: getattr(storable(entry), column.name) for column in _l})
+        self._session.run(_PUT_LEDGER, row_of(ledger, entry))
 
     def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
         row = self._session.row(_LEDGER, {"w": workspace, "channel": channel, "message": message_id, "now": now})

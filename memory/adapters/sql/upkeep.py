@@ -5,9 +5,8 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, delete, insert, select
 
-from memory.adapters.sql.session import Session, put_statement
+from memory.adapters.sql.session import Session, put_statement, row_of
 from memory.adapters.sql.upkeep_tables import job_runs, leases, rules
-from memory.adapters.storable import storable
 from memory.model.upkeep import JobRun, Lease, Rule
 
 _l = leases.c
@@ -37,7 +36,7 @@ class Upkeep:
         if known is not None and known.owner != lease.owner and known.until > now:
             return False
         # One writer at a time: nobody took it between the question and this statement.
-        self._session.run(_PUT_LEASE, {column.name: getattr(storable(lease), column.name) for column in _l})
+        self._session.run(_PUT_LEASE, row_of(leases, lease))
         return True
 
     def release_lease(self, name: str, owner: str) -> None:
@@ -48,14 +47,14 @@ class Upkeep:
         return None if row is None else Lease(**row._mapping)
 
     def put_job_run(self, run: JobRun) -> None:
-        self._session.run(_PUT_JOB, {column.name: getattr(storable(run), column.name) for column in job_runs.c})
+        self._session.run(_PUT_JOB, row_of(job_runs, run))
 
     def job_runs(self) -> list[JobRun]:
         return [JobRun(**row._mapping) for row in self._session.rows(select(job_runs).order_by(job_runs.c.name))]
 
     def set_rules(self, workspace: str, rules_now: Sequence[Rule]) -> None:
         self._session.run(delete(rules).where(_r.workspace == workspace))
-        rows = [{column.name: getattr(storable(rule), column.name) for column in _r} for rule in rules_now]
+        rows = [row_of(rules, rule) for rule in rules_now]
         self._session.run(insert(rules), rows)
 
     def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.world_tables import (
     topic_events,
     topic_fields,
@@ -42,7 +42,7 @@ class World:
         self._session.require_writing()
         known = self.get(storable(topic).workspace, topic.id)
         seq = known.seq if known else self._session.advance(topic.workspace, "topic")
-        self._session.run(_PUT, _row(topics, topic) | {"seq": seq})
+        self._session.run(_PUT, row_of(topics, topic) | {"seq": seq})
 
     def get(self, workspace: str, topic_id: str) -> Topic | None:
         return self.get_many(workspace, [topic_id]).get(topic_id)
@@ -97,7 +97,7 @@ class World:
 
     def put_field(self, field: TopicField) -> None:
         try:
-            self._session.run(_PUT_FIELD, _row(topic_fields, storable(field)))
+            self._session.run(_PUT_FIELD, row_of(topic_fields, field))
         except Conflict as exc:
             raise _no_topic(field.workspace, field.topic_id) from exc
 
@@ -108,7 +108,7 @@ class World:
 
     def add_revision(self, revision: Revision) -> bool:
         self._session.require_writing()
-        row = _row(topic_revisions, storable(revision))
+        row = row_of(topic_revisions, revision)
         row["seq"] = self._session.advance(revision.workspace, "topic")
         try:
             return self._session.run(_ADD_REVISION, row) == 1
@@ -125,7 +125,7 @@ class World:
 
     def add_link(self, link: TopicLink) -> bool:
         try:
-            return self._session.run(_ADD_LINK, _row(topic_links, storable(link))) == 1
+            return self._session.run(_ADD_LINK, row_of(topic_links, link)) == 1
         except Conflict as exc:
             missing = f"There is no topic {link.from_id} or {link.to_id} in {link.workspace}; store both first."
             raise NotFound(missing) from exc
@@ -138,7 +138,7 @@ class World:
 
     def append(self, event: TopicEvent) -> None:
         self._session.require_writing()
-        row = _row(topic_events, storable(event)) | {"seq": self._session.advance(event.workspace, "topic")}
+        row = row_of(topic_events, event) | {"seq": self._session.advance(event.workspace, "topic")}
         try:
             self._session.run(_ADD_EVENT, row)
         except Conflict as exc:
@@ -188,10 +188,6 @@ class World:
             for ids in chunks(set(topic_ids), ID_LIMIT)
             for row in self._session.rows(select(table).where(table.c.workspace == workspace, column.in_(ids)))
         ]
-
-
-def _row(table: Table, value: object) -> dict[str, Any]:
-    return {column.name: getattr(value, column.name) for column in table.c}
 
 
 def _revisions(rows: Iterable[Row[Any]]) -> list[Revision]:
