@@ -1,6 +1,7 @@
 """Fixtures that every test may use: a clock that stands still, ids that count."""
 
 import os
+import signal
 from datetime import UTC, datetime
 from itertools import count
 
@@ -14,6 +15,12 @@ settings.register_profile("goodbot", deadline=None, max_examples=25)
 settings.register_profile("goodbot-ci", deadline=None, max_examples=25, derandomize=True, database=None)
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if os.environ.get("CI") else "goodbot"))
+
+
+def pytest_configure() -> None:
+    """A shell that runs the tests in the background makes them deaf to ^C, and so every process that they start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
