@@ -17,23 +17,13 @@ from memory.adapters.system import utc_now
 from tests.discord_double import Channel, DiscordServer, Guild, Message, Person
 from tests.discord_double.client import redirected
 from tests.messenger_contract import Heard
+from tests.naps import Naps
 
 
 def discord_settings(server: DiscordServer, **more: Any) -> DiscordSettings:
     """Settings that point at the stand-in."""
     known = {"token": SecretStr(server.token), "api_url": server.api_url, "identify_pause_s": 0.0}
     return DiscordSettings(**{**known, **more})
-
-
-@dataclass
-class Naps:
-    """Waiting that takes no time, written down."""
-
-    taken: list[float] = field(default_factory=list)
-
-    async def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
-        await asyncio.sleep(0)
 
 
 def make_messenger(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -15,6 +15,7 @@ from bot.model import BotMessage, MessageRef
 from bot.ports import EventSink
 from memory.adapters.system import utc_now
 from tests.messenger_contract import Heard
+from tests.naps import Naps
 from tests.slack import Person, SlackServer
 from tests.slack.core import APP_TOKEN, SIGNING_SECRET
 from tests.slack.state import Message
@@ -33,17 +34,6 @@ def slack_settings(server: SlackServer, **more: Any) -> SlackSettings:
             **more,
         }
     )
-
-
-@dataclass
-class Naps:
-    """Waiting that takes no time, written down."""
-
-    taken: list[float] = field(default_factory=list)
-
-    async def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
-        await asyncio.sleep(0)
 
 
 def make_messenger(

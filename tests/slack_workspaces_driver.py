@@ -24,9 +24,10 @@ from bot.adapters.slack.workspaces import SlackWorkspaces
 from bot.config import SlackSettings
 from memory.adapters.system import utc_now
 from tests.messenger_contract import Heard
+from tests.naps import Naps
 from tests.slack import SlackServer, Workspace
 from tests.slack.core import APP_ID, CLIENT_ID, CLIENT_SECRET
-from tests.slack_driver import Naps, slack_settings
+from tests.slack_driver import slack_settings
 
 KEY = base64.urlsafe_b64encode(b"k" * 32).decode()
 OTHER_KEY = base64.urlsafe_b64encode(b"o" * 32).decode()

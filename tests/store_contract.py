@@ -1,10 +1,9 @@
 """What every store must do. A store's test module subclasses `StoreContract` and makes the store."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from memory.model import (
     Verdicts,
 )
 from memory.ports import EpisodeFilter, Store, Transaction
+from tests.store_case import StoreCase
 from tests.store_samples import (
     ALL,
     CHANNEL,
@@ -85,17 +85,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
 """Every method that changes something of one workspace."""
 
 
-class StoreContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = self.make_store(tmp_path)
-        yield store
-        store.close()
+class StoreContract(StoreCase):
+    """The store as a whole, and its episodes."""
 
     # the whole
 

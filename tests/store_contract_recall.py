@@ -1,8 +1,5 @@
 """What every store must do when it searches by vector."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +8,7 @@ from hypothesis import strategies as st
 from memory.errors import NotFound
 from memory.model import Audience, Verdict
 from memory.ports import IndexEntry, Store
+from tests.store_case import StoreCase
 from tests.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, unit
 
 PARTITIONS = ("workspace", "channel/C1", "person/ana")
@@ -29,17 +27,8 @@ def near(
     return [hit.episode_id for hit in store.nearest("w", partitions, MODEL, unit(*query), k, floor).hits]
 
 
-class RecallContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = self.make_store(tmp_path)
-        yield store
-        store.close()
+class RecallContract(StoreCase):
+    """The recall index."""
 
     def test_vectors_come_back_as_halves(self, store: Store) -> None:
         learn(store, "a", (0.1, 0.2, 0.7))

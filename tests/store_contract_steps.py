@@ -9,14 +9,12 @@ import pytest
 from memory.errors import InvalidInput, NotFound
 from memory.model import GradeSource, SessionRun, StoredGrade, StoredStep
 from memory.ports import Store
+from tests.store_case import StoreCase
 from tests.store_samples import NOW, at, episode, fill, grade, session_run, short, step
 
 
-class StepsContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
+class StepsContract(StoreCase):
+    """Runs, steps, grades and short memories."""
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:

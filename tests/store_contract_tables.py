@@ -1,14 +1,13 @@
 """What every store must do with events, teaching, deliveries and recalls."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from memory.errors import NotFound
 from memory.model import EventKind, Progress, Reaction, Role, Signal
 from memory.ports import EpisodeFilter, Store
+from tests.store_case import StoreCase
 from tests.store_samples import (
     NOW,
     at,
@@ -25,17 +24,8 @@ from tests.store_samples import (
 )
 
 
-class TablesContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = self.make_store(tmp_path)
-        yield store
-        store.close()
+class TablesContract(StoreCase):
+    """The log, teaching, deliveries and retrievals."""
 
     # the log
 

@@ -1,28 +1,16 @@
 """What every store must do with jobs, leases and rules."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
-
-import pytest
 
 from memory.model import Verdict
 from memory.model.upkeep import JobRun, Lease, Rule
 from memory.ports import Store
+from tests.store_case import StoreCase
 from tests.store_samples import NOW
 
 
-class UpkeepContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = self.make_store(tmp_path)
-        yield store
-        store.close()
+class UpkeepContract(StoreCase):
+    """Jobs, leases and rules."""
 
     def test_a_lease_is_one_owners_until_it_runs_out(self, store: Store) -> None:
         mine = Lease(name="jobs", owner="p1", until=NOW + timedelta(minutes=1))

@@ -1,8 +1,7 @@
 """What every store must do with topics."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from memory import ports
 from memory.errors import InvalidInput, NotFound
 from memory.model.world import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
 from memory.ports import Store, Transaction
+from tests.store_case import StoreCase
 from tests.store_samples import MODEL, NOW, aborted, at
 
 
@@ -92,17 +92,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
 """Every method that changes something."""
 
 
-class WorldContract:
-    """Subclass, and say how to make an empty store in an empty folder."""
-
-    def make_store(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = self.make_store(tmp_path)
-        yield store
-        store.close()
+class WorldContract(StoreCase):
+    """Topics and what belongs to them."""
 
     def test_implements_every_method_of_the_port(self, store: Store) -> None:
         names = [name for name, member in vars(ports.WorldTable).items() if name[0] != "_" and callable(member)]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bot.adapters.discord.growing import AT_ONCE, beginning, grow
 from bot.errors import MessengerError, MessengerUnavailable
 from tests.discord_double import DiscordServer, failing, refusing
-from tests.discord_driver import Naps, Session, connected
+from tests.discord_driver import Session, connected
+from tests.naps import Naps
 
 LONG = "All about @everyone: " + " ".join(f"word{number}" for number in range(200))
 EDIT = "PATCH /channels/*/messages/*"

@@ -19,8 +19,9 @@ from tests.discord_double import (
     rate_limited,
     refusing,
 )
-from tests.discord_driver import Naps, Session, connected, make_messenger
+from tests.discord_driver import Session, connected, make_messenger
 from tests.messenger_contract import Heard
+from tests.naps import Naps
 
 POSTS = "POST /channels/*/messages"
 MARKS = "PUT /channels/*/messages/*/reactions/*/@me"

@@ -17,10 +17,11 @@ from bot.adapters.slack.connection import HttpConnection
 from bot.adapters.slack.oauth import INSTALL_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from memory.adapters.system import utc_now
+from tests.naps import Naps
 from tests.slack import ConnectionReset, RateLimited, Refused, ServerBroken, SlackServer
 from tests.slack.faults import Fault, Hang
 from tests.slack.workspace import ALL_SCOPES
-from tests.slack_driver import Naps, connected, slack_settings
+from tests.slack_driver import connected, slack_settings
 from tests.test_slack_survival import listening
 
 

@@ -15,9 +15,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine
 
 from memory.adapters.sql import SqlStore
+from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.engine import open_engine
 from memory.adapters.sql.schema import HEAD_REVISION
-from memory.adapters.sql.tables import metadata
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests.store_samples import dump, fill

@@ -8,11 +8,12 @@ import pytest
 from bot.adapters.slack.threads import ANSWER_EVENT
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 from bot.model import BotMessage
+from tests.naps import Naps
 from tests.slack import ConnectionReset, Refused, ResponseLost, ServerBroken, SlackServer
 from tests.slack import RateLimited as Limited
 from tests.slack.faults import Fault
 from tests.slack.state import Message
-from tests.slack_driver import Naps, Session, connected
+from tests.slack_driver import Session, connected
 
 
 @pytest.fixture

@@ -16,9 +16,10 @@ from bot.model import PersonCommand, PersonEvent, PersonMessage, PersonReaction
 from memory.adapters.system import utc_now
 from memory.model import Role
 from tests.messenger_contract import Heard
+from tests.naps import Naps
 from tests.slack import ConnectionReset, Hang, RateLimited, Refused, ServerBroken, SlackServer
 from tests.slack.faults import Fault
-from tests.slack_driver import Naps, connected, make_messenger, slack_settings
+from tests.slack_driver import connected, make_messenger, slack_settings
 
 
 @pytest.fixture

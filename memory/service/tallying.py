@@ -109,10 +109,10 @@ def _moments(
 ) -> dict[str, list[datetime]]:
     """When those voted whose votes came, went or moved, by voter; everybody, if all is counted `from_scratch`."""
     stood, stand = (
-        {(v.actor, v.run_id, v.node_id, v.at) for each in by.values() for v in each} for by in (before, votes)
+        {(v.actor, v.at, v.run_id, v.node_id, v.role) for each in by.values() for v in each} for by in (before, votes)
     )
     moments: dict[str, list[datetime]] = {}
-    for actor, _, _, at in stood | stand if from_scratch else stood ^ stand:
+    for actor, at, *_ in stood | stand if from_scratch else stood ^ stand:
         moments.setdefault(actor, []).append(at)
     return moments
 

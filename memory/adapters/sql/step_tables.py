@@ -7,43 +7,27 @@ from sqlalchemy import (
     Float,
     ForeignKeyConstraint,
     Index,
-    Integer,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
 )
 
-from memory.adapters.sql.tables import metadata
+from memory.adapters.sql.columns import metadata, number, prose, short
 from memory.adapters.sql.types import JsonObject, Moment, Numbers, Word
 from memory.model import GradeSource
-
-
-def _name(name: str) -> Column[str]:
-    return Column(name, String, nullable=False)
-
-
-def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False)
-
-
-def _count(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False)
-
 
 session_runs = Table(
     "session_runs",
     metadata,
-    _name("workspace"),
-    _name("person"),
-    _name("session_id"),
-    _name("run_id"),
-    _name("node_run"),
-    _name("root_id"),
-    _count("rep"),
+    short("workspace"),
+    short("person"),
+    short("session_id"),
+    short("run_id"),
+    short("node_run"),
+    short("root_id"),
+    number("rep"),
     Column("is_evaluation", Boolean, nullable=False),
     Column("started_at", Moment, nullable=False),
-    _text("task"),
+    prose("task"),
     PrimaryKeyConstraint("workspace", "person", "session_id", "run_id"),
     sqlite_with_rowid=False,
 )
@@ -51,16 +35,16 @@ session_runs = Table(
 steps = Table(
     "steps",
     metadata,
-    _name("workspace"),
-    _name("episode_id"),
-    _name("person"),
-    _name("session_id"),
-    _name("run_id"),
-    _count("number"),
-    _name("step_id"),
-    _text("action"),
-    _text("element_text"),
-    _text("internal_state"),
+    short("workspace"),
+    short("episode_id"),
+    short("person"),
+    short("session_id"),
+    short("run_id"),
+    number("number"),
+    short("step_id"),
+    prose("action"),
+    prose("element_text"),
+    prose("internal_state"),
     Column("env_pre", JsonObject, nullable=False),
     Column("env_post", JsonObject, nullable=False),
     Column("embedding", Numbers, nullable=False),
@@ -73,17 +57,17 @@ steps = Table(
 step_grades = Table(
     "step_grades",
     metadata,
-    _name("workspace"),
+    short("workspace"),
     Column("seq", BigInteger, nullable=False),
-    _name("episode_id"),
-    _name("actor"),
+    short("episode_id"),
+    short("actor"),
     Column("source", Word(GradeSource), nullable=False),
-    _name("grader"),
+    short("grader"),
     Column("is_correct", Boolean, nullable=False),
     Column("confidence", Float(53), nullable=False),
     Column("at", Moment, nullable=False),
-    _text("explanation"),
-    _text("correction"),
+    prose("explanation"),
+    prose("correction"),
     PrimaryKeyConstraint("workspace", "seq"),
     ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE"),
     Index(None, "workspace", "episode_id", "seq"),
@@ -93,10 +77,10 @@ step_grades = Table(
 short_memories = Table(
     "short_memories",
     metadata,
-    _name("workspace"),
-    _name("kind"),
-    _name("key"),
-    _name("person"),
+    short("workspace"),
+    short("kind"),
+    short("key"),
+    short("person"),
     Column("created_at", Moment, nullable=False),
     Column("expires_at", Moment, nullable=False),
     Column("value", JsonObject, nullable=False),

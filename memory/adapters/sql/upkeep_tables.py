@@ -1,25 +1,16 @@
 """The tables of jobs, leases and rules."""
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, String, Table, Text
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table
 
-from memory.adapters.sql.tables import metadata
+from memory.adapters.sql.columns import metadata, prose, short
 from memory.adapters.sql.types import Moment, TextTuple, Word
 from memory.model import Verdict
-
-
-def _name(name: str) -> Column[str]:
-    return Column(name, String, nullable=False)
-
-
-def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False)
-
 
 leases = Table(
     "leases",
     metadata,
-    _name("name"),
-    _name("owner"),
+    short("name"),
+    short("owner"),
     Column("until", Moment, nullable=False),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
@@ -28,11 +19,11 @@ leases = Table(
 job_runs = Table(
     "job_runs",
     metadata,
-    _name("name"),
+    short("name"),
     Column("started_at", Moment, nullable=False),
     Column("finished_at", Moment, nullable=False),
-    _text("summary"),
-    _text("error"),
+    prose("summary"),
+    prose("error"),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
 )
@@ -40,9 +31,9 @@ job_runs = Table(
 rules = Table(
     "rules",
     metadata,
-    _name("workspace"),
-    _name("id"),
-    _name("partition"),
+    short("workspace"),
+    short("id"),
+    short("partition"),
     Column("verdict", Word(Verdict), nullable=False),
     Column("lesson_ids", TextTuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from memory.adapters.sql.tables import metadata
+from memory.adapters.sql.columns import metadata, short
 from memory.adapters.sql.types import JsonObject, Moment, Word
 from memory.adapters.storable import exact, to_json
 from memory.model.world import FieldType, TopicEventKind
@@ -55,10 +55,6 @@ class ExactVector(TypeDecorator["Vector"]):
         return None if value is None else np.frombuffer(value, "<f8")
 
 
-def _name(name: str) -> Column[str]:
-    return Column(name, String, nullable=False)
-
-
 def _maybe(name: str) -> Column[str | None]:
     return Column(name, Text, nullable=True)
 
@@ -78,10 +74,10 @@ def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
 topics = Table(
     "topics",
     metadata,
-    _name("workspace"),
-    _name("id"),
-    _name("partition"),
-    _name("person"),
+    short("workspace"),
+    short("id"),
+    short("partition"),
+    short("person"),
     Column("seq", BigInteger, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("first_salience", Float(53), nullable=False),
@@ -89,7 +85,7 @@ topics = Table(
     Column("salience", Float(53), nullable=False),
     Column("salience_at", Moment, nullable=False),
     Column("archived_at", Moment, nullable=True),
-    _name("merged_into"),
+    short("merged_into"),
     _maybe("topic_kind"),
     _maybe("title"),
     _maybe("summary"),
@@ -103,9 +99,9 @@ topics = Table(
 topic_vectors = Table(
     "topic_vectors",
     metadata,
-    _name("workspace"),
-    _name("topic_id"),
-    _name("model"),
+    short("workspace"),
+    short("topic_id"),
+    short("model"),
     Column("vector", ExactVector, nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_vectors", "topic_id"),
@@ -115,10 +111,10 @@ topic_vectors = Table(
 topic_fields = Table(
     "topic_fields",
     metadata,
-    _name("workspace"),
-    _name("topic_id"),
-    _name("name"),
-    _name("person"),
+    short("workspace"),
+    short("topic_id"),
+    short("name"),
+    short("person"),
     Column("field_type", Word(FieldType), nullable=False),
     Column("ref_topic_id", String, nullable=True),
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
@@ -130,12 +126,12 @@ topic_fields = Table(
 topic_revisions = Table(
     "topic_revisions",
     metadata,
-    _name("workspace"),
-    _name("id"),
-    _name("topic_id"),
-    _name("name"),
+    short("workspace"),
+    short("id"),
+    short("topic_id"),
+    short("name"),
     Column("seq", BigInteger, nullable=False),
-    _name("person"),
+    short("person"),
     Column("valid_from", Moment, nullable=False),
     Column("value", JsonValue, nullable=False),
     _maybe("provenance"),
@@ -154,11 +150,11 @@ topic_revisions = Table(
 topic_links = Table(
     "topic_links",
     metadata,
-    _name("workspace"),
-    _name("from_id"),
-    _name("to_id"),
-    _name("kind"),
-    _name("person"),
+    short("workspace"),
+    short("from_id"),
+    short("to_id"),
+    short("kind"),
+    short("person"),
     Column("at", Moment, nullable=False),
     PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
     *_of_topic("topic_links", "from_id", "to_id"),
@@ -169,11 +165,11 @@ topic_links = Table(
 topic_events = Table(
     "topic_events",
     metadata,
-    _name("workspace"),
+    short("workspace"),
     Column("seq", BigInteger, nullable=False),
-    _name("topic_id"),
+    short("topic_id"),
     Column("kind", Word(TopicEventKind), nullable=False),
-    _name("actor"),
+    short("actor"),
     Column("at", Moment, nullable=False),
     Column("detail", JsonObject, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
