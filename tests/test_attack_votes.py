@@ -280,6 +280,14 @@ class TestLimits(Attacked):
             verify(world, answer, S)
         assert {channel(world, answer) for answer in answers} == {S}
 
+    def test_the_same_vote_in_another_role_is_limited_as_that_role(self, world: World) -> None:
+        answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(4)]
+        self.vote(world, answers[:3], "bob")
+        vote = world.reaction(answers[3], "👍", by="bob", at=world.clock.tick())
+        for number, (role, is_limited) in enumerate(((Role.MEMBER, True), (Role.ADMIN, False), (Role.MEMBER, True))):
+            told = world.memory.teaching.react(replace(vote, role=role), event_id=f"e{number}")
+            assert told.is_limited is is_limited
+
     def test_promotions_beyond_the_limit_are_noted_and_change_nothing(self, world: World) -> None:
         answers = [approved(world, f"question number {n}", by=(f"b{n}", f"c{n}")) for n in range(3)]
         promote = world.memory.teaching.promote
