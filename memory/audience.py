@@ -22,6 +22,11 @@ def _channel(channel: str, visibility: Visibility) -> str:
     return _name("channel", channel, *([] if visibility is Visibility.PUBLIC else [visibility.value]))
 
 
+def _inside(kind: str, person: str, channel: str, visibility: Visibility) -> str:
+    """A person's own partition in a channel that not everybody of the workspace, or more than they, can read."""
+    return _name(kind, person, "in", channel, *([visibility.value] if visibility is Visibility.SHARED else []))
+
+
 def partitions_of(episode: Episode) -> list[IndexEntry]:
     """Where the episode is filed for each audience that has validated it.
 
@@ -43,9 +48,9 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             file(Audience.PERSONAL, _name(*person))
             file(Audience.CHANNEL, channel)
             file(Audience.WORKSPACE, "workspace")
-        case Visibility.PRIVATE:
+        case Visibility.PRIVATE | Visibility.SHARED:
             # The person's own direct messages with the bot are read by nobody outside the channel either.
-            file(Audience.PERSONAL, _name(*person, "in", episode.channel), _name(*person, "direct"))
+            file(Audience.PERSONAL, _inside(*person, episode.channel, episode.visibility), _name(*person, "direct"))
             file(Audience.CHANNEL, channel)
         case Visibility.DIRECT:
             # Whoever wrote the lesson, the conversation has one person.
@@ -57,11 +62,13 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
 def partitions_for(scope: Scope) -> list[str]:
     """The partitions a question from this scope may search, most specific first."""
     person = ("person", scope.person)
+    if scope.visibility is Visibility.SHARED:
+        return [_inside(*person, scope.channel, scope.visibility), _channel(scope.channel, scope.visibility)]
     own = [_name(*person)]
     if scope.visibility is Visibility.DIRECT:
         own.insert(0, _name(*person, "direct"))
     if scope.visibility is Visibility.PRIVATE:
-        own.insert(0, _name(*person, "in", scope.channel))
+        own.insert(0, _inside(*person, scope.channel, scope.visibility))
     channels = [_channel(scope.channel, scope.visibility), _channel(scope.channel, Visibility.PUBLIC)]
     return [*own, *dict.fromkeys(channels), "workspace"]
 
@@ -99,6 +106,7 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     if any(entry.partition in named for entry in partitions_of(episode)):
         return True
     is_own = scope.person in (episode.person, episode.author)
-    if episode.visibility is Visibility.PUBLIC or scope.visibility is Visibility.DIRECT:
+    is_public = episode.visibility is Visibility.PUBLIC and scope.visibility is not Visibility.SHARED
+    if is_public or scope.visibility is Visibility.DIRECT:
         return is_own
     return is_own and episode.channel == scope.channel

@@ -65,7 +65,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
     if not isinstance(records, list):
-        raise InvalidInput("an export is a JSON list of memories")
+        raise InvalidInput("an export is a JSON list of memories; make one with export_memories(memories, 'json')")
     memories: list[Episode | MemoryEntry] = []
     unreadable: list[Unreadable] = []
     for position, record in enumerate(records, start=1):
@@ -150,10 +150,10 @@ def _dataclass(kind: type[T], value: object) -> T:
     shape = _shape(plain_kind)
     unknown = sorted(set(given) - set(shape))
     if unknown:
-        raise ValueError(f"a {kind.__name__} has no field {unknown[0]!r}")
+        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}")
     for name, (_, each) in shape.items():
         if name not in given and each.default is MISSING and each.default_factory is MISSING:
-            raise ValueError(f"a {kind.__name__} needs the field {name!r}")
+            raise ValueError(f"{kind.__name__} needs the field {name!r}")
     return kind(**{name: _decoded(shape[name][0], item) for name, item in given.items() if item is not None})
 
 

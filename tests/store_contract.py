@@ -40,6 +40,7 @@ from tests.store_samples import (
     is_empty,
     item,
     link,
+    nearest,
     outgoing,
     reaction,
     retrieval,
@@ -66,7 +67,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
     "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
     "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
-    "set_progress": lambda tx, w: tx.deliveries.set_progress(w, "ev1", Progress.DELIVERED, "r2"),
+    "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
+    "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
     "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
     "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
     "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
@@ -130,11 +132,22 @@ class StoreContract(StoreCase):
             assert tx.log.claim("v", "ev1", NOW)
             assert tx.log.append(event("e1", EventKind.CREATED, "v", source="ev1"))
             assert tx.deliveries.accept(incoming("ev1", "v"))
-            with pytest.raises(NotFound):
-                tx.deliveries.set_progress("v", "ev2", Progress.ANSWERED)
+            assert not tx.deliveries.advance("v", "ev2", Progress.ACCEPTED, Progress.ANSWERED)
             with pytest.raises(NotFound):
                 tx.retrievals.set_signal(item("q1", "e1", workspace="v"))
         assert store.workspaces() == ["v", "w"]
+
+    def test_several_episodes_are_put_at_once_and_the_last_of_one_id_stays(self, store: Store) -> None:
+        held = episode("a", quarantine=("secret",))
+        with store.write() as tx:
+            tx.episodes.put(held, episode("b"), episode("b", quarantine=("secret",)), episode("c", "v"))
+        with store.write() as tx:
+            assert tx.episodes.get_many("w", ["a", "b"])["b"].quarantine == ("secret",)
+            tx.episodes.put(episode("a"), episode("b", goal="another"))
+            tx.episodes.put()
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["a", "b", "c"]) == {"a": episode("a"), "b": episode("b", goal="another")}
+            assert tx.episodes.get("v", "c") == episode("c", "v")
 
     def test_an_exception_rolls_everything_back(self, store: Store) -> None:
         with store.write() as tx:
@@ -418,7 +431,7 @@ class StoreContract(StoreCase):
             assert tx.log.of_episode("w", "e1") == []
             assert len(tx.log.of_episode("w", "e2")) == 1
             assert [[i.episode_id for i in items] for _, items in tx.retrievals.of_run("w", "r1")] == [[], ["e2"]]
-        assert store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits == ()
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits == ()
 
     def test_the_note_that_it_was_forgotten_stays(self, store: Store) -> None:
         with store.write() as tx:

@@ -9,7 +9,7 @@ from memory.errors import NotFound
 from memory.model import Audience, Verdict
 from memory.ports import IndexEntry, Store
 from tests.store_case import StoreCase
-from tests.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, unit
+from tests.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest, unit
 
 PARTITIONS = ("workspace", "channel/C1", "person/ana")
 
@@ -24,7 +24,7 @@ def learn(store: Store, name: str, vector: tuple[float, ...], *entries: IndexEnt
 def near(
     store: Store, *partitions: str, query: tuple[float, ...] = (1, 0, 0), k: int = 10, floor: float = -1.0
 ) -> list[str]:
-    return [hit.episode_id for hit in store.nearest("w", partitions, MODEL, unit(*query), k, floor).hits]
+    return [hit.episode_id for hit in nearest(store, "w", partitions, MODEL, unit(*query), k, floor).hits]
 
 
 class RecallContract(StoreCase):
@@ -53,7 +53,7 @@ class RecallContract(StoreCase):
     def test_the_closest_come_first(self, store: Store) -> None:
         for name, vector in {"a": (0, 1, 0), "b": (1, 0.1, 0), "c": (-1, 0, 0), "d": (1, 1, 0)}.items():
             learn(store, name, vector)
-        found = store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+        found = nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
         assert [hit.episode_id for hit in found.hits] == ["b", "d", "a"]
         assert found.searched == 4
         assert [hit.cosine for hit in found.hits] == pytest.approx([1 / 1.01**0.5, 0.5**0.5, 0], abs=1e-3)
@@ -75,7 +75,7 @@ class RecallContract(StoreCase):
         learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)
         learn(store, "b", (1, 1, 0), EVERYONE)
         for order, entry in [(("channel/C1", "workspace"), CHANNEL), (("workspace", "channel/C1"), EVERYONE)]:
-            hits = store.nearest("w", order, MODEL, unit(1, 0, 0), 5, -1.0).hits
+            hits = nearest(store, "w", order, MODEL, unit(1, 0, 0), 5, -1.0).hits
             assert [hit.episode_id for hit in hits] == ["a", "b"]
             assert (hits[0].audience, hits[0].verdict) == (entry.audience, entry.verdict)
         assert near(store, "channel/C1", "channel/C1") == ["a"]
@@ -87,7 +87,7 @@ class RecallContract(StoreCase):
         learn(store, "c", (1, 0))
         assert near(store, "workspace") == ["a"]
         assert near(store, "workspace", query=(1, 0)) == ["c"]
-        assert store.nearest("w", ["workspace"], "other", unit(1, 0, 0), 5, -1.0).searched == 1
+        assert nearest(store, "w", ["workspace"], "other", unit(1, 0, 0), 5, -1.0).searched == 1
 
     def test_every_change_is_seen_by_the_next_search(self, store: Store) -> None:
         for name in ("a", "b", "c"):
@@ -123,7 +123,7 @@ class RecallContract(StoreCase):
             changed = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=Verdict.FAILURE)
             tx.episodes.set_index("w", "a", [changed])
             assert tx.episodes.index_of("w", "a") == [changed]
-        (hit,) = store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits
+        (hit,) = nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits
         assert hit.verdict is Verdict.FAILURE
 
     def test_what_was_rolled_back_is_not_found(self, store: Store) -> None:
@@ -134,9 +134,21 @@ class RecallContract(StoreCase):
             tx.episodes.put_vector("w", "b", MODEL, unit(1, 0, 0))
             tx.episodes.set_index("w", "b", [EVERYONE])
             tx.episodes.set_index("w", "a", [])
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
+            assert [hit.episode_id for hit in found.hits] == ["b"]
         assert near(store, "workspace") == ["a"]
         learn(store, "c", (1, 0, 0))
         assert near(store, "workspace") == ["c", "a"]
+
+    def test_a_search_belongs_to_its_snapshot(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0))
+        with store.read() as tx:
+            assert tx.episodes.index_of("w", "a")
+            learn(store, "b", (1, 0, 0))
+            assert near(store, "workspace") == ["b", "a"]
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
+            assert [hit.episode_id for hit in found.hits] == ["a"]
+        assert near(store, "workspace") == ["b", "a"]
 
     def test_equals_sorting_everything(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         @given(
@@ -156,7 +168,7 @@ class RecallContract(StoreCase):
                 cosine = float(np.dot(unit(*vector).astype(np.float16).astype(np.float64), query))
                 if partitions and cosine >= floor:
                     expected.append((round(cosine, 5), name))
-            found = store.nearest("w", order, MODEL, query.astype(np.float32), k, floor).hits
+            found = nearest(store, "w", order, MODEL, query.astype(np.float32), k, floor).hits
             store.close()
             assert [(round(hit.cosine, 5), hit.episode_id) for hit in found] == sorted(expected, reverse=True)[:k]
 

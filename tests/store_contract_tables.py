@@ -59,6 +59,26 @@ class TablesContract(StoreCase):
         with store.read() as tx:
             assert len(tx.log.of_episode("w", "e1")) == 4
 
+    def test_several_events_keep_their_order_and_the_known_ones_are_left_out(self, store: Store) -> None:
+        known, twice = event("e2", EventKind.VOTED, source="s"), event("e1", EventKind.USED, source="s")
+        others = [event("e1", kind) for kind in (EventKind.VOTED, EventKind.GRADED, EventKind.VOTED)]
+        with store.write() as tx:
+            assert tx.log.append() == []
+            assert tx.log.append(known) == [known]
+            assert tx.log.append(others[0], known, twice, others[1], twice, others[2]) == [
+                others[0],
+                twice,
+                *others[1:],
+            ]
+            assert tx.log.append(known, twice) == []
+            with pytest.raises(ValueError, match="workspace by workspace"):
+                tx.log.append(others[0], event("e1", EventKind.VOTED, "v"))
+        with store.read() as tx:
+            log = tx.log.of_episode("w", "e1")
+            assert [each.kind for each in log] == [EventKind.VOTED, EventKind.USED, EventKind.GRADED, EventKind.VOTED]
+            assert len(tx.log.of_episode("w", "e2")) == 1
+            assert tx.log.of_episode("v", "e1") == []
+
     def test_the_log_is_in_order(self, store: Store) -> None:
         kinds = [EventKind.VOTED, EventKind.CREATED, EventKind.UNVOTED, EventKind.GRADED]
         with store.write() as tx:
@@ -231,11 +251,10 @@ class TablesContract(StoreCase):
         with store.write() as tx:
             for number, progress in enumerate(Progress):
                 tx.deliveries.accept(incoming(f"ev{number}", seconds=-number))
-                tx.deliveries.set_progress("w", f"ev{number}", progress, f"r{number}")
+                assert tx.deliveries.advance("w", f"ev{number}", Progress.ACCEPTED, progress, f"r{number}")
             tx.deliveries.accept(incoming("ev0", "v", seconds=-10))
-            tx.deliveries.set_progress("w", "ev0", Progress.ACCEPTED)
-            with pytest.raises(NotFound):
-                tx.deliveries.set_progress("w", "none", Progress.ANSWERED)
+            assert not tx.deliveries.advance("w", "ev1", Progress.ACCEPTED, Progress.DELIVERED)
+            assert not tx.deliveries.advance("w", "none", Progress.ACCEPTED, Progress.ANSWERED)
         with store.read() as tx:
             assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev0"]
             assert [m.scope.workspace for m in tx.deliveries.unfinished()] == ["v", "w", "w"]
@@ -244,6 +263,23 @@ class TablesContract(StoreCase):
             assert tx.deliveries.incoming_of_run("w", "none") is None
         assert found is not None
         assert (found.event_id, found.progress, found.run_id) == ("ev0", Progress.ACCEPTED, "r0")
+
+    def test_the_message_of_a_run_moves_only_from_where_it_is(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.accept(incoming("ev2", workspace))
+                tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED, "r1")
+            for run, before in (("r1", Progress.ACCEPTED), ("r2", Progress.ANSWERED), ("", Progress.ACCEPTED)):
+                assert not tx.deliveries.advance_run("w", run, before, Progress.DELIVERED)
+            assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
+            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
+            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            moved = tx.deliveries.incoming_of_run("w", "r1")
+        assert moved is not None
+        assert moved.progress is Progress.DELIVERED
 
     def test_a_message_is_found_by_its_place_and_reworded(self, store: Store) -> None:
         with store.write() as tx:

@@ -1,6 +1,6 @@
 """Values to store, and everything a store holds about one workspace, for comparing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
@@ -43,7 +43,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
-from memory.ports import EpisodeFilter, IndexEntry, Store, Transaction
+from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
 MODEL = "test-model"
@@ -304,6 +304,14 @@ def short(key: str = "k1", workspace: str = "w", kind: str = "notes", **changes:
     return ShortMemory(**(values | changes))  # type: ignore[arg-type]  # any field by name
 
 
+def nearest(
+    store: Store, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, floor: float
+) -> Neighbourhood:
+    """A search in a transaction of its own."""
+    with store.read() as tx:
+        return tx.episodes.nearest(workspace, partitions, model, vector, k, floor)
+
+
 class _AbortError(Exception):
     """Raised on purpose inside a transaction."""
 
@@ -381,7 +389,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "short of": tx.short.of_person(workspace, "ana"),
         }
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
-        near = store.nearest(workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
+        near = nearest(store, workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
         hits = [(hit.episode_id, round(hit.cosine, 5), hit.audience, hit.verdict) for hit in near.hits]
         found[f"near {query}"] = (near.searched, hits)
     return found

@@ -46,6 +46,8 @@ def test_an_answer_has_every_stage_exemplar_vote_and_rule(world: World) -> None:
     told = explain(story, scope("bob"))
     assert f"“deploy the blog” by ana [{lessons[1].id[-8:]}, channel]" in told
     assert "tea 👍 (teacher, weighs 2.00)" in told
+    assert "part 0: 3 searched, 3 near enough, 1 chosen" in told
+    assert "total_loaded 3, " in explain(story, None)
     assert all(f"[{lesson.id[-8:]}]" in told for lesson in lessons)
 
 

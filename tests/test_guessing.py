@@ -100,7 +100,7 @@ def test_it_never_reaches_another_person_or_workspace_or_kind_of_conversation(
     ):
         assert exemplars(world, other) == (), other
     elsewhere = exemplars(world, scope(channel="c2", visibility=visibility))
-    assert len(elsewhere) == (visibility is not Visibility.PRIVATE)
+    assert len(elsewhere) == (visibility not in (Visibility.PRIVATE, Visibility.SHARED))
 
 
 def test_it_is_no_vote_and_changes_nothing_of_the_answer(world: World) -> None:

@@ -223,7 +223,7 @@ def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent
     report = import_memories(json.dumps([*records, 5]), episodic=agents[1].ana)
     assert [(error.position, error.reason.split(";")[0]) for error in report.errors] == [
         (2, "'great' is not a valid Outcome"),
-        (3, "a MemoryEntry has no field 'mood'"),
+        (3, "MemoryEntry has no field 'mood'"),
         (6, "expected an object, got int"),
         (2, "no session is named"),
     ]

@@ -20,6 +20,7 @@ PLACES = (
     ("pub2", Visibility.PUBLIC),
     ("priv", Visibility.PRIVATE),
     ("dm", Visibility.DIRECT),
+    ("ext", Visibility.SHARED),
 )
 WORKSPACES = ("terminal:w", "slack:w")
 EVERYTHING = RetrievalConfig(env_threshold=0.0, top_k=None, final_k=99, min_intent=0.0)
@@ -152,10 +153,12 @@ def may_know(here: Scope, source: Scope) -> bool:
     """Whether a text said at `source` may reach somebody at `here`, at the very most."""
     if here.workspace != source.workspace:
         return False
+    if here.visibility is Visibility.SHARED:
+        return (here.channel, here.visibility) == (source.channel, source.visibility)
     match source.visibility:
         case Visibility.PUBLIC:
             return True
-        case Visibility.PRIVATE:
+        case Visibility.PRIVATE | Visibility.SHARED:
             own = here.person == source.person and here.visibility is Visibility.DIRECT
             return own or (here.channel, here.visibility) == (source.channel, source.visibility)
         case Visibility.DIRECT:

@@ -19,7 +19,7 @@ from memory.service import Memory
 from tests.world import World, scope
 
 S, F, P = Verdict.SUCCESS, Verdict.FAILURE, Verdict.PENDING
-PUBLIC, PRIVATE, DIRECT = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.DIRECT
+PUBLIC, PRIVATE, DIRECT, SHARED = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.DIRECT, Visibility.SHARED
 
 # Isolation --------------------------------------------------------------------------------------------------------
 
@@ -79,9 +79,12 @@ def allowed(episode: Episode, asker: Scope) -> bool:
     if episode.workspace != asker.workspace or episode.archived_at is not None:
         return False
     same_place = episode.channel == asker.channel and episode.visibility is asker.visibility
+    if asker.visibility is SHARED and not same_place:
+        return False
     may_learn = {
         PUBLIC: episode.author == asker.person,
         PRIVATE: episode.author == asker.person and (same_place or asker.visibility is DIRECT),
+        SHARED: episode.author == asker.person and (same_place or asker.visibility is DIRECT),
         DIRECT: episode.person == asker.person and asker.visibility is DIRECT,
     }
     audiences = {
@@ -131,7 +134,7 @@ def test_no_name_can_spell_its_way_into_another_partition(made: Scope, asker: Sc
 
 
 @pytest.mark.parametrize("verdict", [S, F])
-@pytest.mark.parametrize("visibility", [PRIVATE, DIRECT])
+@pytest.mark.parametrize("visibility", [PRIVATE, DIRECT, SHARED])
 def test_a_channel_made_public_does_not_publish_what_was_said_in_it(visibility: Visibility, verdict: Verdict) -> None:
     world = World()
     answer = world.ask("lunch?", of=scope(visibility=visibility))

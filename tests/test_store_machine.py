@@ -150,7 +150,16 @@ class TwoStores(RuleBasedStateMachine):
 
     @rule(w=workspaces, ev=st.sampled_from(["ev1", "ev2"]), progress=st.sampled_from(Progress), run=st.booleans())
     def move(self, w: str, ev: str, progress: Progress, run: bool) -> None:
-        self.do(lambda tx: tx.deliveries.set_progress(w, ev, progress, "r1" if run else ""))
+        def advance(tx: Transaction) -> bool:
+            known = tx.deliveries.incoming(w, ev)
+            before = known.progress if known else Progress.ACCEPTED
+            return tx.deliveries.advance(w, ev, before, progress, "r1" if run else "")
+
+        self.do(advance)
+
+    @rule(w=workspaces, before=st.sampled_from(Progress), after=st.sampled_from(Progress))
+    def move_run(self, w: str, before: Progress, after: Progress) -> None:
+        self.do(lambda tx: tx.deliveries.advance_run(w, "r1", before, after))
 
     @rule(w=workspaces, q=st.sampled_from(["q1", "q2"]), ids=st.lists(episode_ids, unique=True), moment=seconds)
     def recall(self, w: str, q: str, ids: list[str], moment: int) -> None:

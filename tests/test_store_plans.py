@@ -12,7 +12,8 @@ from memory.adapters.sql import SqlStore
 from memory.model import EventKind
 from memory.ports import EpisodeFilter
 from tests.store_contract import CHANGES
-from tests.store_samples import MODEL, NOW, fill, unit
+from tests.store_samples import MODEL, NOW, fill, nearest, unit
+from tests.world import World
 
 WHOLE_TABLES = (
     "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
@@ -79,7 +80,7 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.steps.grades_by("w", "ana")
         tx.short.get("w", "notes", "k1", NOW)
         tx.short.of_person("w", "ana")
-    store.nearest("w", ["workspace", "channel/C1"], MODEL, unit(1, 0, 0), 3, 0.0)
+    nearest(store, "w", ["workspace", "channel/C1"], MODEL, unit(1, 0, 0), 3, 0.0)
     assert len(plans) > 50
     slow = {
         statement: plan
@@ -102,19 +103,33 @@ def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[s
         ]
 
 
-def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore) -> None:
-    counts: list[int] = []
-    event.listen(store._engine, "before_cursor_execute", lambda *_: counts.append(1))
+@pytest.fixture
+def counts(store: SqlStore) -> list[str]:
+    """Every statement that this store runs from now on, those that begin a transaction among them."""
+    found: list[str] = []
+    event.listen(store._engine, "before_cursor_execute", lambda _, __, statement, *___: found.append(statement))
+    return found
+
+
+def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore, counts: list[str]) -> None:
     with store.write() as tx:
         fill(tx, "w")
-    store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 10, -1.0)
+    nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 10, -1.0)
+    for k, found in ((10, ["e1", "e2"]), (1, ["e1"])):
+        counts.clear()
+        with store.read() as tx:
+            tx.episodes.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), k, -1.0)
+            tx.episodes.get_many("w", found)
+        assert len(counts) <= 4
+
+
+def test_a_message_takes_few_statements_and_three_commits(store: SqlStore, counts: list[str]) -> None:
+    world = World(store)
+    lesson = world.ask("how do I reset the router?", "hold the button")
+    world.react(lesson)
     counts.clear()
-    store.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), 10, -1.0)
-    with store.read() as tx:
-        tx.episodes.get_many("w", ["e1", "e2"])
-    first = len(counts)
-    counts.clear()
-    store.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), 1, -1.0)
-    with store.read() as tx:
-        tx.episodes.get_many("w", ["e1"])
-    assert len(counts) <= first <= 6
+    answer = world.ask("how do I reset the router?", "hold the button for long")
+    assert len(counts) <= 30
+    assert counts.count("BEGIN IMMEDIATE") == 3  # accepted, finished, sent
+    assert world.episode(lesson).retrieval_count == 1
+    assert answer.rep == 2

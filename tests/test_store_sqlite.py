@@ -173,7 +173,7 @@ def test_two_processes_lose_nothing(path: Path) -> None:
 import sys
 from memory.adapters.sql import SqlStore
 from memory.model import EventKind
-from tests.store_samples import EVERYONE, MODEL, episode, event, unit
+from tests.store_samples import EVERYONE, MODEL, episode, event, nearest, unit
 store = SqlStore.open(sys.argv[1])
 for number in range(200):
     name = f"{sys.argv[2]}-{number:03d}"
@@ -182,7 +182,7 @@ for number in range(200):
         tx.episodes.put_vector("w", name, MODEL, unit(1, 0, 0))
         tx.episodes.set_index("w", name, [EVERYONE])
         tx.log.append(event(name, EventKind.CREATED))
-    assert store.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 1000, 0.0).searched > number
+    assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 1000, 0.0).searched > number
 """
     processes = [_start(script, f"sqlite:///{path}", name) for name in ("a", "b")]
     for process in processes:

@@ -345,7 +345,7 @@ def test_only_teachers_and_administrators_promote(role: Role) -> None:
     assert world.episode(answer).promoted is None
 
 
-@pytest.mark.parametrize("visibility", [Visibility.DIRECT, Visibility.PRIVATE])
+@pytest.mark.parametrize("visibility", [Visibility.DIRECT, Visibility.PRIVATE, Visibility.SHARED])
 @pytest.mark.parametrize("role", [Role.TEACHER, Role.ADMIN])
 def test_nobody_promotes_out_of_a_private_conversation(visibility: Visibility, role: Role) -> None:
     world = World()
@@ -440,6 +440,18 @@ def test_a_reaction_that_overtakes_its_answer_is_counted_when_the_answer_is_know
     assert answer.verdicts == (Verdicts(personal=S, channel=Verdict.DISPUTED) if own_message else Verdicts())
     votes = world.memory.audit.run(answer.workspace, answer.run_id).votes
     assert [vote.actor for vote in votes] == (["ana", "cy"] if own_message else [])
+    assert world.memory.audit.check() == []
+
+
+def test_a_removal_is_kept_only_where_there_is_something_to_take_back() -> None:
+    world = World()
+    ready = world.ask("dinner?")
+    late = replace(ready, run_id="r-late", id="")
+    for person, added, own in [("bob", False, False), ("ana", True, True), ("ana", False, False)]:
+        reaction = world.reaction(late, "👍", by=person, added=added, message_id="m-late")
+        world.memory.teaching.react(reaction, event_id=world.ids(), on_own_message=own)
+    assert world.memory.privacy.holdings(ready.workspace, "bob").is_empty
+    assert world.ask("lunch?", message_id="m-late").verdicts == Verdicts()
     assert world.memory.audit.check() == []
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from memory.errors import InvalidInput
-from memory.model import RetrievalItem, TrustEvidence, Vote
+from memory.model import Event, RetrievalItem, TrustEvidence, Vote
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -35,13 +35,15 @@ def storable(value: T) -> T:
     return value
 
 
-def _check(value: object, where: str) -> None:
+def _check(value: object, where: str, part: str = "") -> None:
+    """`part` names the value within `where`; joining the two for every value would take longer than all the rest."""
+    if value is None or (isinstance(value, str) and value.isascii() and "\0" not in value):
+        return
+    where = f"{where}.{part}" if part else where
     match value:
-        case None | bool():
-            return
         case str():
             _check_text(value, where)
-        case int():
+        case int():  # and bool
             if not -_BIGGEST <= value < _BIGGEST:
                 raise ValueError(f"{where} does not fit 64 bits")
         case float():
@@ -51,22 +53,23 @@ def _check(value: object, where: str) -> None:
             if value.tzinfo is None:
                 raise ValueError(f"{where} must be an aware time (UTC), got {value!r}")
         case _:
-            for name, part in _parts(value, where):
-                _check(part, name)
+            for name, each in _parts(value, where):
+                _check(each, where, name)
 
 
 def _parts(value: object, where: str) -> Iterator[tuple[str, object]]:
+    """What a value is made of, with the names; those of a list have none of their own."""
     match value:
         case Mapping():
             for key, item in value.items():
                 if not isinstance(key, str):
                     raise TypeError(f"{where} must have text keys, got {key!r}")
                 _check_text(key, where)
-                yield f"{where}.{key}", item
+                yield key, item
         case list() | tuple():
-            yield from ((where, item) for item in value)
+            yield from (("", item) for item in value)
         case _ if is_dataclass(value) and not isinstance(value, type):
-            yield from ((f"{where}.{name}", getattr(value, name)) for name in _field_names(value))
+            yield from ((name, getattr(value, name)) for name in _field_names(value))
         case _:
             raise TypeError(f"{where} cannot be stored: {type(value).__name__}")
 
@@ -81,8 +84,6 @@ def _field_names(value: "DataclassInstance") -> tuple[str, ...]:
 def _check_text(text: str, where: str) -> None:
     if "\0" in text:
         raise InvalidInput(f"{where} contains a NUL character, which cannot be stored; remove it and try again.")
-    if text.isascii():
-        return
     try:
         text.encode()
     except UnicodeEncodeError as exc:
@@ -148,6 +149,14 @@ def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem
         raise ValueError(f"items of another retrieval given for {workspace}/{retrieval_id}")
     if len({item.episode_id for item in items}) < len(items):
         raise ValueError(f"one episode twice in retrieval {workspace}/{retrieval_id}")
+
+
+def one_workspace(events: Sequence[Event]) -> str:
+    """The workspace of all of these events, of which there is one at least. Raises `ValueError` if there are two."""
+    workspace = events[0].workspace
+    if any(event.workspace != workspace for event in events):
+        raise ValueError("events of several workspaces are appended workspace by workspace")
+    return workspace
 
 
 def goal_key(goal: str) -> str:

@@ -24,6 +24,7 @@ from memory.model import (
     Origin,
     Outcome,
     Role,
+    Scope,
     SessionRun,
     StoredGrade,
     Vector,
@@ -83,9 +84,13 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
 def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, vectors: dict[str, Vector]) -> bool:
     known = [each.memory for each in entries_of(tx, episodic, entry.session_id)]
     entry = replace(entry, run_id=entry.run_id or f"imported-{entry.rep}")
-    if content_hash(entry) in {content_hash(each) for each in known}:
-        return False
+    hashes = {content_hash(each) for each in known}
     run = _run(tx, episodic, entry)
+    while content_hash(entry) not in hashes and not _is_unjudged_by_others(tx, episodic.scope, run.node_run):
+        entry = replace(entry, run_id=f"{run.run_id}/imported")
+        run = _run(tx, episodic, entry)
+    if content_hash(entry) in hashes:
+        return False
     numbers = {each.id for each in known}
     number = entry.id if entry.id > 0 and entry.id not in numbers else 1 + max(numbers, default=0)
     step = NewStep(
@@ -124,6 +129,11 @@ def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> Sessi
     )
     tx.steps.put_run(run)
     return run
+
+
+def _is_unjudged_by_others(tx: Transaction, scope: Scope, run_id: str) -> bool:
+    """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
+    return all(vote.actor == scope.person for vote in tx.teaching.votes(scope.workspace, run_id))
 
 
 def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, entry: MemoryEntry) -> None:
@@ -200,7 +210,7 @@ def _add_episode(
         replace(
             given,
             id=episode_id,
-            run_id=_run_id(tx, episodic, given.run_id or episode_id),
+            run_id=_run_id(tx, episodic, given.run_id or episode_id, episode_id),
             parent_id=parent_id,
             workspace=scope.workspace,
             channel=scope.channel,
@@ -231,11 +241,16 @@ def _add_episode(
     return True
 
 
-def _run_id(tx: Transaction, episodic: EpisodicMemory, run_id: str) -> str:
-    """The run's id, or one of this person's own where somebody else has a run of that id."""
-    scope = episodic.scope
+def _run_id(tx: Transaction, episodic: EpisodicMemory, run_id: str, episode_id: str) -> str:
+    """The run's id; one of this person's own where that is a real answer's, somebody else's, or judged by others."""
+    free = (each for each in (run_id, _own_id(episodic, run_id)) if _is_open(tx, episodic.scope, each))
+    return next(free, _own_id(episodic, f"{run_id}/{episode_id}"))
+
+
+def _is_open(tx: Transaction, scope: Scope, run_id: str) -> bool:
     nodes = tx.episodes.of_run(scope.workspace, run_id)
-    return run_id if all(node.scope.sender_key == scope.sender_key for node in nodes) else _own_id(episodic, run_id)
+    is_own = all(node.scope.sender_key == scope.sender_key and node.origin is Origin.IMPORT for node in nodes)
+    return is_own and _is_unjudged_by_others(tx, scope, run_id)
 
 
 def _own_id(episodic: EpisodicMemory, of: str) -> str:

@@ -229,6 +229,11 @@ class Episode:
         return not self.parent_id
 
     @property
+    def is_lesson(self) -> bool:
+        """Whether it is shown to anybody as something to repeat or to avoid."""
+        return self.archived_at is None and not self.quarantine and self.verdict.is_validated
+
+    @property
     def scope(self) -> Scope:
         """The scope the episode was made in. Raises `ValueError` for an episode that was never stored."""
         return Scope(

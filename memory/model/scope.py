@@ -13,6 +13,8 @@ class Visibility(StrEnum):
     """A channel whose members were invited."""
     PUBLIC = "public"
     """Any member of the workspace may read it."""
+    SHARED = "shared"
+    """People of other organisations read it too: nothing of the workspace is shown there, nothing leaves it."""
 
 
 class Audience(StrEnum):

@@ -57,8 +57,8 @@ class Neighbourhood:
 class EpisodeTable(Protocol):
     """Episodes with their vectors, links and log. Every call names the workspace."""
 
-    def put(self, episode: Episode) -> None:
-        """Insert, or replace the episode with this workspace and id."""
+    def put(self, *new: Episode) -> None:
+        """Insert each, or replace the episode with its workspace and id."""
         ...
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
@@ -109,6 +109,16 @@ class EpisodeTable(Protocol):
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
+        ...
+
+    def nearest(
+        self, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, min_cosine: float
+    ) -> Neighbourhood:
+        """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
+
+        An episode found in several partitions counts once, as its entry in the partition named first.
+        Only vectors of `model` take part. Quickest as the first thing a transaction reads.
+        """
         ...
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:

@@ -1,11 +1,9 @@
-"""The store itself: atomic transactions over the tables, and the vector search."""
+"""The store itself: atomic transactions over the tables."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from memory.model import Vector
-from memory.ports.episodes import EpisodeTable, Neighbourhood
+from memory.ports.episodes import EpisodeTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.upkeep import UpkeepTable
@@ -73,16 +71,6 @@ class Store(Protocol):
 
     def read(self) -> AbstractContextManager[Transaction]:
         """One consistent snapshot. Writing through it is a bug and fails."""
-        ...
-
-    def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, min_cosine: float
-    ) -> Neighbourhood:
-        """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
-
-        An episode found in several partitions counts once, as its entry in the partition named first.
-        Only vectors of `model` take part. Sees every transaction committed before the call, by any process.
-        """
         ...
 
     def workspaces(self) -> list[str]:

@@ -30,8 +30,11 @@ class EventLog(Protocol):
         """Forget platform events handled before this, in every workspace. Returns how many."""
         ...
 
-    def append(self, event: Event) -> bool:
-        """Append; returns False, and appends nothing, if an event of this source id, episode and kind exists."""
+    def append(self, *new: Event) -> list[Event]:
+        """Append events of one workspace in this order; returns those that were appended.
+
+        Left out is an event whose source id is known with its episode and kind.
+        """
         ...
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
@@ -156,8 +159,12 @@ class DeliveryTable(Protocol):
         """The message a run answers, or None."""
         ...
 
-    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
-        """Move an accepted message on; an empty `run_id` keeps the stored one."""
+    def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
+        """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
+        ...
+
+    def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
+        """Move on the message that a run answers, if it is at `before`; returns whether."""
         ...
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:

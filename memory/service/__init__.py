@@ -29,6 +29,17 @@ class Memory:
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.redaction` knows itself. `guesses`: whether recall fills places that people's lessons
     left with answers of the asker's that only a model judged.
+
+    On a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
+    `system.TimeOrderedIds`; `SentenceTransformerEmbedder` finds by meaning):
+
+        store = SqlStore.open("sqlite:///memory.db")
+        memory = Memory(store, HashingEmbedder(), clock=utc_now, new_id=TimeOrderedIds())
+        ...
+        store.close()
+
+    One message: `recording.accept`, `recalling.recall`, `recording.finish`, `recording.sent`; what people say of the
+    answer: `teaching.react`, `vote`, `correct`, `undo`; topics: `world.ingest`, `world.query`.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory.fading import is_ready_for_archive
+from memory.fold import standing
 from memory.model import Episode, Event, EventKind, LinkKind
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
@@ -43,8 +44,8 @@ def _is_just_back(tx: Transaction, lesson: Episode, now: datetime, policy: Upkee
 
 
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
-    """The last time somebody or something put the lesson into the archive or took it out."""
-    log = tx.log.of_episode(lesson.workspace, lesson.id)
+    """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
+    log = standing(tx.log.of_episode(lesson.workspace, lesson.id))
     return next((each for each in reversed(log) if each.kind in _SHELVING), None)
 
 
@@ -69,8 +70,8 @@ def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
     """What upkeep noted when it archived the episode; empty if a person did, or nobody."""
     if episode.archived_at is None:
         return {}
-    shelved = [each for each in tx.log.of_episode(episode.workspace, episode.id) if each.kind is EventKind.ARCHIVED]
-    return dict(shelved[-1].detail) if shelved and shelved[-1].actor == ACTOR else {}
+    moved = _last_move(tx, episode)
+    return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 
 
 def bring_back(tx: Transaction, nodes: Sequence[Episode], actor: str, now: datetime) -> int:

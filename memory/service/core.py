@@ -69,6 +69,8 @@ class Settled:
     """(verdicts before, episode after) of every node, the root first."""
     before: Sequence[Vote]
     votes: Sequence[Vote]
+    elsewhere: Sequence[tuple[Verdicts, Episode]] = ()
+    """The same of every node of other runs whose verdicts moved with it."""
 
 
 def settle(
@@ -87,11 +89,14 @@ def settle(
     `nodes` are the run's episodes, if they were read already.
     """
     tally = retally(tx, workspace, [run_id], policy)
+    elsewhere: list[tuple[Verdicts, Episode]] = []
     for other in sorted(tally.elsewhere):
-        _rejudge(tx, tx.episodes.of_run(workspace, other), tx.teaching.votes(workspace, other), actor, at, policy, "")
+        theirs, cast = tx.episodes.of_run(workspace, other), tx.teaching.votes(workspace, other)
+        rejudged = _rejudge(tx, theirs, cast, actor, at, policy, "")
+        elsewhere += rejudged if any(was != now.verdicts for was, now in rejudged) else []
     votes = tally.votes[run_id]
     judged = _rejudge(tx, nodes or tx.episodes.of_run(workspace, run_id), votes, actor, at, policy, reason)
-    return Settled(nodes=judged, before=tally.before[run_id], votes=votes)
+    return Settled(nodes=judged, before=tally.before[run_id], votes=votes, elsewhere=elsewhere)
 
 
 def _rejudge(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
+from memory.errors import EmbeddingFailed, InvalidInput
 from memory.fold import facts
 from memory.model import (
     Episode,
@@ -16,12 +16,13 @@ from memory.model import (
     Scope,
     Signal,
     Termination,
+    Vector,
     Visibility,
 )
 from memory.ports import Transaction
 from memory.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.service.core import Core, event, existing, file_in_index, record
-from memory.service.holding import hold_back, restore_text, usable_reason
+from memory.service.holding import corrected_by, hold_back, restore_texts, usable_reason
 from memory.service.voting import write_vote
 
 CORRECTION_CHARACTERS = 8000
@@ -69,6 +70,7 @@ class Correcting:
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
+        embedded = self._embedded(scope.workspace, run_id)
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
@@ -92,6 +94,8 @@ class Correcting:
             )
             failed = record(tx, failed, told)
             self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
+            if embedded is not None:
+                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
             hold_back(tx, lesson, flags, now)
             write_vote(
                 self._core,
@@ -103,6 +107,17 @@ class Correcting:
             lesson = existing(tx, scope.workspace, lesson.id)
             is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine
             return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
+
+    def _embedded(self, workspace: str, run_id: str) -> Vector | None:
+        """The question's embedding, where the answer has none: it was stopped before, or the embedder failed then."""
+        with self._core.store.read() as tx:
+            root = next(iter(tx.episodes.of_run(workspace, run_id)), None)
+            if root is None or tx.episodes.vectors(workspace, [root.id]):
+                return None
+        try:
+            return self._core.embedder.embed([root.goal])[0]
+        except EmbeddingFailed:
+            return None
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}
@@ -165,18 +180,13 @@ class Correcting:
         lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
         file_in_index(tx, lesson)
         self._restore_superseded(tx, lesson, now)
-        corrected = _corrected_by(tx, lesson)
-        self.restore_texts(tx, lesson, reaction.actor, now)
+        corrected = corrected_by(tx, lesson)
+        restore_texts(tx, lesson, reaction.actor, now)
         for failed in corrected:
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
                 write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
         return lesson, tuple(failed.run_id for failed in corrected)
-
-    def restore_texts(self, tx: Transaction, lesson: Episode, actor: str, now: datetime) -> None:
-        """Put the newest correction that still stands on each answer this lesson corrected."""
-        for failed in _corrected_by(tx, lesson):
-            restore_text(tx, failed, actor, now)
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
         for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
@@ -185,18 +195,12 @@ class Correcting:
                 if older is not None and older.archived_at is not None:
                     restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
                     file_in_index(tx, restored)
+                    restore_texts(tx, restored, lesson.author, now)
 
 
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
     """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
     return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
-
-
-def _corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
-    """The answers a lesson says to have been wrong."""
-    links = tx.episodes.links(lesson.workspace, [lesson.id])
-    ids = [link.to_id for link in links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
-    return list(tx.episodes.get_many(lesson.workspace, ids).values())
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:

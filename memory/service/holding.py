@@ -9,6 +9,7 @@ from memory.model import Episode, EventKind, LinkKind, Role
 from memory.ports import Transaction
 from memory.quarantine import Flag
 from memory.quarantine import flags as flags_in
+from memory.service.archive import why_archived
 from memory.service.core import Core, event, existing, file_in_index, record
 
 _SYSTEM = "goodbot"
@@ -55,22 +56,45 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
         detail: dict[str, object] = {"role": role.value, "flags": []}
         released = record(tx, episode, event(episode, EventKind.RELEASED, actor, now, detail=detail))
         file_in_index(tx, released)
-        for link in tx.episodes.links(workspace, [released.id]):
-            if link.kind is LinkKind.CORRECTS and link.from_id == released.id:
-                restore_text(tx, existing(tx, workspace, link.to_id), actor, now)
+        restore_texts(tx, released, actor, now)
         return released
 
 
 def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
-    """Put the newest correction that stands on the failed episode, in its author's name; or none."""
+    """Put the newest correction that stands on the failed episode, in its author's name; or none.
+
+    What upkeep put away still stands. Without any, what the episode was imported with holds again.
+    """
     links = tx.episodes.links(failed.workspace, [failed.id])
     ids = [link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id == failed.id]
     standing = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
-        if each.archived_at is None and not each.quarantine
+        if (each.archived_at is None or why_archived(tx, each)) and not each.quarantine
     ]
     newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
-    text, author = (newest.output, newest.author) if newest else ("", actor)
+    text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)
     if text != failed.correction:
         record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))
+
+
+def restore_texts(tx: Transaction, lesson: Episode, actor: str, now: datetime) -> None:
+    """Put the newest correction that still stands on each answer this lesson corrected."""
+    for failed in corrected_by(tx, lesson):
+        restore_text(tx, failed, actor, now)
+
+
+def corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
+    """The answers a lesson says to have been wrong."""
+    links = tx.episodes.links(lesson.workspace, [lesson.id])
+    ids = [link.to_id for link in links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
+    return list(tx.episodes.get_many(lesson.workspace, ids).values())
+
+
+def _imported(tx: Transaction, failed: Episode, actor: str) -> tuple[str, str]:
+    """The text that no lesson brought, and whose it is: then it was told before any lesson's."""
+    log = tx.log.of_episode(failed.workspace, failed.id)
+    first = next((each for each in log if each.kind is EventKind.CORRECTED), None)
+    if first is None or "lesson" in first.detail:
+        return "", actor
+    return str(first.detail.get("text", "")), first.actor

@@ -43,7 +43,7 @@ class Lessons:
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """From the index that recall uses too."""
         partitions, model = partitions_for(self.scope), self.core.embedder.name
-        near = self.core.store.nearest(self.scope.workspace, partitions, model, vector, k, -1.0)
+        near = self.tx.episodes.nearest(self.scope.workspace, partitions, model, vector, k, -1.0)
         visible = self._visible([hit.episode_id for hit in near.hits])
         return [(hit.episode_id, hit.cosine) for hit in near.hits if hit.episode_id in visible]
 

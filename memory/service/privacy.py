@@ -21,6 +21,7 @@ from memory.model.world import Revision, Topic
 from memory.ports import EpisodeFilter, Transaction
 from memory.service.archive import joined_to, part
 from memory.service.core import Core
+from memory.service.holding import restore_text, restore_texts
 from memory.service.tallying import refold, runs_of_voters
 from memory.world.merging import erase_person as erase_topics
 
@@ -118,16 +119,22 @@ class Privacy:
             tx.episodes.delete(workspace, erased_ids)
             tx.deliveries.delete_by(workspace, person)
             tx.teaching.delete_reactions(workspace, person)
-            erase_topics(tx, workspace, person, now)
+            erase_topics(tx, workspace, person, now, self._core.new_id)
             tx.steps.erase_grades(workspace, person)
             tx.steps.delete_runs(workspace, person)
             tx.short.delete_by(workspace, person)
             tx.teaching.delete_runs(workspace, {episode.run_id for episode in doomed})
+            touched: set[str] = set()
             for episode_id in tx.log.erase_actor(workspace, person):
                 episode = tx.episodes.get(workspace, episode_id)
                 if episode is not None:
                     touched_runs.add(episode.run_id)
+                    touched.add(episode_id)
             refold(tx, workspace, touched_runs - gone, self._core.policy)
+            # Without their last word on a correction, one that was taken back before would be the last.
+            for episode in tx.episodes.get_many(workspace, sorted(touched)).values():
+                restore_text(tx, episode, "", now)
+                restore_texts(tx, episode, "", now)
             part(tx, workspace, parted, now)
             erased = Erased(
                 episodes=len(held.episodes),

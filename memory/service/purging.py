@@ -5,12 +5,12 @@ stays with those acts: forgetting or purging whoever purged brings nothing back.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from memory.audience import partitions_for, partitions_of
 from memory.errors import InvalidInput
-from memory.fold import DECISIONS, replay, standing
+from memory.fold import DECISIONS, replay, standing, with_verdicts
 from memory.model import (
     Episode,
     Event,
@@ -22,11 +22,13 @@ from memory.model import (
     Scope,
     Signal,
     Verdict,
+    Verdicts,
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.service.archive import joined_to, part, why_archived
 from memory.service.core import Core, event, existing, file_in_index, record, settle
-from memory.service.correcting import OWN_CORRECTION, Correcting
+from memory.service.correcting import OWN_CORRECTION
+from memory.service.holding import restore_texts
 from memory.service.voting import write_vote
 from memory.world.withdrawing import withdraw_person
 
@@ -50,7 +52,7 @@ class Purge:
     promotions: int = 0
     """Answers and lessons of others that they promoted or narrowed."""
     shelved: int = 0
-    """Lessons of others that they archived or restored, and that go back to how they were."""
+    """Lessons and topics of others that they archived or restored, and that go back to how they were."""
     released: int = 0
     """Lessons they let out of quarantine, and that wait for a teacher again."""
     grades: int = 0
@@ -87,6 +89,8 @@ class _Work:
     now: datetime
     before: dict[str, list[Episode]]
     """The nodes of every run that is touched, as they were, the root first."""
+    moved: dict[str, None] = field(default_factory=dict)
+    """The runs that were touched since what rests on them was looked for."""
 
     @property
     def mark(self) -> dict[str, object]:
@@ -95,8 +99,17 @@ class _Work:
 
     def touch(self, run_id: str) -> None:
         """Remember a run as it is, before its first change."""
+        self.moved[run_id] = None
         if run_id not in self.before:
             self.before[run_id] = self.tx.episodes.of_run(self.workspace, run_id)
+
+    def note(self, elsewhere: Sequence[tuple[Verdicts, Episode]]) -> None:
+        """Remember other runs, which trust or limits moved just now, as they were."""
+        nodes: dict[str, list[Episode]] = {}
+        for was, episode in elsewhere:
+            nodes.setdefault(episode.run_id, []).append(with_verdicts(episode, was))
+        self.moved |= dict.fromkeys(nodes)
+        self.before = nodes | self.before
 
     def wrote(self, episode: Episode) -> bool:
         """Whether an episode is a lesson in the person's own words."""
@@ -108,7 +121,6 @@ class Purging:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._correcting = Correcting(core)
 
     def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
         """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
@@ -159,7 +171,7 @@ class Purging:
         promotions, shelved, released = self._withdraw_decisions(work)
         self._unlearn(work)
         self._part_joined(work)
-        values, topics = withdraw_person(tx, workspace, person, now, self._core.new_id)
+        values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
         runs, unlearned = _changed(work)
         return Purge(
             taught_by=person,
@@ -167,7 +179,7 @@ class Purging:
             lessons=sum(each.origin is not Origin.CORRECTION for each in lessons),
             corrections=sum(each.origin is Origin.CORRECTION for each in lessons),
             promotions=promotions,
-            shelved=shelved,
+            shelved=shelved + moved,
             released=released,
             grades=grades,
             values=values,
@@ -193,7 +205,7 @@ class Purging:
             work.tx.teaching.put_reaction(gone)
             return
         work.touch(reaction.run_id)
-        write_vote(self._core, work.tx, gone, work.now, detail=work.mark)
+        work.note(write_vote(self._core, work.tx, gone, work.now, detail=work.mark).elsewhere)
 
     def _withdraw_words(self, work: _Work) -> int:
         """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
@@ -204,16 +216,16 @@ class Purging:
         for each in work.tx.steps.grades_by(work.workspace, work.person):
             said = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
             given.setdefault(each.episode_id, []).append(said)
-        for episode_id in given:
-            work.touch(existing(work.tx, work.workspace, episode_id).run_id)
-        for run_id in list(work.before):
-            for episode in work.tx.episodes.of_run(work.workspace, run_id):
-                detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
-                if episode.id in given:
-                    detail["grades"] = given[episode.id]
-                if detail:
-                    taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
-                    record(work.tx, episode, taken)
+        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=_ALL)
+        judged = {each.episode_id for each in graded if each.detail.get("reason")}
+        for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
+            detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
+            if episode.id in given:
+                detail["grades"] = given[episode.id]
+            if detail:
+                work.touch(episode.run_id)
+                taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
+                record(work.tx, episode, taken)
         work.tx.steps.erase_grades(work.workspace, work.person)
         return sum(map(len, given.values()))
 
@@ -238,7 +250,7 @@ class Purging:
             archived = event(lesson, EventKind.ARCHIVED, work.person, work.now, detail=work.mark)
             file_in_index(tx, record(tx, lesson, archived))
         for lesson in written:
-            self._correcting.restore_texts(tx, lesson, work.person, work.now)
+            restore_texts(tx, lesson, work.person, work.now)
         return live
 
     def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
@@ -265,12 +277,12 @@ class Purging:
         told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
         after = replace(episode, promoted=told.promoted, archived_at=told.archived_at, quarantine=told.quarantine)
         tx.episodes.put(after)
-        if after.quarantine != episode.quarantine:
-            self._correcting.restore_texts(tx, after, work.person, work.now)
         if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
             # Their own question, which they put away: that was no teaching.
-            record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
-        settle(tx, work.workspace, episode.run_id, work.person, work.now, policy)
+            after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
+        if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
+            restore_texts(tx, after, work.person, work.now)
+        work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).elsewhere)
         after = existing(tx, work.workspace, episode.id)
         file_in_index(tx, after)
         return after
@@ -279,15 +291,13 @@ class Purging:
 
     def _unlearn(self, work: _Work) -> None:
         """Withdraw the approval of every answer that rested on what is gone, until nothing new follows."""
-        looked_at: set[str] = set()
-        while pending := [run_id for run_id in work.before if run_id not in looked_at]:
-            for run_id in pending:
-                looked_at.add(run_id)
-                now = work.tx.episodes.get_many(work.workspace, [each.id for each in work.before[run_id]])
-                for was in work.before[run_id]:
-                    for resting in self._resting_on(work, was, now[was.id]):
-                        if self._withdraw_approval(work, resting):
-                            looked_at.discard(resting)  # what rests on this one may have to follow now
+        while work.moved:
+            run_id = next(iter(work.moved))
+            del work.moved[run_id]
+            now = work.tx.episodes.get_many(work.workspace, [each.id for each in work.before[run_id]])
+            for was in work.before[run_id]:
+                for resting in self._resting_on(work, was, now[was.id]):
+                    self._withdraw_approval(work, resting)
 
     def _part_joined(self, work: _Work) -> None:
         """What was joined to a lesson that is gone now stands for itself again."""
@@ -308,13 +318,11 @@ class Purging:
                 runs[retrieval.run_id] = None
         return list(runs)
 
-    def _withdraw_approval(self, work: _Work, run_id: str) -> bool:
-        """Whether there was any."""
-        every = work.tx.teaching.reactions_of_run(work.workspace, run_id)
-        approvals = [each for each in every if each.is_active and each.value > 0]
-        for reaction in approvals:
-            self._withdraw(work, reaction)
-        return bool(approvals)
+    def _withdraw_approval(self, work: _Work, run_id: str) -> None:
+        """Everybody's. What rests on that answer may have to follow."""
+        for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
+            if reaction.is_active and reaction.value > 0:
+                self._withdraw(work, reaction)
 
 
 def _reaches(episode: Episode, scope: Scope) -> bool:
@@ -323,19 +331,15 @@ def _reaches(episode: Episode, scope: Scope) -> bool:
     return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in partitions_of(episode))
 
 
-def _is_lesson(episode: Episode) -> bool:
-    return episode.archived_at is None and episode.verdict.is_validated
-
-
 def _changed(work: _Work) -> tuple[tuple[str, ...], int]:
     """The runs that became a lesson or stopped being one; how many others' stopped being one to repeat."""
     runs: list[str] = []
     unlearned = 0
     for run_id, nodes in work.before.items():
         was, (now, *_) = nodes[0], work.tx.episodes.of_run(work.workspace, run_id)
-        if _is_lesson(was) != _is_lesson(now):
+        if was.is_lesson != now.is_lesson:
             runs.append(run_id)
-        was_repeated = _is_lesson(was) and was.verdict is Verdict.SUCCESS
-        if was_repeated and not work.wrote(was) and not (_is_lesson(now) and now.verdict is Verdict.SUCCESS):
+        was_repeated = was.is_lesson and was.verdict is Verdict.SUCCESS
+        if was_repeated and not work.wrote(was) and not (now.is_lesson and now.verdict is Verdict.SUCCESS):
             unlearned += 1
     return tuple(runs), unlearned

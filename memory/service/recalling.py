@@ -43,8 +43,9 @@ class Recalled:
 class IndexSource:
     """Candidates from the store's vector index: only partitions the asker may search, only above the gate."""
 
-    def __init__(self, core: Core, candidates: int) -> None:
+    def __init__(self, core: Core, tx: Transaction, candidates: int) -> None:
         self._core = core
+        self._tx = tx
         self._candidates = candidates
         self.searched = 0
         self.found: dict[str, Neighbour] = {}
@@ -59,7 +60,7 @@ class IndexSource:
         if vector is None:
             near = self._by_words(scope, situation.goal, config.min_intent)
         else:
-            near = self._core.store.nearest(
+            near = self._tx.episodes.nearest(
                 scope.workspace,
                 partitions_for(scope),
                 self._core.embedder.name,
@@ -69,8 +70,7 @@ class IndexSource:
             )
         self.searched = near.searched
         self.found = {hit.episode_id: hit for hit in near.hits}
-        with self._core.store.read() as tx:
-            episodes = tx.episodes.get_many(scope.workspace, self.found)
+        episodes = self._tx.episodes.get_many(scope.workspace, self.found)
         return [
             Candidate(
                 memory=episode,
@@ -93,8 +93,7 @@ class IndexSource:
         Slow on a large memory, and only for as long as nothing can be embedded.
         """
         order = {name: rank for rank, name in enumerate(partitions_for(scope))}
-        with self._core.store.read() as tx:
-            everything = tx.episodes.search(scope.workspace, EpisodeFilter(limit=None))
+        everything = self._tx.episodes.search(scope.workspace, EpisodeFilter(limit=None))
         searched = 0
         hits: list[Neighbour] = []
         for episode in everything:
@@ -145,32 +144,32 @@ class Recalling:
         the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer.
         """
         retrieval_id = self._core.new_id()
+        config = config or self.config
         vector = self._embed(goal)
-        source = IndexSource(self._core, self._candidates)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
-        output = get_retriever(DefaultRetriever(source, self.config)).retrieve(
-            scope.sender_key, run_id, situation, config or self.config
-        )
-        exemplars = tuple(
-            Exemplar(
-                episode=scored.memory,
-                verdict=scored.verdict,
-                audience=_audience(source.found.get(scored.memory.id)),
-                context_score=scored.env_score,
-                intent_score=scored.int_score,
-                relevance=scored.score,
-                n_success=scored.n_success,
-                n_failure=scored.n_failure,
+        with self._core.store.read() as tx:
+            source = IndexSource(self._core, tx, self._candidates)
+            output = get_retriever(DefaultRetriever(source, self.config)).retrieve(
+                scope.sender_key, run_id, situation, config
             )
-            for scored in output.memories
-            if scored.verdict.is_validated
-        )
-        counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
-        exemplars, counts = self._expanded(scope, exemplars, counts, (config or self.config).max_per_author)
-        found = exemplars
-        if (config or self.config).consensus:
-            exemplars = self._settled(scope, exemplars)
-        rules = self._rules(scope, found, exemplars)
+            found = tuple(
+                Exemplar(
+                    episode=scored.memory,
+                    verdict=scored.verdict,
+                    audience=_audience(source.found.get(scored.memory.id)),
+                    context_score=scored.env_score,
+                    intent_score=scored.int_score,
+                    relevance=scored.score,
+                    n_success=scored.n_success,
+                    n_failure=scored.n_failure,
+                )
+                for scored in output.memories
+                if scored.verdict.is_validated
+            )
+            counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
+            found, counts = _expanded(tx, scope, found, counts, config.max_per_author)
+            exemplars = _settled(tx, scope, found) if config.consensus else found
+            rules = self._rules(tx, scope, found, exemplars)
         if self._shows_guesses:
             exemplars += guessed_exemplars(
                 self._core,
@@ -179,7 +178,7 @@ class Recalling:
                 vector,
                 run_id=run_id,
                 context=context,
-                config=config or self.config,
+                config=config,
                 taught=exemplars,
             )
         recollection = Recollection(
@@ -187,12 +186,13 @@ class Recalling:
         )
         return Recalled(recollection=recollection, vector=vector)
 
-    def _rules(self, scope: Scope, found: Sequence[Exemplar], settled: Sequence[Exemplar]) -> tuple[RuleLine, ...]:
+    def _rules(
+        self, tx: Transaction, scope: Scope, found: Sequence[Exemplar], settled: Sequence[Exemplar]
+    ) -> tuple[RuleLine, ...]:
         """The rules behind the exemplars that stand; what was overruled or is disputed is no part of any."""
         stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
         unsettled = {exemplar.episode.id for exemplar in found} - stands
-        with self._core.store.read() as tx:
-            return rule_lines(tx, scope, settled, unsettled, self._rule_from) if stands else ()
+        return rule_lines(tx, scope, settled, unsettled, self._rule_from) if stands else ()
 
     def _embed(self, goal: str) -> Vector | None:
         try:
@@ -200,71 +200,70 @@ class Recalling:
         except EmbeddingFailed:
             return None
 
-    def _expanded(
-        self, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts, per_author: int | None
-    ) -> tuple[tuple[Exemplar, ...], StageCounts]:
-        """Follow the links of mistakes to their corrections.
-
-        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless its
-        author is heard often enough already. One that waits for review stays unseen: its text is taken off the mistake
-        as well (design 3.1, rule 7).
-        """
-        heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
-        mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
-        seen = self.corrections_for(scope, mistakes)
-        chosen = {exemplar.episode.id for exemplar in exemplars}
-        expanded: list[Exemplar] = []
-        for exemplar in exemplars:
-            lessons = []
-            for lesson in seen.get(exemplar.episode.id, []):
-                is_heard = per_author is not None and heard[lesson.author] >= per_author
-                if lesson.id in chosen or lesson.author == scope.person or not is_heard:
-                    heard[lesson.author] += lesson.id not in chosen
-                    lessons.append(lesson)
-            if exemplar.lesson is Lesson.AVOID:
-                text = lessons[-1].output if lessons else ""
-                exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
-            expanded.append(exemplar)
-            for lesson in lessons:
-                if lesson.id not in chosen:
-                    chosen.add(lesson.id)
-                    found = _nearest(lesson, partitions_for(scope))
-                    audience = found.audience if found else exemplar.audience
-                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
-        return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
-
-    def _settled(self, scope: Scope, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
-        """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
-        approved = [e for e in exemplars if e.lesson is Lesson.REPEAT]
-        if len({e.episode.signature for e in approved}) < 2:
-            return exemplars
-        with self._core.store.read() as tx:
-            vectors = tx.episodes.vectors(scope.workspace, [e.episode.id for e in approved])
-            votes = {e.episode.id: tx.teaching.votes(scope.workspace, e.episode.run_id) for e in approved}
-
-        def similarity(one: Episode, other: Episode) -> float:
-            first, second = vectors.get(one.id), vectors.get(other.id)
-            if first is None or second is None or first[0] != second[0]:
-                return likeness(one.goal, other.goal)
-            return float(first[1] @ second[1])
-
-        voices = [voice_of(e, votes.get(e.episode.id, ()), scope.person) for e in exemplars]
-        settled = settle_disagreements(exemplars, voices, similarity)
-        stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
-        unsettled = {e.episode.output for e in approved} - stands
-        return tuple(
-            replace(e, episode=replace(e.episode, correction=""))
-            if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
-            else e
-            for e in settled
-        )
-
     def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
         """The corrections of each of these episodes that are approved where this person looks, the newest last."""
-        if not episode_ids:
-            return {}
         with self._core.store.read() as tx:
             return corrections_for(tx, scope, episode_ids)
+
+
+def _expanded(
+    tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts, per_author: int | None
+) -> tuple[tuple[Exemplar, ...], StageCounts]:
+    """Follow the links of mistakes to their corrections.
+
+    A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless its
+    author is heard often enough already. One that waits for review stays unseen: its text is taken off the mistake
+    as well (design 3.1, rule 7).
+    """
+    heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
+    mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
+    seen = corrections_for(tx, scope, mistakes)
+    chosen = {exemplar.episode.id for exemplar in exemplars}
+    expanded: list[Exemplar] = []
+    for exemplar in exemplars:
+        lessons = []
+        for lesson in seen.get(exemplar.episode.id, []):
+            is_heard = per_author is not None and heard[lesson.author] >= per_author
+            if lesson.id in chosen or lesson.author == scope.person or not is_heard:
+                heard[lesson.author] += lesson.id not in chosen
+                lessons.append(lesson)
+        if exemplar.lesson is Lesson.AVOID:
+            text = lessons[-1].output if lessons else ""
+            exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
+        expanded.append(exemplar)
+        for lesson in lessons:
+            if lesson.id not in chosen:
+                chosen.add(lesson.id)
+                found = _nearest(lesson, partitions_for(scope))
+                audience = found.audience if found else exemplar.audience
+                expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
+    return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
+
+
+def _settled(tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
+    """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
+    approved = [e for e in exemplars if e.lesson is Lesson.REPEAT]
+    if len({e.episode.signature for e in approved}) < 2:
+        return exemplars
+    vectors = tx.episodes.vectors(scope.workspace, [e.episode.id for e in approved])
+    votes = {e.episode.id: tx.teaching.votes(scope.workspace, e.episode.run_id) for e in approved}
+
+    def similarity(one: Episode, other: Episode) -> float:
+        first, second = vectors.get(one.id), vectors.get(other.id)
+        if first is None or second is None or first[0] != second[0]:
+            return likeness(one.goal, other.goal)
+        return float(first[1] @ second[1])
+
+    voices = [voice_of(e, votes.get(e.episode.id, ()), scope.person) for e in exemplars]
+    settled = settle_disagreements(exemplars, voices, similarity)
+    stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
+    unsettled = {e.episode.output for e in approved} - stands
+    return tuple(
+        replace(e, episode=replace(e.episode, correction=""))
+        if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
+        else e
+        for e in settled
+    )
 
 
 def corrections_for(tx: Transaction, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:

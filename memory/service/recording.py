@@ -1,12 +1,13 @@
 """From a person's message to an answer that reactions can find: each step one transaction, each safe to repeat."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from memory.fold import facts, reaction_detail
+from memory.fold import apply, facts, reaction_detail
 from memory.model import (
     Episode,
+    Event,
     EventKind,
     Incoming,
     LedgerEntry,
@@ -94,9 +95,7 @@ class Recording:
     def withdraw(self, workspace: str, event_id: str) -> None:
         """Give up an accepted message: it will not be answered."""
         with self._core.store.write() as tx:
-            incoming = tx.deliveries.incoming(workspace, event_id)
-            if incoming is not None and incoming.progress is Progress.ACCEPTED:
-                tx.deliveries.set_progress(workspace, event_id, Progress.WITHDRAWN)
+            tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
 
     def current(self, incoming: Incoming) -> Incoming | None:
         """The message as it is now: reworded, answered meanwhile. None if nothing more is to be done about it."""
@@ -123,8 +122,7 @@ class Recording:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None:
                 return False
-            if incoming.progress is Progress.ACCEPTED:
-                tx.deliveries.set_progress(workspace, incoming.event_id, Progress.WITHDRAWN)
+            tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
             nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
             for node in nodes:
                 if node.verdict is Verdict.PENDING and node.archived_at is None:
@@ -158,16 +156,25 @@ class Recording:
         now = self._core.clock()
         run = self._redacted(run)
         with self._core.store.write() as tx:
-            incoming = tx.deliveries.incoming(run.workspace, run.event_id) if run.event_id else None
-            if run.event_id and (incoming is None or incoming.progress is not Progress.ACCEPTED):
+            if run.event_id and not tx.deliveries.advance(
+                run.workspace, run.event_id, Progress.ACCEPTED, Progress.ANSWERED, run.run_id
+            ):
                 return False
-            self._store_nodes(tx, run)
+            nodes = [_as_made(tx, node) for node in run.nodes]
+            shown = {episode_id for recall in run.recalls for episode_id in recall.shown_ids}
+            lessons = tx.episodes.get_many(run.workspace, shown)
+            came_by = {"event": run.event_id} if run.event_id else {}
+            told = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by) for node in nodes]
             for recall in run.recalls:
-                self._store_recall(tx, run, recall, now)
+                told += self._store_recall(tx, run, recall, lessons, now)
+            after = dict(lessons)
+            for each in tx.log.append(*told):
+                if each.episode_id in after:
+                    after[each.episode_id] = apply(after[each.episode_id], each)
+            tx.episodes.put(*nodes, *(lesson for name, lesson in after.items() if lesson != lessons[name]))
+            _attach(tx, run, nodes)
             for number, text in enumerate(run.parts, start=1):
                 tx.deliveries.put_outgoing(_outgoing(run, number, text))
-            if incoming is not None:
-                tx.deliveries.set_progress(run.workspace, run.event_id, Progress.ANSWERED, run.run_id)
         return True
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
@@ -182,50 +189,28 @@ class Recording:
             ),
         )
 
-    def _store_nodes(self, tx: Transaction, run: FinishedRun) -> None:
-        vectors = {recall.node_path: recall.vector for recall in run.recalls}
-        for node in run.nodes:
-            rep = 1
-            if node.is_root:
-                rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
-            episode = facts(replace(node, rep=rep))
-            tx.episodes.put(episode)
-            detail = {"event": run.event_id} if run.event_id else {}
-            tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at, detail=detail))
-            hold_back(tx, episode, flags_of(episode), episode.created_at)
-            vector = vectors.get(episode.node_path)
-            if vector is not None:
-                tx.episodes.put_vector(episode.workspace, episode.id, run.embedding_model, vector)
-            if episode.parent_id:
-                tx.episodes.add_link(
-                    Link(
-                        workspace=episode.workspace,
-                        from_id=episode.id,
-                        to_id=episode.parent_id,
-                        kind=LinkKind.SUBGOAL_OF,
-                        at=episode.created_at,
-                    )
-                )
+    def _store_recall(
+        self, tx: Transaction, run: FinishedRun, recall: NodeRecall, lessons: Mapping[str, Episode], now: datetime
+    ) -> list[Event]:
+        """Record what a node was shown. Returns what is to be told of that: of each lesson `injected` and its signal.
 
-    def _store_recall(self, tx: Transaction, run: FinishedRun, recall: NodeRecall, now: datetime) -> None:
-        """Record what a node was shown; each lesson gets its `injected` event, its salience bump and its signal."""
+        `lessons` are those that are left of what was shown: one may be forgotten while the agent was working.
+        """
         recollection = recall.recollection
         node = next((node for node in run.nodes if node.node_path == recall.node_path), None)
+        told: list[Event] = []
         items: list[RetrievalItem] = []
         for rank, exemplar in enumerate(recollection.exemplars, start=1):
-            if exemplar.episode.id not in recall.shown_ids or node is None:
-                continue
-            lesson = tx.episodes.get(run.workspace, exemplar.episode.id)
-            if lesson is None:  # forgotten while the agent was working
+            lesson = lessons.get(exemplar.episode.id)
+            if lesson is None or lesson.id not in recall.shown_ids or node is None:
                 continue
             source = f"{recollection.retrieval_id}/{lesson.id}"
             reached = {"audience": exemplar.audience.value}
-            injected = event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}", detail=reached)
-            lesson = record(tx, lesson, injected)
+            told.append(event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}", detail=reached))
             found = self._core.detector.detect(exemplar, node.goal, node.output, node.action)
             detail = {"ratio": round(found.ratio, 4), "run": run.run_id}
             kind = EventKind(found.signal.value)
-            record(tx, lesson, event(lesson, kind, "goodbot", now, source=f"use/{source}", detail=detail))
+            told.append(event(lesson, kind, "goodbot", now, source=f"use/{source}", detail=detail))
             items.append(
                 RetrievalItem(
                     workspace=run.workspace,
@@ -250,16 +235,7 @@ class Recording:
             counts=recollection.counts.as_dict(),
         )
         tx.retrievals.put(retrieval, items)
-        if node is not None:
-            self._store_rules(tx, node, recall, now)
-
-    def _store_rules(self, tx: Transaction, node: Episode, recall: NodeRecall, now: datetime) -> None:
-        """Note which rules were in a node's prompt: their ids and those of the lessons each was made of."""
-        retrieval_id = recall.recollection.retrieval_id
-        for rule in recall.rules:
-            told = {"retrieval": retrieval_id, "rule": rule.rule_id, "lessons": list(rule.lesson_ids)}
-            source = f"rule/{retrieval_id}/{rule.rule_id}"
-            tx.log.append(event(node, EventKind.RULE_SHOWN, "goodbot", now, source=source, detail=told))
+        return told + (_rules_shown(node, recall, now) if node is not None else [])
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
         """Note that a part was posted: from now on a reaction on that message finds the answer.
@@ -287,9 +263,7 @@ class Recording:
             )
             were_waiting = self._link(tx, outgoing, message_id, now)
             if all(entry.sent_at is not None or entry.part == part for entry in parts):
-                incoming = tx.deliveries.incoming_of_run(workspace, run_id)
-                if incoming is not None and incoming.progress is Progress.ANSWERED:
-                    tx.deliveries.set_progress(workspace, incoming.event_id, Progress.DELIVERED)
+                tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.DELIVERED)
             return were_waiting
 
     def give_up(self, workspace: str, run_id: str) -> bool:
@@ -298,11 +272,7 @@ class Recording:
         What was posted of it, and the episodes, stay as they are.
         """
         with self._core.store.write() as tx:
-            incoming = tx.deliveries.incoming_of_run(workspace, run_id)
-            if incoming is None or incoming.progress is not Progress.ANSWERED:
-                return False
-            tx.deliveries.set_progress(workspace, incoming.event_id, Progress.UNDELIVERABLE)
-            return True
+            return tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
 
     def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> bool:
         nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)
@@ -382,3 +352,47 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
         thread=run.thread,
         text=text,
     )
+
+
+def _as_made(tx: Transaction, node: Episode) -> Episode:
+    """The node as it is stored, with the number of the attempt."""
+    rep = 1
+    if node.is_root:
+        rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
+    return facts(replace(node, rep=rep))
+
+
+def _attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
+    """What hangs on the stored nodes: quarantine where a text is flagged, the goal's vector, the link to the parent."""
+    vectors = {recall.node_path: recall.vector for recall in run.recalls}
+    for node in nodes:
+        hold_back(tx, node, flags_of(node), node.created_at)
+        vector = vectors.get(node.node_path)
+        if vector is not None:
+            tx.episodes.put_vector(node.workspace, node.id, run.embedding_model, vector)
+        if node.parent_id:
+            tx.episodes.add_link(
+                Link(
+                    workspace=node.workspace,
+                    from_id=node.id,
+                    to_id=node.parent_id,
+                    kind=LinkKind.SUBGOAL_OF,
+                    at=node.created_at,
+                )
+            )
+
+
+def _rules_shown(node: Episode, recall: NodeRecall, now: datetime) -> list[Event]:
+    """Which rules were in a node's prompt: their ids and those of the lessons each was made of."""
+    retrieval_id = recall.recollection.retrieval_id
+    return [
+        event(
+            node,
+            EventKind.RULE_SHOWN,
+            "goodbot",
+            now,
+            source=f"rule/{retrieval_id}/{rule.rule_id}",
+            detail={"retrieval": retrieval_id, "rule": rule.rule_id, "lessons": list(rule.lesson_ids)},
+        )
+        for rule in recall.rules
+    ]

@@ -95,13 +95,18 @@ def _reprove(
     if not changed:
         return set()
     # Of everybody who voted or votes now: a first vote here may prove somebody right or wrong who voted elsewhere.
-    voters = [vote for run_id in changed for vote in (*before[run_id], *votes[run_id])]
-    weighed = weights_of(tx, workspace, voters, policy)
+    voters = {vote.actor for run_id in changed for vote in (*before[run_id], *votes[run_id])}
+    known = tx.teaching.record_of(workspace, voters)
     for run_id, proven in changed.items():
         tx.teaching.set_evidence(workspace, run_id, proven)
-    now = weights_of(tx, workspace, voters, policy)
-    others = sorted(actor for actor, weight in now.items() if weight != weighed[actor])
+    told = tx.teaching.record_of(workspace, voters)
+    others = sorted(actor for actor in voters if _weighs_otherwise(known[actor], told[actor], policy))
     return {vote.run_id for actor in others for vote in tx.teaching.votes_by(workspace, actor)}
+
+
+def _weighs_otherwise(known: tuple[int, int], told: tuple[int, int], policy: TeachingPolicy) -> bool:
+    """Whether a new record changes a vote's weight, in whatever role: elsewhere the voter may have had another one."""
+    return any(weight(*known, role, policy) != weight(*told, role, policy) for role in (Role.MEMBER, Role.TEACHER))
 
 
 def _moments(

@@ -17,7 +17,7 @@ from memory.service.correcting import (
     taught_lesson,
     usable,
 )
-from memory.service.holding import hold_back, release, usable_reason
+from memory.service.holding import hold_back, release, restore_texts, usable_reason
 from memory.service.promoting import is_within_limit, note_limit
 from memory.service.voting import Taught, is_news, write_vote
 
@@ -47,7 +47,8 @@ class Teaching:
         """Take in a reaction that was added (`is_active`) or removed.
 
         Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
-        reaction on a message of the bot's own that is not in the ledger yet is kept until it is.
+        reaction on a message of the bot's own that is not in the ledger yet is kept until it is, and what takes a kept
+        one back is, whosever message it is said to be on.
         """
         if reaction.role is Role.BOT:
             return Taught(is_known=False)
@@ -57,7 +58,8 @@ class Teaching:
                 return Taught(is_known=True)
             entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
             if entry is None:
-                if on_own_message and is_news(tx, reaction) and not _was_claimed(tx, reaction):
+                may_be_ours = on_own_message or tx.teaching.reaction(reaction.key) is not None
+                if may_be_ours and is_news(tx, reaction) and not _was_claimed(tx, reaction):
                     tx.teaching.put_reaction(replace(reaction, event_id=reaction.event_id or event_id))
                 return Taught(is_known=False)
             came_by = reaction.event_id or event_id
@@ -230,6 +232,7 @@ class Teaching:
                 return episode
             after = record(tx, episode, event(episode, kind, actor, now))
             file_in_index(tx, after)
+            restore_texts(tx, after, actor, now)
             return after
 
     def undo(self, workspace: str, actor: str, *, at: datetime, event_id: str = "") -> Undone | None:

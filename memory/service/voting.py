@@ -27,12 +27,13 @@ class Taught:
     """Whether the vote is beyond what its voter may say in the window: it counts for their own scope alone."""
     was: Verdicts = field(default_factory=Verdicts)
     """Its verdicts before."""
+    elsewhere: Sequence[tuple[Verdicts, Episode]] = ()
+    """(verdicts before, episode after) of every node of other answers that moved with it: by trust, or by limits."""
 
     @property
     def is_lesson(self) -> bool:
         """Whether the answer is a lesson now, in any audience."""
-        root = self.root
-        return root is not None and root.archived_at is None and not root.quarantine and root.verdict.is_validated
+        return self.root is not None and self.root.is_lesson
 
     @property
     def was_lesson(self) -> bool:
@@ -69,6 +70,7 @@ def write_vote(
         is_limited=standing is not None and standing.is_limited,
         root=root,
         was=was,
+        elsewhere=settled.elsewhere,
     )
 
 

@@ -105,9 +105,9 @@ def measure(count: int, folder: Path) -> None:
         fill(store, count)
         show(count, "fill, per episode", 1000 * (time.perf_counter() - start) / count)
         start = time.perf_counter()
-        store.nearest("w", ["workspace"], "m", queries[0], 10, -1.0)
+        nearest(store, queries[0])
         show(count, "first search", 1000 * (time.perf_counter() - start))
-        near = median_ms(lambda: store.nearest("w", ["workspace"], "m", next(turn), 10, -1.0))
+        near = median_ms(lambda: nearest(store, next(turn)))
         show(count, "nearest 10", near)
         base = median_ms(lambda: scan(next(turn)), 5)
         show(count, "full scan", base, f"{base / near:.0f} x nearest")
@@ -127,10 +127,16 @@ def learn_and_recall(store: Store, number: int, query: Vector) -> None:
     recall(store, query)
 
 
+def nearest(store: Store, query: Vector) -> object:
+    """The search alone."""
+    with store.read() as tx:
+        return tx.episodes.nearest("w", ["workspace"], "m", query, 10, -1.0)
+
+
 def recall(store: Store, query: Vector) -> object:
     """What one recall asks of the store."""
-    hits = store.nearest("w", ["person/ana", "channel/C1", "workspace"], "m", query, 10, -1.0).hits
     with store.read() as tx:
+        hits = tx.episodes.nearest("w", ["person/ana", "channel/C1", "workspace"], "m", query, 10, -1.0).hits
         return tx.episodes.get_many("w", [hit.episode_id for hit in hits])
 
 

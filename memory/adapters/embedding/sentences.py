@@ -184,11 +184,12 @@ def _run(model: _Encoder, heads: Sequence[str]) -> "list[Vector]":
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the libraries from writing progress bars, log lines and warnings into a chat."""
-    for library in ("sentence_transformers", "transformers", "huggingface_hub", "torch"):
-        logging.getLogger(library).setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from transformers.utils.logging import disable_progress_bar
 
+        # After the import, which sets levels of its own.
+        for library in ("sentence_transformers", "transformers", "huggingface_hub", "torch"):
+            logging.getLogger(library).setLevel(logging.ERROR)
         disable_progress_bar()
         yield

@@ -53,13 +53,17 @@ class Deliveries:
         found = [m for m in self._incoming(workspace) if run_id and m.run_id == run_id]
         return min(found, key=lambda m: (m.at, m.event_id), default=None)
 
-    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
+    def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         incoming = self._access.changing.incoming
         message = incoming.get((workspace, event_id))
-        if message is None:
-            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
-        moved = replace(message, progress=progress, run_id=storable(run_id) or message.run_id)
-        incoming[workspace, event_id] = moved
+        if message is None or message.progress is not before:
+            return False
+        incoming[workspace, event_id] = replace(message, progress=after, run_id=storable(run_id) or message.run_id)
+        return True
+
+    def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
+        answered = [m for m in self._incoming(workspace) if run_id and m.run_id == run_id]
+        return sum(self.advance(workspace, each.event_id, before, after) for each in answered) > 0
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
         found = [

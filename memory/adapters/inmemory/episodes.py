@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memory.adapters.inmemory.state import Access
+from memory.adapters.shelf import Shelf, search
 from memory.adapters.storable import goal_key, half, plain, storable
 from memory.errors import NotFound
 from memory.model import Episode, Link, Origin
-from memory.ports import EpisodeFilter, IndexEntry
+from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -20,7 +23,11 @@ class Episodes:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def put(self, episode: Episode) -> None:
+    def put(self, *new: Episode) -> None:
+        for episode in new:
+            self._put(episode)
+
+    def _put(self, episode: Episode) -> None:
         steps = tuple(replace(step, arguments=plain(step.arguments)) for step in storable(episode).trajectory)
         whole = replace(
             episode,
@@ -107,6 +114,22 @@ class Episodes:
         if by_partition and (workspace, episode_id) not in state.vectors:
             raise NotFound(f"Episode {episode_id} of {workspace} has no vector, so it cannot be made findable.")
         state.index[workspace, episode_id] = tuple(by_partition[name] for name in sorted(by_partition))
+
+    def nearest(
+        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
+    ) -> Neighbourhood:
+        state = self._access.state
+        shelves = {name: Shelf(len(vector)) for name in partitions}
+        for key, entries in state.index.items():
+            if key[0] != workspace or not entries:
+                continue
+            stored_model, stored = state.vectors[key]
+            if stored_model != model or len(stored) != len(vector):
+                continue
+            for entry in entries:
+                if entry.partition in shelves:
+                    shelves[entry.partition].add([(key[1], entry.audience, entry.verdict)], stored[np.newaxis])
+        return search(list(shelves.values()), vector, k, min_cosine)
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return list(self._access.state.index.get((workspace, episode_id), ()))

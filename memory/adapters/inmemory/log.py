@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import plain, storable
+from memory.adapters.storable import one_workspace, plain, storable
 from memory.model import Event, EventKind
 
 
@@ -31,7 +31,12 @@ class Log:
             del claimed[key]
         return len(gone)
 
-    def append(self, event: Event) -> bool:
+    def append(self, *new: Event) -> list[Event]:
+        if new:
+            one_workspace(new)
+        return [event for event in new if self._append(event)]
+
+    def _append(self, event: Event) -> bool:
         state = self._access.changing
         detail: Mapping[str, object] = plain(storable(event).detail)
         if event.source_event_id and any(

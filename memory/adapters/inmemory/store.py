@@ -1,11 +1,8 @@
 """A store that lives and dies with the process."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from memory.adapters.inmemory.deliveries import Deliveries
 from memory.adapters.inmemory.episodes import Episodes
@@ -16,12 +13,8 @@ from memory.adapters.inmemory.steps import ShortMemories, Steps
 from memory.adapters.inmemory.teaching import Teaching
 from memory.adapters.inmemory.upkeep import Upkeep
 from memory.adapters.inmemory.world import World
-from memory.adapters.shelf import Shelf, search
 from memory.errors import StoreUnavailable
-from memory.ports import Neighbourhood, Transaction
-
-if TYPE_CHECKING:
-    from memory.model import Vector
+from memory.ports import Transaction
 
 
 class InMemoryTransaction:
@@ -75,23 +68,6 @@ class InMemoryStore:
             yield InMemoryTransaction(access)
         finally:
             access.end()
-
-    def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
-    ) -> Neighbourhood:
-        self._require_open()
-        state = self._committed
-        shelves = {name: Shelf(len(vector)) for name in partitions}
-        for key, entries in state.index.items():
-            if key[0] != workspace or not entries:
-                continue
-            stored_model, stored = state.vectors[key]
-            if stored_model != model or len(stored) != len(vector):
-                continue
-            for entry in entries:
-                if entry.partition in shelves:
-                    shelves[entry.partition].add([(key[1], entry.audience, entry.verdict)], stored[np.newaxis])
-        return search(list(shelves.values()), vector, k, min_cosine)
 
     def workspaces(self) -> list[str]:
         self._require_open()

@@ -42,6 +42,14 @@ _UNFINISHED = (
     .order_by(_i.at, _i.workspace, _i.event_id)
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_ADVANCE = _MOVE.where(_i.progress == bindparam("before")).values(progress=bindparam("after"))
+_ADVANCE_TO_RUN = _ADVANCE.values(run_id=bindparam("run"))
+_ADVANCE_RUN = (
+    update(incoming)
+    .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
+    .where(_i.progress == bindparam("before"))
+    .values(progress=bindparam("after"))
+)
 _PUT_OUTGOING = put_statement(outgoing)
 _OUTGOING = (
     select(outgoing)
@@ -81,10 +89,14 @@ class Deliveries:
         row = self._session.row(_OF_RUN, {"w": workspace, "run": run_id})
         return None if row is None else _incoming(row)
 
-    def set_progress(self, workspace: str, event_id: str, progress: Progress, run_id: str = "") -> None:
-        change = {"progress": progress} | ({"run_id": storable(run_id)} if run_id else {})
-        if not self._session.run(_MOVE.values(change), {"w": workspace, "event": event_id}):
-            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+    def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
+        move = {"w": workspace, "event": event_id, "before": before, "after": after}
+        if run_id:
+            return self._session.run(_ADVANCE_TO_RUN, {**move, "run": storable(run_id)}) == 1
+        return self._session.run(_ADVANCE, move) == 1
+
+    def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
+        return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
         here = _UNFINISHED if workspace is None else _UNFINISHED.where(_i.workspace == workspace)

@@ -4,16 +4,13 @@ import sqlite3
 import time
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from memory.errors import StoreUnavailable
 
 BUSY_SECONDS = 10
 """How long to wait for another process's transaction before giving up."""
-
-WRITES = "goodbot_writes"
-"""Execution option of a connection whose transaction takes the write lock at once."""
 
 _RETRY_SECONDS = 0.02
 
@@ -24,8 +21,17 @@ def open_engine(path: Path) -> Engine:
     # What people say is a parameter of statements: it must not get into a log with them.
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True)
     event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
     return engine
+
+
+def begin(connection: Connection, *, writes: bool) -> RootTransaction:
+    """Begin a transaction; a writing one takes the write lock at once.
+
+    A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
+    """
+    transaction = connection.begin()
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    return transaction
 
 
 def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
@@ -62,11 +68,6 @@ def _is_foreign(connection: sqlite3.Connection) -> bool:
     """Whether another program made this database: it is refused later, and must not be changed by looking at it."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return bool(tables) and "alembic_version" not in tables
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _lower(text: str | None) -> str | None:

@@ -13,7 +13,7 @@ from memory.adapters.sql.tables import episode_vectors, episodes, events, links,
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, Origin, Usage, Verdicts
-from memory.ports import EpisodeFilter, IndexEntry
+from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -52,6 +52,7 @@ _ATTEMPTS = select(func.count()).where(
 _VECTORS = select(episode_vectors).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id.in_(bindparam("ids", expanding=True))
 )
+_ADD_VECTOR = add_statement(episode_vectors)
 _PUT_VECTOR = put_statement(episode_vectors)
 _ADD_LINK = add_statement(links)
 _REMOVE_LINK = delete(links).where(
@@ -65,22 +66,17 @@ _REMOVE_LINK = delete(links).where(
 class Episodes:
     """`memory.ports.EpisodeTable` in SQL."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, recall: index.RecallIndex) -> None:
         self._session = session
+        self._recall = recall
 
-    def put(self, episode: Episode) -> None:
-        if not storable(episode).workspace or not episode.id:
-            raise ValueError("an episode is stored under its workspace and id, one of them is empty")
-        row = {name: getattr(episode, name) for name in _SAME}
-        row.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS})
-        row.update({name: getattr(episode.usage, name) for name in _USAGE})
-        row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
-        self._session.run(_PUT, row)
-        key = {"workspace": episode.workspace, "episode_id": episode.id}
-        if episode.quarantine:
-            self._session.run(_PUT_QUARANTINE, {**key, "reasons": episode.quarantine})
-        else:
-            self._session.run(_CLEAR_QUARANTINE, {"w": episode.workspace, "id": episode.id})
+    def put(self, *new: Episode) -> None:
+        last = {(each.workspace, each.id): each for each in new}
+        self._session.run(_PUT, [_row(each) for each in last.values()])
+        held = {key: each.quarantine for key, each in last.items() if each.quarantine}
+        put = [{"workspace": w, "episode_id": name, "reasons": why} for (w, name), why in held.items()]
+        self._session.run(_PUT_QUARANTINE, put)
+        self._session.run(_CLEAR_QUARANTINE, [{"w": w, "id": name} for w, name in last if (w, name) not in held])
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         row = self._session.row(_GET, {"w": workspace, "id": episode_id})
@@ -133,6 +129,8 @@ class Episodes:
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
         try:
+            if self._session.run(_ADD_VECTOR, row):  # and what had no vector was not findable
+                return
             self._session.run(_PUT_VECTOR, row)
         except Conflict as exc:
             raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
@@ -147,6 +145,11 @@ class Episodes:
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         index.file(self._session, workspace, episode_id, storable(tuple(entries)))
+
+    def nearest(
+        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
+    ) -> Neighbourhood:
+        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine)
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return index.filed(self._session, workspace, episode_id)
@@ -186,6 +189,16 @@ def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Sel
     if wanted.quarantined_only:
         conditions.append(_QUARANTINE.is_not(None))
     return statement.select_from(episodes).where(*conditions)
+
+
+def _row(episode: Episode) -> dict[str, Any]:
+    if not storable(episode).workspace or not episode.id:
+        raise ValueError("an episode is stored under its workspace and id, one of them is empty")
+    row = {name: getattr(episode, name) for name in _SAME}
+    row.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS})
+    row.update({name: getattr(episode.usage, name) for name in _USAGE})
+    row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
+    return row
 
 
 def _episode(row: Row[Any]) -> Episode:

@@ -6,11 +6,13 @@ stale, whoever wrote. `epoch` is raised when rows disappear without a trace; cop
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sqlalchemy import CompoundSelect, and_, bindparam, delete, insert, select, type_coerce, union_all
 from sqlalchemy import Row as SqlRow
-from sqlalchemy import and_, bindparam, delete, insert, select, type_coerce
 from sqlalchemy.types import LargeBinary
 
 from memory.adapters.shelf import Shelf, search
@@ -38,9 +40,7 @@ _STATE = select(counters.c.name, counters.c.value).where(
     counters.c.workspace == bindparam("w"), counters.c.name.in_([_SEQ, _EPOCH])
 )
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
-_NEWS = select(_t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary)).where(
-    _t.workspace == bindparam("w"), _t.partition == bindparam("p"), _t.seq > bindparam("seq")
-)
+_ROW = select(_t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary))
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.vector.is_(None))
@@ -124,20 +124,57 @@ def _is_same(row: SqlRow[Any], entry: IndexEntry, stored: SqlRow[Any]) -> bool:
     )
 
 
-class RecallIndex:
-    """The process's copy of the partitions that were searched last, up to `budget` bytes (one is always kept).
+@cache
+def _news(count: int) -> CompoundSelect[Any]:
+    """The rows of `count` partitions, of each what came after its own `seq`."""
+    return union_all(
+        *(
+            _ROW.where(_t.workspace == bindparam("w"), _t.partition == bindparam(f"p{n}"), _t.seq > bindparam(f"s{n}"))
+            for n in range(count)
+        )
+    )
 
-    Not safe for threads by itself: `SqlStore.nearest` holds a lock around the snapshot and the search, so that no
-    snapshot is older than the copy it is compared with.
+
+class _Copies:
+    """Shelves by workspace, partition, model and dimension, in order of use, with the epoch and `seq` each is at."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str, str, int], tuple[int, int, Shelf, int]] = OrderedDict()
+        self._nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self, key: tuple[str, str, str, int]) -> tuple[int, int, Shelf]:
+        """Out of here, for it may be changed; an empty one, at no `seq`, if it is not here."""
+        epoch, seq, shelf, nbytes = self._kept.pop(key, (0, 0, Shelf(key[3]), 0))
+        self._nbytes -= nbytes
+        return epoch, seq, shelf
+
+    def put(self, key: tuple[str, str, str, int], epoch: int, seq: int, shelf: Shelf) -> None:
+        """As the one used last."""
+        nbytes = shelf.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
+        self._kept[key] = (epoch, seq, shelf, nbytes)
+        self._nbytes += nbytes
+
+    def shrink(self, budget: int) -> None:
+        """Drop those used longest ago, until the bytes are within the budget or one is left."""
+        while self._nbytes > budget and len(self._kept) > 1:
+            _, (_, _, _, nbytes) = self._kept.popitem(last=False)
+            self._nbytes -= nbytes
+
+
+class RecallIndex:
+    """The process's copies of the partitions of one database file, up to `budget` bytes (one is always kept).
+
+    Safe for threads. A transaction whose first statement is the search takes its snapshot under the lock, so that the
+    snapshot is never older than the copies; where it is, they are read anew.
     """
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._copies: OrderedDict[tuple[str, str, str, int], tuple[int, int, Shelf]] = OrderedDict()
-
-    def clear(self) -> None:
-        """Forget every copy: the database is another one now."""
-        self._copies.clear()
+        self._copies = _Copies()
+        self._lock = Lock()
 
     def nearest(
         self,
@@ -149,34 +186,42 @@ class RecallIndex:
         k: int,
         min_cosine: float,
     ) -> Neighbourhood:
-        """`Store.nearest` in the snapshot of this session."""
-        state = {row.name: row.value for row in session.rows(_STATE, {"w": workspace})}
-        now = (state.get(_EPOCH, 0), state.get(_SEQ, 0))
+        """`EpisodeTable.nearest` in the snapshot of this session."""
         names = list(dict.fromkeys(partitions))
-        shelves = [self._shelf(session, (workspace, name, model, len(vector)), now) for name in names]
-        found = search(shelves, vector, k, min_cosine)
-        self._shrink()
+        with self._lock:
+            # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
+            copies = _Copies() if session.has_raised(workspace, _SEQ) else self._copies
+            shelves = _shelves(session, copies, workspace, names, model, len(vector))
+            found = search(shelves, vector, k, min_cosine)
+            copies.shrink(self._budget)
         return found
 
-    def _shelf(self, session: Session, key: tuple[str, str, str, int], now: tuple[int, int]) -> Shelf:
-        """The partition as it is in the session's snapshot."""
-        epoch, seq = now
-        workspace, partition, model, dimension = key
-        known_epoch, known_seq, shelf = self._copies.pop(key, (epoch, 0, Shelf(dimension)))
-        if known_epoch != epoch or known_seq > seq:
-            known_seq, shelf = 0, Shelf(dimension)
-        if known_seq < seq:
-            news = session.rows(_NEWS, {"w": workspace, "p": partition, "seq": known_seq})
-            shelf.remove(row.episode_id for row in news)
-            live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]
-            matrix = np.frombuffer(b"".join(row.vector for row in live), "<f2").reshape(-1, dimension)
-            shelf.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix)
-        self._copies[key] = (epoch, seq, shelf)
-        return shelf
 
-    def _shrink(self) -> None:
-        """Drop the copies that were used longest ago."""
-        size = sum(shelf.nbytes for _, _, shelf in self._copies.values())
-        while size > self._budget and len(self._copies) > 1:
-            _, (_, _, shelf) = self._copies.popitem(last=False)
-            size -= shelf.nbytes
+def _shelves(
+    session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
+) -> list[Shelf]:
+    """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
+    state = {row.name: row.value for row in session.rows(_STATE, {"w": workspace})}
+    epoch, seq = state.get(_EPOCH, 0), state.get(_SEQ, 0)
+    held: dict[str, tuple[int, Shelf]] = {}
+    for name in names:
+        known_epoch, known_seq, shelf = copies.take((workspace, name, model, dimension))
+        is_usable = known_epoch == epoch and known_seq <= seq
+        held[name] = (known_seq, shelf) if is_usable else (0, Shelf(dimension))
+    behind = [(name, known) for name, (known, _) in held.items() if known < seq]
+    if behind:
+        since = {f"{word}{n}": value for n, each in enumerate(behind) for word, value in zip("ps", each, strict=True)}
+        rows = session.rows(_news(len(behind)), {"w": workspace, **since})
+        for name, _ in behind:
+            _apply([row for row in rows if row.partition == name], held[name][1], model, dimension)
+    for name, (_, shelf) in held.items():
+        copies.put((workspace, name, model, dimension), epoch, seq, shelf)
+    return [shelf for _, shelf in held.values()]
+
+
+def _apply(news: Sequence[SqlRow[Any]], shelf: Shelf, model: str, dimension: int) -> None:
+    """Bring the copy of one partition up to date with its new rows."""
+    shelf.remove(row.episode_id for row in news)
+    live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]
+    matrix = np.frombuffer(b"".join(row.vector for row in live), "<f2").reshape(-1, dimension)
+    shelf.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix)

@@ -8,12 +8,13 @@ from sqlalchemy import Row, and_, bindparam, delete, select
 
 from memory.adapters.sql.session import Session, add_statement, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
-from memory.adapters.storable import storable
+from memory.adapters.storable import one_workspace, storable
 from memory.model import Event, EventKind
 
 _t = events.c
 _CLAIM = add_statement(processed_events)
 _APPEND = add_statement(events)
+_SINCE = select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > bindparam("before"))
 _OF_EPISODE = (
     select(events).where(_t.workspace == bindparam("w"), _t.episode_id == bindparam("episode")).order_by(_t.seq)
 )
@@ -40,10 +41,18 @@ class Log:
     def sweep_claims(self, before: datetime) -> int:
         return self._session.run(delete(processed_events).where(processed_events.c.at < before))
 
-    def append(self, event: Event) -> bool:
-        row = row_of(events, event)
-        row["seq"] = self._session.advance(event.workspace, "event")
-        return self._session.run(_APPEND, row) == 1
+    def append(self, *new: Event) -> list[Event]:
+        if not new:
+            return []
+        workspace = one_workspace(new)
+        rows = [row_of(events, each) for each in new]
+        before = self._session.advance(workspace, "event", len(rows)) - len(rows)
+        for seq, row in enumerate(rows, before + 1):
+            row["seq"] = seq
+        if self._session.run(_APPEND, rows) == len(rows):
+            return list(new)
+        stored = {row.seq for row in self._session.rows(_SINCE, {"w": workspace, "before": before})}
+        return [each for seq, each in enumerate(new, before + 1) if seq in stored]
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import and_, bindparam, delete, insert, select, update
 
-from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import retrieval_items, retrievals
 from memory.adapters.storable import check_items, chunks, storable
 from memory.errors import NotFound
@@ -12,9 +12,10 @@ from memory.model import Retrieval, RetrievalItem
 
 _r = retrievals.c
 _i = retrieval_items.c
+_ADD = add_statement(retrievals)
 _PUT = put_statement(retrievals)
 _CLEAR = delete(retrieval_items).where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
-_ADD = insert(retrieval_items)
+_ADD_ITEM = insert(retrieval_items)
 _OF_RUN = select(retrievals).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.at, _r.id)
 _ITEMS_OF_RUN = (
     select(retrieval_items)
@@ -41,9 +42,11 @@ class Retrievals:
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         check_items(storable(retrieval).workspace, retrieval.id, items)
-        self._session.run(_PUT, row_of(retrievals, retrieval))
-        self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
-        self._session.run(_ADD, [row_of(retrieval_items, item) for item in items])
+        row = row_of(retrievals, retrieval)
+        if not self._session.run(_ADD, row):  # another one has this id: its place is taken
+            self._session.run(_PUT, row)
+            self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
+        self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         run = {"w": workspace, "run": run_id}

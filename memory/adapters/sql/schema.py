@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
-from memory.adapters.sql.engine import WRITES
+from memory.adapters.sql.engine import begin
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.planner import advise_planner
 from memory.errors import NotADatabase, SchemaMismatch
@@ -21,7 +21,7 @@ def require_schema(engine: Engine, path: Path, *, migrate: bool) -> None:
 
     Raises `SchemaMismatch` (newer; or older and `migrate` is false) and `NotADatabase` (another program's database).
     """
-    with translated(path), engine.connect() as connection, connection.begin():
+    with translated(path), engine.connect() as connection, begin(connection, writes=False):
         revision = _revision(connection, path)
     if revision == HEAD_REVISION:
         return
@@ -34,11 +34,11 @@ def require_schema(engine: Engine, path: Path, *, migrate: bool) -> None:
 def _upgrade(engine: Engine, path: Path) -> None:
     from memory.migrations import upgrade  # heavy, and rarely needed
 
-    with translated(path), engine.connect().execution_options(**{WRITES: True}) as connection:
+    with translated(path), engine.connect() as connection:
         # Off while tables are rebuilt, and checked at the end. SQLite ignores this inside a transaction.
         _execute(connection, "PRAGMA foreign_keys=OFF")
         try:
-            with connection.begin():
+            with begin(connection, writes=True):
                 # Another process may have upgraded while this one waited for the lock.
                 revision = _revision(connection, path)
                 if revision != HEAD_REVISION:

@@ -1,16 +1,15 @@
 """The store on one SQLite file, shared by threads and processes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock, RLock, get_ident
-from typing import TYPE_CHECKING
 
 from sqlalchemy import select, union
 
 from memory.adapters.sql import index
 from memory.adapters.sql.deliveries import Deliveries
-from memory.adapters.sql.engine import WRITES, open_engine
+from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import Episodes
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.log import Log
@@ -24,10 +23,7 @@ from memory.adapters.sql.upkeep import Upkeep
 from memory.adapters.sql.world import World
 from memory.adapters.sql.world_tables import topics
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
-from memory.ports import Neighbourhood, Transaction
-
-if TYPE_CHECKING:
-    from memory.model import Vector
+from memory.ports import Transaction
 
 RECALL_BYTES = 256 * 2**20
 """How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
@@ -38,8 +34,9 @@ _WORKSPACES = union(*(select(table.c.workspace) for table in (episodes, incoming
 class SqlTransaction:
     """The tables of one transaction."""
 
-    def __init__(self, session: Session) -> None:
-        self.episodes = Episodes(session)
+    def __init__(self, session: Session, recall: index.RecallIndex) -> None:
+        self.session = session
+        self.episodes = Episodes(session, recall)
         self.log = Log(session)
         self.teaching = Teaching(session)
         self.deliveries = Deliveries(session)
@@ -58,7 +55,8 @@ class SqlStore:
         self._engine = open_engine(path)
         self._file: tuple[int, int] | None = None
         self._recall = index.RecallIndex(recall_bytes)
-        self._recall_lock = RLock()
+        self._recall_bytes = recall_bytes
+        self._file_lock = RLock()
         self._one_writer = Lock()
         self._writer: int | None = None
         self._is_closed = False
@@ -96,25 +94,19 @@ class SqlStore:
         with self._one_writer:
             self._writer = get_ident()
             try:
-                with self._session(writes=True) as session:
-                    yield SqlTransaction(session)
+                with self._transaction(writes=True) as tx:
+                    yield tx
             finally:
                 self._writer = None
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        with self._session(writes=False) as session:
-            yield SqlTransaction(session)
-
-    def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
-    ) -> Neighbourhood:
-        with self._recall_lock, self._session(writes=False) as session:
-            return self._recall.nearest(session, workspace, partitions, model, vector, k, min_cosine)
+        with self._transaction(writes=False) as tx:
+            yield tx
 
     def workspaces(self) -> list[str]:
-        with self._session(writes=False) as session:
-            return sorted(row.workspace for row in session.rows(_WORKSPACES))
+        with self._transaction(writes=False) as tx:
+            return sorted(row.workspace for row in tx.session.rows(_WORKSPACES))
 
     def erase_free_space(self) -> None:
         """As the port says. Takes time in proportion to the file; waits up to 10 s for readers in other processes.
@@ -122,8 +114,8 @@ class SqlStore:
         Raises `StoreUnavailable` if they do not finish: some bytes may then still be in the log file.
         """
         with self._one_writer:
-            with self._session(writes=True) as session:
-                index.sweep(session)
+            with self._transaction(writes=True) as tx:
+                index.sweep(tx.session)
             # Straight on the driver's connection, because neither may run inside a transaction.
             with translated(self._path), closing(self._engine.raw_connection()) as connection:
                 connection.execute("VACUUM")
@@ -136,20 +128,21 @@ class SqlStore:
     def close(self) -> None:
         self._is_closed = True
         self._engine.dispose()
-        self._recall.clear()
+        self._recall = index.RecallIndex(self._recall_bytes)
 
     @contextmanager
-    def _session(self, *, writes: bool) -> Iterator[Session]:
+    def _transaction(self, *, writes: bool) -> Iterator[SqlTransaction]:
         """One transaction: committed at the end, rolled back by any exception."""
         self._check_file()
+        recall = self._recall  # before connecting: copies of one file never meet another one's rows
         with translated(self._path):
-            connection = self._engine.connect().execution_options(**{WRITES: writes})
+            connection = self._engine.connect()
         try:
             with translated(self._path):
-                transaction = connection.begin()
+                transaction = begin(connection, writes=writes)
             session = Session(connection, self._path, writes=writes)
             try:
-                yield session
+                yield SqlTransaction(session, recall)
             finally:
                 session.end()
             with translated(self._path):
@@ -164,10 +157,10 @@ class SqlStore:
         file = _identity(self._path)
         if file == self._file:
             return
-        with self._recall_lock:
+        with self._file_lock:
             if file != self._file:
                 self._engine.dispose()
-                self._recall.clear()
+                self._recall = index.RecallIndex(self._recall_bytes)
                 require_schema(self._engine, self._path, migrate=False)
                 self._file = file
 

@@ -169,7 +169,6 @@ events = Table(
         "kind",
         unique=True,
         sqlite_where=text("source_event_id != ''"),
-        postgresql_where=text("source_event_id != ''"),
     ),
 )
 
@@ -302,7 +301,6 @@ incoming = Table(
         "message_id",
         unique=True,
         sqlite_where=text("message_id != ''"),
-        postgresql_where=text("message_id != ''"),
     ),
 )
 
