@@ -246,8 +246,17 @@ async def test_several_workspaces(server: SlackServer, mode: str) -> None:
     assert all(finding.ok for findings in found.values() for finding in findings)
     assert "client id and secret" in found[checkup.TOKENS][0].what
     assert "/slack/install" in found[checkup.ACCOUNT][0].what
-    assert [call.method for call in server.calls()] == (["apps.connections.open"] if mode == "socket" else [])
+    socket = ["apps.connections.open"] if mode == "socket" else []
+    assert [call.method for call in server.calls()] == [*socket, "auth.test"]
+    assert "agrees with Slack's" in found[checkup.CLOCK][0].what
     assert f"127.0.0.1:{port} is free" in found[checkup.CONNECTION][-1].what
+
+
+async def test_the_clock_matters_with_several_workspaces_too(server: SlackServer) -> None:
+    async with free_port() as port:
+        found = await check(server, ahead=timedelta(seconds=301), **SEVERAL, mode="http", http_port=port)
+    [finding] = found[checkup.CLOCK]
+    assert (finding.ok, "signed requests are refused" in finding.what) == (False, True)
 
 
 async def test_pages_that_are_being_served(server: SlackServer) -> None:

@@ -33,6 +33,8 @@ async def test_a_user_group_may_be_on_the_allow_list(server: SlackServer) -> Non
             person.reacts(question, "+1")
         await session.settled()
     assert {event.scope.person for event in session.heard.events} == {ana.id}
+    assert [told.text for told in server.ephemerals(ana)] == []
+    assert ["may not be used" in told.text for told in server.ephemerals(ben)] == [True]
     assert len(server.calls("usergroups.users.list")) == 1
 
 

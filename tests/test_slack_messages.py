@@ -12,10 +12,11 @@ from bot.model import (
     PersonEdit,
     PersonMessage,
     PersonReaction,
+    PersonVote,
     TextFile,
 )
 from memory.model import Role, Visibility
-from tests.slack import Enclosed, Refused, SlackServer
+from tests.slack import Enclosed, Refused, ServerBroken, SlackServer
 from tests.slack_driver import Session, connected
 
 
@@ -104,6 +105,41 @@ async def test_a_channel_that_cannot_be_looked_up_counts_as_private(server: Slac
         ana.says(channel, "hello?")
         [event] = await heard_last(session)
     assert event.scope.visibility is Visibility.PRIVATE
+
+
+async def test_a_channel_is_asked_about_again_after_slack_was_out_of_reach(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        server.faults.next("conversations.info", ServerBroken(503), times=3)
+        for text in ("one", "two"):
+            ana.says(channel, text)
+            await session.settled()
+        heard = await session.heard.of(PersonMessage, 2)
+    assert [(event.scope.visibility, event.scope.place) for event in heard] == [
+        (Visibility.PRIVATE, channel), (Visibility.PUBLIC, "#general"),
+    ]  # fmt: skip
+
+
+async def test_a_channel_that_other_organisations_read_is_neither_public_nor_private(server: SlackServer) -> None:
+    ana, partners, general = server.person("ana"), server.channel("partners", shared=True), server.channel("general")
+    async with connected(server) as session:
+        ref = await session.messenger.post(session.answer(partners))
+        ana.reacts(session.message(ref), "+1")
+        ana.says(partners, "hello?")
+        ana.says(general, "hello?")
+        await session.settled()
+        server.workspace.channels[general].shared = True
+        ana.says(general, "hello again?")
+        await session.settled()
+        [reaction] = await session.heard.of(PersonReaction, 1)
+        asked = await session.heard.of(PersonMessage, 3)
+    seen = {(event.text, event.scope.place): event.scope.visibility for event in asked}
+    assert seen == {
+        ("hello?", "#partners"): Visibility.SHARED,
+        ("hello?", "#general"): Visibility.PUBLIC,
+        ("hello again?", "#general"): Visibility.SHARED,
+    }
+    assert reaction.scope.visibility is Visibility.SHARED
 
 
 async def test_other_bots_and_the_bot_itself_are_not_heard(server: SlackServer) -> None:
@@ -200,6 +236,18 @@ async def test_text_files_come_with_the_question_and_others_say_why_not(server: 
     )
 
 
+async def test_a_file_in_a_channel_of_several_organisations_is_asked_for_by_its_id(server: SlackServer) -> None:
+    ana, partners = server.person("ana"), server.channel("partners", shared=True)
+    async with connected(server) as session:
+        ana.says(partners, "see this", files=[Enclosed("notes.md", b"# Notes", "text/markdown")])
+        [event] = await session.heard.of(PersonMessage, 1)
+        server.faults.next("files.info", Refused("file_not_found"))
+        ana.says(partners, "and this", files=[Enclosed("gone.md", b"# Gone", "text/markdown")])
+        [_, other] = await session.heard.of(PersonMessage, 2)
+    assert event.files == (TextFile(name="notes.md", text="# Notes"),)
+    assert "could not be fetched" in other.files[0].text
+
+
 async def test_slack_s_login_page_is_not_taken_for_the_file(server: SlackServer) -> None:
     ana = server.person("ana")
     server.workspace.scopes.discard("files:read")
@@ -255,6 +303,35 @@ async def test_stop_by_word_by_sign_and_by_button_means_the_thread_that_is_worke
         [(ben.id, Role.MEMBER), *[(ana.id, Role.MEMBER)] * 3, (cleo.id, Role.TEACHER)]
     )
     assert len({stop.event_id for stop in stops}) == 5
+
+
+async def test_who_asked_can_stop_it_by_sign_although_somebody_wrote_there_since(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    async with connected(server) as session:
+        question = ana.says(channel, "a long one")
+        await session.settled()
+        await session.messenger.progress(session.workspace, channel, question.ts, "thinking")
+        ben.says(channel, "I wonder too", mention=False, thread_ts=question.ts)
+        await session.settled()
+        ana.reacts(question, "octagonal_sign")
+        await session.settled()
+    [stop] = [event for event in session.heard.events if isinstance(event, PersonCommand)]
+    assert (stop.name, stop.scope.person, stop.scope.thread) == ("stop", ana.id, question.ts)
+
+
+async def test_stop_outside_of_a_thread_means_the_person_s_own_question(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    async with connected(server) as session:
+        questions = [ana.says(channel, "a long one"), ben.says(channel, "another long one")]
+        await session.settled()
+        for question in questions:
+            await session.messenger.progress(session.workspace, channel, question.ts, "thinking")
+        ana.says(channel, "stop")
+        await session.settled()
+        await ben.commands(channel, "/goodbot", "stop").answered()
+        await ana.commands(channel, "/goodbot", "stop").answered()
+    stops = [event for event in session.heard.events if isinstance(event, PersonCommand)]
+    assert [stop.scope.thread for stop in stops] == [questions[0].ts, questions[1].ts, questions[0].ts]
 
 
 async def test_stop_means_nothing_where_nothing_is_worked_on(server: SlackServer) -> None:
@@ -339,6 +416,23 @@ async def test_a_stranger_in_a_shared_channel_is_a_guest(server: SlackServer) ->
         server.person("eve", external_team="T9999").says(channel, "hello?")
         [event] = await session.heard.of(PersonMessage, 1)
     assert event.role is Role.GUEST
+
+
+async def test_a_member_of_several_workspaces_of_one_organisation_is_a_member_here_too(server: SlackServer) -> None:
+    both, away, shared = server.person("both"), server.person("away"), server.channel("shared", shared=True)
+    both.user.team_id, both.user.teams = "T9999", ("T9999", server.workspace.id)
+    away.user.team_id, away.user.teams = "T9999", ("T9999",)
+    async with connected(server, teachers=(both.id, away.id)) as session:
+        ref = await session.messenger.post(session.answer(shared))
+        for person in (both, away):
+            await person.rates(session.message(ref), good=True).answered()
+            person.says(shared, "help")
+        await session.settled()
+    by_person = {(type(each), each.scope.person): each.role for each in session.heard.events}
+    assert by_person == {
+        (PersonVote, both.id): Role.TEACHER, (PersonCommand, both.id): Role.TEACHER,
+        (PersonVote, away.id): Role.GUEST, (PersonCommand, away.id): Role.GUEST,
+    }  # fmt: skip
 
 
 async def test_an_event_without_its_own_moment_happened_when_it_was_sent(server: SlackServer) -> None:

@@ -168,6 +168,16 @@ async def test_it_waits_as_long_as_slack_asks_but_not_for_ever(server: SlackServ
     assert [words(message) for message in server.said_by_bot(channel)] == ["patience"]
 
 
+async def test_no_time_to_wait_at_all_does_not_make_it_ask_for_ever(server: SlackServer) -> None:
+    channel, naps = server.channel("general"), Naps()
+    async with connected(server, naps=naps, max_wait_s=3.0) as session:
+        server.faults.next("chat.postMessage", Limited(0), times=100)
+        with pytest.raises(RateLimited):
+            await session.messenger.post(session.answer(channel))
+        server.faults.clear()
+    assert naps.taken == [1.0, 1.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
@@ -244,6 +254,12 @@ async def test_an_answer_streams_to_who_asked_and_ends_with_its_thumbs(server: S
     assert start.args["recipient_team_id"] == "T0001"
 
 
+async def test_an_answer_with_a_link_is_posted_for_a_stream_would_unfold_it(server: SlackServer) -> None:
+    async with connected(server, answers="stream") as session:
+        message = await streamed(session, "See [the picture](https://x.org/cat.png).")
+    assert (message.stream, message.sent["unfurl_links"], message.sent["unfurl_media"]) == (None, False, False)
+
+
 @pytest.mark.parametrize("fault", [Limited(5), Refused("feature_not_enabled"), ServerBroken(500), ConnectionReset()])
 async def test_where_no_stream_can_begin_the_answer_is_posted(server: SlackServer, fault: Fault) -> None:
     naps = Naps()
@@ -273,6 +289,25 @@ async def test_a_stream_that_breaks_off_ends_as_one_complete_message(
     assert words(message).count("Paragraph 39.") == 1
     assert all(words(message).count(f"Paragraph {number}. ") == 1 for number in range(40))
     assert has_thumbs(message)
+
+
+async def test_a_stream_that_began_unheard_is_found_in_slack_s_own_dialect(server: SlackServer) -> None:
+    async with connected(server, answers="stream") as session:
+        message = await streamed(session, "**Paris** & _London_ 🎉", ("chat.startStream", ResponseLost()))
+    assert words(message) == "**Paris** & _London_ 🎉"
+    assert has_thumbs(message)
+
+
+async def test_a_stream_is_for_who_asked_and_not_for_who_wrote_last(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    async with connected(server, answers="stream") as session:
+        question = ana.says(channel, "a long answer please")
+        await session.settled()
+        ben.says(channel, "I wonder too", mention=False, thread_ts=question.ts)
+        await session.settled()
+        await session.messenger.post(session.answer(channel, thread=question.ts, run_id="r", reply_to=question.ts))
+    [start] = server.calls("chat.startStream")
+    assert start.args["recipient_user_id"] == ana.id
 
 
 async def test_an_answer_nobody_is_known_to_have_asked_for_is_posted(server: SlackServer) -> None:
@@ -325,6 +360,18 @@ async def test_without_agent_sessions_a_line_of_text_shows_it(server: SlackServe
         for text in ("thinking", "looking it up", ""):
             await session.messenger.progress(session.workspace, ana.dm, question.ts, text)
     assert [status.status for status in server.workspace.statuses] == ["is thinking...", "looking it up", ""]
+
+
+async def test_a_thread_that_slack_gives_no_session_shows_a_line_and_the_next_one_its_session(
+    server: SlackServer,
+) -> None:
+    server.faults.next("agents.sessions.setStatus", Refused("something_new"))
+    ana = server.person("ana")
+    questions = [ana.says(ana.dm, "hello?"), ana.says(ana.dm, "hello again?")]
+    async with connected(server) as session:
+        for question in questions:
+            await session.messenger.progress(session.workspace, ana.dm, question.ts, "thinking")
+    assert [status.status for status in server.workspace.statuses] == ["is thinking...", "processing"]
 
 
 async def test_progress_is_never_waited_for_but_its_end_is(server: SlackServer) -> None:

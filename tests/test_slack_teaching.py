@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pytest
 
+from bot.adapters import forms
 from bot.adapters.slack import acknowledging, blocks
 from bot.errors import MessengerUnavailable
 from bot.model import (
@@ -88,13 +89,23 @@ async def test_a_thumb_up_asks_nothing_and_each_press_is_an_event_of_its_own(ser
     assert server.calls("views.open") == []
 
 
-async def test_a_modal_that_does_not_open_leaves_the_vote(server: SlackServer) -> None:
-    ana, channel = server.person("ana"), server.channel("general")
+async def test_a_modal_that_does_not_open_leaves_the_vote_and_the_question_comes_as_a_message(
+    server: SlackServer,
+) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
     async with connected(server) as session:
-        _, ref = await answered(session, ana, channel)
-        server.faults.next("views.open", Refused("expired_trigger_id"))
+        question, ref = await answered(session, ana, channel)
+        server.faults.next("views.open", Refused("expired_trigger_id"), times=2)
         await ana.rates(session.message(ref), good=False).answered()
+        [asked] = server.ephemerals(ana)
+        assert (asked.thread_ts, server.ephemerals(ben)) == (question.ts, [])
+        await ana.clicks(asked, blocks.TELL).answered()
+        assert server.ephemerals(ana) == [asked]
+        await ana.clicks(asked, blocks.TELL).answered()
+        await ana.submits({forms.BETTER: "Berlin."}).answered()
+        await server.wait_for(lambda: server.ephemerals(ana) == [])
     assert [vote.value for vote in of(session.heard, PersonVote)] == [-1]
+    assert [correction.message_id for correction in of(session.heard, PersonCorrection)] == [ref.message_id]
 
 
 async def test_thumbs_work_after_a_restart(server: SlackServer) -> None:
@@ -153,7 +164,7 @@ async def test_the_modal_brings_the_correction_its_reason_and_a_new_try(server: 
     async with connected(server, teachers=(ana.id,)) as session:
         question, ref = await answered(session, ana, channel)
         await ana.rates(session.message(ref), good=False).answered()
-        submitted = ana.submits({blocks.BETTER: "Berlin.", blocks.REASON: "wrong facts", blocks.AGAIN: ["yes"]})
+        submitted = ana.submits({forms.BETTER: "Berlin.", forms.REASON: "wrong facts", forms.AGAIN: ["yes"]})
         await submitted.answered()
         with pytest.raises(CannotDo):
             ana.modal()
@@ -188,7 +199,7 @@ async def test_after_a_reaction_the_question_is_asked_privately_and_each_button_
             before = len(session.heard.events)
             await ana.clicks(asked, action).answered()
             if action == blocks.TELL:
-                await ana.submits({blocks.BETTER: "Berlin."}).answered()
+                await ana.submits({forms.BETTER: "Berlin."}).answered()
             await server.wait_for(lambda: server.ephemerals(ana) == [])
             assert [type(event) for event in session.heard.events[before:]] == ([expected] if expected else [])
 
@@ -228,12 +239,31 @@ async def test_any_message_can_be_made_a_lesson(server: SlackServer) -> None:
         reply = ben.says(channel, "under the pot &amp; mat", mention=False, thread_ts=root.ts)
         await ana.uses_shortcut(reply, blocks.TEACH_SHORTCUT).answered()
         inputs = {block["block_id"]: block["element"] for block in ana.modal().body["blocks"]}
-        assert inputs[blocks.QUESTION]["initial_value"] == "where is the key?"
-        assert inputs[blocks.ANSWER]["initial_value"] == "under the pot & mat"
-        await ana.submits({blocks.ANSWER: "Under the blue pot.", blocks.AUDIENCE: "channel"}).answered()
+        assert inputs[forms.QUESTION]["initial_value"] == "where is the key?"
+        assert inputs[forms.ANSWER]["initial_value"] == "under the pot & mat"
+        await ana.submits({forms.ANSWER: "Under the blue pot.", forms.AUDIENCE: "channel"}).answered()
     [lesson] = of(session.heard, PersonTeaching)
     assert (lesson.question, lesson.answer) == ("where is the key?", "Under the blue pot.")
     assert (lesson.audience, lesson.scope.channel, lesson.scope.place) == (Audience.CHANNEL, channel, "#general")
+
+
+async def test_who_wants_to_teach_is_told_when_no_form_opens(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        message = ana.says(channel, "the key is under the pot", mention=False)
+        await session.settled()
+        server.faults.next("views.open", Refused("expired_trigger_id"))
+        await ana.uses_shortcut(message, blocks.TEACH_SHORTCUT).answered()
+        [told] = await server.wait_for(lambda: server.ephemerals(ana))
+    assert "try again" in told.text
+
+
+async def test_thanks_for_a_lesson_from_a_conversation_of_others_come_directly(server: SlackServer) -> None:
+    ana = server.person("ana")
+    async with connected(server) as session:
+        server.faults.next("chat.postMessage", Refused("channel_not_found"))
+        await session.messenger.post(session.notice("D0FOREIGN", ana, "Saved."))
+    assert [message.text for message in server.said_by_bot(ana.dm)] == ["Saved."]
 
 
 async def test_a_lesson_can_be_made_where_the_bot_is_no_member(server: SlackServer) -> None:
@@ -242,7 +272,7 @@ async def test_a_lesson_can_be_made_where_the_bot_is_no_member(server: SlackServ
     async with connected(server) as session:
         message = ana.says(elsewhere, "under the pot", mention=False)
         await ana.uses_shortcut(message, blocks.TEACH_SHORTCUT).answered()
-        await ana.submits({blocks.QUESTION: "where is the key?"}).answered()
+        await ana.submits({forms.QUESTION: "where is the key?"}).answered()
         [lesson] = of(session.heard, PersonTeaching)
         assert lesson.scope.visibility == "private"
         await session.messenger.post(session.notice(elsewhere, ana, "Saved.", thread=message.ts))

@@ -52,9 +52,12 @@ def test_other_people_s_mentions_stay() -> None:
     ("text", "expected"),
     [
         ("# A *title*", "*A title*"),
+        ("# a < b & &#60;!-- x --&#62;", "*a &lt; b &amp; &lt;!-- x --&gt;*"),
         ("**bold** _it_ ~~gone~~ `a<b`", "*bold* _it_ ~gone~ `a&lt;b`"),
         ("[label](https://x.org/?a=1&b=2)", "<https://x.org/?a=1&amp;b=2|label>"),
         ("![chart](https://x.org/c.png)", "<https://x.org/c.png|chart>"),
+        ("[the notes](docs/notes.md) [x](!channel)", "the notes (docs/notes.md) x (!channel)"),
+        ("[![build](https://x.org/b.svg)](https://x.org)", "<https://x.org|build>"),
         ("- one\n  - two\n- three", "• one\n    • two\n• three"),
         ("3. c\n4. d", "3. c\n4. d"),
         ("> said\n> so", "> said\n> so"),
@@ -71,6 +74,8 @@ def test_commonmark_becomes_mrkdwn(text: str, expected: str) -> None:
 BELLS = (
     "<!channel>", "<!here>", "<!everyone>", "<!here|here>", "<@U0123ABC>", "<@U0123ABC|ana>", "<!subteam^S123|@team>",
     "<!subteam^S123>", "@everyone", "@here", "@channel", "@CHANNEL", "&lt;!channel&gt;", "＠everyone",
+    "&#60;!channel&#x3E;",
+    "<@U0123ABC|R&D>", "<!here|a&amp;b>", "[hi](!channel)", "[hi](<!here>)", "![hi](@U0123ABC)", "[hi](!subteam^S123)",
 )  # fmt: skip
 
 
@@ -78,7 +83,8 @@ BELLS = (
 @pytest.mark.parametrize("around", ["{}", "`{}`", "```\n{}\n```", "[{}](https://x.org)", "**{}** now", "a{}b", "# {}"])
 def test_nothing_the_model_says_rings(bell: str, around: str) -> None:
     for shown in (harmless(around.format(bell)), to_mrkdwn(around.format(bell))):
-        assert re.search(r"<[!@]|&lt;[!@]|[@＠](everyone|here|channel)\b", shown, re.IGNORECASE) is None
+        assert re.search(r"<[!@]|&(lt|#60);[!@]|[@＠](everyone|here|channel)\b", shown, re.IGNORECASE) is None
+    assert re.search(r"\]\(<?(![a-z]|@U)", harmless(around.format(bell))) is None
 
 
 @given(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters import forms
+from bot.adapters.slack import blocks
 from memory.errors import StoreUnavailable
 from memory.model import Incoming, Progress
 from tests.slack import (
@@ -231,3 +233,26 @@ async def test_a_stream_that_a_killed_process_left_open_is_completed_by_the_next
         assert answer.ts == begun.ts
         await approve(bot, ana, answer)
         assert bot.approved(bot.session.workspace) == [SUM]
+
+
+async def test_what_the_workspace_knows_is_not_shown_where_another_organisation_reads(
+    server: SlackServer, ana: Person, general: str, tmp_path: Path
+) -> None:
+    tea, eve = server.person("tea"), server.person("eve", external_team="T9999")
+    partners, elsewhere = server.channel("partners", shared=True), server.channel("elsewhere")
+    async with slack_bot(server, tmp_path, teachers=(tea.id,)) as bot:
+        said = tea.says(general, "Under the blue pot.", mention=False)
+        await tea.uses_shortcut(said, blocks.TEACH_SHORTCUT).answered()
+        await tea.submits({forms.QUESTION: "where is the spare key?", forms.AUDIENCE: "workspace"}).answered()
+        known = await ask(bot, ana, elsewhere, "where is the spare key?")
+        asked = [await ask(bot, person, partners, "where is the spare key?") for person in (eve, ana)]
+        for person in (eve, ana):
+            person.says(partners, "memory")
+            person.says(partners, "why")
+        await bot.session.settled()
+    assert "blue pot" in str(server.said_by_bot(elsewhere, known.ts))
+    shown = [server.said_by_bot(partners, question.ts) for question in asked]
+    assert all(shown)
+    told = [server.ephemerals(person, partners) for person in (eve, ana)]
+    assert all(told)
+    assert "blue pot" not in str(shown) + str(told)

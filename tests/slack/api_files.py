@@ -27,6 +27,15 @@ def get_upload_url(call: Request) -> Json:
     return {"upload_url": f"{call.slack.base_url}/upload/{call.workspace.id}/{file.id}", "file_id": file.id}
 
 
+@method("files.info", "files:read")
+def file_info(call: Request) -> Json:
+    """A file as it is in a message of a channel that is not shared."""
+    file = call.workspace.files.get(call.need("file"))
+    if file is None:
+        raise SlackError("file_not_found")
+    return {"file": file_json(file, call.workspace.id, call.slack.base_url)}
+
+
 @method("files.completeUploadExternal", "files:write")
 def complete_upload(call: Request) -> Json:
     """Step three: make the uploaded files visible, in a channel or a thread as one message."""

@@ -53,6 +53,7 @@ def user_json(user: User) -> Json:
         "is_app_user": False,
         "updated": 1_700_000_000,
         **({"is_stranger": True} if user.external else {}),
+        **({"enterprise_user": {"id": user.id, "teams": list(user.teams)}} if user.teams else {}),
     }
 
 
@@ -135,13 +136,32 @@ def file_json(file: HostedFile, team: str, base_url: str) -> Json:
     }
 
 
+def _stub(file: HostedFile) -> Json:
+    """All that is said of a file in a Slack Connect channel: the rest is for `files.info`."""
+    return {
+        "id": file.id,
+        "mode": "file_access",
+        "file_access": "check_file_info",
+        "created": 0,
+        "timestamp": 0,
+        "user": "",
+    }
+
+
 def message_json(workspace: Workspace, message: Message, base_url: str) -> Json:
     """A message as in `conversations.history` and inside events."""
-    body: Json = {"type": "message", "text": message.text, "ts": message.ts}
+    text = message.text
+    if message.stream is not None:  # kept in Slack's dialect, not as it was sent
+        text = text.replace("**", "*").replace("&", "&amp;").replace("🎉", ":tada:")
+    body: Json = {"type": "message", "text": text, "ts": message.ts}
     named = ("subtype", "client_msg_id", "bot_id", "blocks", "edited", "metadata")
     body |= {name: getattr(message, name) for name in named if getattr(message, name)}
     if message.files:
-        body["files"] = [file_json(file, workspace.id, base_url) for file in message.files]
+        place = workspace.channels.get(message.channel)
+        is_shared = place is not None and place.shared
+        body["files"] = [
+            _stub(file) if is_shared else file_json(file, workspace.id, base_url) for file in message.files
+        ]
         body |= {"upload": False, "display_as_bot": False}
     return body | _author_fields(workspace, message) | _thread_fields(workspace, message) | _reaction_fields(message)
 

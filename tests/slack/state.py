@@ -21,6 +21,8 @@ class User:
     """`` (full member), `multi` or `single` channel guest."""
     external: bool = False
     """Belongs to another workspace and is here through Slack Connect."""
+    teams: tuple[str, ...] = ()
+    """The workspaces of an organisation that somebody is a member of; `team_id` is one of them."""
     deleted: bool = False
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.adapters import forms
 from bot.adapters.slack.choices import choice_blocks
 from bot.adapters.slack.mrkdwn import escaped, harmless, to_mrkdwn
 from bot.model import BotMessage
@@ -18,17 +19,6 @@ TELL, RETRY, NOT_NOW = "goodbot_tell", "goodbot_retry", "goodbot_not_now"
 CORRECTION_VIEW, TEACHING_VIEW = "goodbot_correction", "goodbot_teaching"
 TEACH_SHORTCUT, WHY_SHORTCUT = "goodbot_teach", "goodbot_why"
 
-REASON, BETTER, AGAIN = "reason", "better", "again"
-QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
-
-REASONS = (
-    "misunderstood me",
-    "wrong facts",
-    "wrong tool or approach",
-    "incomplete",
-    "style or format",
-    "other",
-)
 PART_LIMIT = 10_000
 """Longest part of an answer, in UTF-16 units. A `markdown` block takes 12,000 characters and a whole message fails near
 13,200 (bolt-js#2509); defusing mentions may lengthen a text by a fifth, lessons and buttons take the rest."""
@@ -83,8 +73,11 @@ def under_answer(message: BotMessage) -> list[Block]:
 
 
 def fallback_text(message: BotMessage, limit: int = _FALLBACK_LIMIT) -> str:
-    """The text for notifications, and for everything that shows no blocks."""
-    return to_mrkdwn(message.text)[:limit] or "…"
+    """The text for notifications, and for everything that shows no blocks.
+
+    Cut before it is read, too: reading a whole part takes longer than the event loop may be held.
+    """
+    return to_mrkdwn(message.text[:limit])[:limit] or "…"
 
 
 def _thumbs() -> Block:
@@ -110,16 +103,20 @@ def question_blocks(question: str, answer: Answer) -> list[Block]:
 
 def correction_view(answer: Answer) -> Block:
     """What would have been right? Nothing in it is required."""
-    reasons = {"type": "radio_buttons", "action_id": REASON, "options": [_option(r.capitalize(), r) for r in REASONS]}
-    again = {"type": "checkboxes", "action_id": AGAIN, "options": [_option("Try again now", "yes")]}
+    reasons = {
+        "type": "radio_buttons",
+        "action_id": forms.REASON,
+        "options": [_option(r.capitalize(), r) for r in forms.REASONS],
+    }
+    again = {"type": "checkboxes", "action_id": forms.AGAIN, "options": [_option("Try again now", "yes")]}
     return _modal(
         "What was wrong?",
         CORRECTION_VIEW,
         answer.packed(),
         [
-            _input("What was wrong?", REASON, reasons, optional=True),
-            _input("What would have been right?", BETTER, _text_input(BETTER, ""), optional=True),
-            _input("And now?", AGAIN, again, optional=True),
+            _input("What was wrong?", forms.REASON, reasons, optional=True),
+            _input("What would have been right?", forms.BETTER, _text_input(forms.BETTER, ""), optional=True),
+            _input("And now?", forms.AGAIN, again, optional=True),
         ],
     )
 
@@ -131,15 +128,20 @@ def teaching_view(place: Answer, question: str, answer: str) -> Block:
         _option("This channel", Audience.CHANNEL),
         _option("The whole workspace", Audience.WORKSPACE),
     ]
-    choice = {"type": "radio_buttons", "action_id": AUDIENCE, "options": audiences, "initial_option": audiences[0]}
+    choice = {
+        "type": "radio_buttons",
+        "action_id": forms.AUDIENCE,
+        "options": audiences,
+        "initial_option": audiences[0],
+    }
     return _modal(
         "Teach the bot",
         TEACHING_VIEW,
         place.packed(),
         [
-            _input("When somebody asks", QUESTION, _text_input(QUESTION, question)),
-            _input("the right answer is", ANSWER, _text_input(ANSWER, answer)),
-            _input("Whom is it for? Others get it when a teacher approves it.", AUDIENCE, choice),
+            _input("When somebody asks", forms.QUESTION, _text_input(forms.QUESTION, question)),
+            _input("the right answer is", forms.ANSWER, _text_input(forms.ANSWER, answer)),
+            _input("Whom is it for? Others get it when a teacher approves it.", forms.AUDIENCE, choice),
         ],
     )
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import wraps
 
 import aiohttp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.adapters.clock_skew import clock_finding
@@ -119,8 +120,7 @@ class SlackCheckup:
             found += await self._channels(str(identity.get("user")))
         finally:
             await self._web.close()
-        limit = _SIGNATURE_AGE if self._settings.mode == "http" else None
-        found.append(clock_finding(CLOCK, "Slack", date, self._clock(), limit=limit))
+        found.append(self._compared(date))
         found.append(self._command())
         return found
 
@@ -132,7 +132,22 @@ class SlackCheckup:
         socket = [await self._socket({})] if self._settings.mode == "socket" else []
         address = self._settings.public_url or "the address that leads to this machine"
         what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
-        return [fine(ACCOUNT, what), *socket, pages, self._command()]
+        return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command()]
+
+    async def _clock_of_several(self) -> Finding:
+        """Slack tells everybody the time, and refuses this question without a token."""
+        try:
+            await self._ask(self._web.client.auth_test, "the time")
+        except MessengerError as error:
+            refusal = error.__cause__
+            if not isinstance(refusal, SlackApiError):
+                return _not_asked(CLOCK, error)
+            self._headers = {name.lower(): value for name, value in refusal.response.headers.items()}
+        return self._compared(self._headers.get("date", ""))
+
+    def _compared(self, date: str) -> Finding:
+        limit = _SIGNATURE_AGE if self._settings.mode == "http" else None
+        return clock_finding(CLOCK, "Slack", date, self._clock(), limit=limit)
 
     async def _ask(self, method: Method, about: str, **arguments: str) -> Json:
         """The answer, with its headers kept. Raises `MessengerError` kinds."""

@@ -15,7 +15,7 @@ from bot.adapters.slack.web import Web
 from bot.adapters.words import CORRECT, Typed
 from bot.config import SlackSettings
 from bot.errors import MessengerError
-from bot.model import PersonCommand, PersonCorrection
+from bot.model import Address, PersonCommand, PersonCorrection
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock
@@ -52,7 +52,16 @@ class Desk:
         """Where memory files what happened at a spot."""
         return await self.places.scope(self.identity.workspace, spot, thread=thread)
 
-    async def command(self, typed: Typed, spot: Spot, *, event_id: str, at: datetime, about: str = "") -> None:
+    async def command(
+        self,
+        typed: Typed,
+        spot: Spot,
+        *,
+        event_id: str,
+        at: datetime,
+        about: str = "",
+        address: Address = Address.DIRECT,
+    ) -> None:
         """Deliver a command about an answer, by its time stamp, or about the last. A correction may be typed too."""
         if typed.name == "stop":
             await self.stop(spot, event_id=event_id, at=at)
@@ -63,7 +72,13 @@ class Desk:
         if typed.name == CORRECT:
             await self.sink(
                 PersonCorrection(
-                    event_id=event_id, scope=scope, text=typed.argument, at=at, role=role, message_id=answer
+                    event_id=event_id,
+                    scope=scope,
+                    text=typed.argument,
+                    at=at,
+                    role=role,
+                    message_id=answer,
+                    address=address,
                 )
             )
             return
@@ -80,9 +95,13 @@ class Desk:
         )
 
     async def stop(self, spot: Spot, *, event_id: str, at: datetime) -> None:
-        """Stop what is being worked on in the spot's thread; outside of a busy one, what began last in the channel."""
+        """Stop what is being worked on in the spot's thread; outside of a busy one, what began last in the channel.
+
+        Of what several people asked, the person's own comes first.
+        """
         busy = self.status.busy_threads(spot.channel)
-        thread = spot.thread if spot.thread in busy or not busy else busy[-1]
+        own = [thread for thread in busy if spot.user in self.threads.askers(spot.channel, thread)]
+        thread = spot.thread if spot.thread in busy or not busy else (own or busy)[-1]
         scope = await self.scope(spot, thread=thread)
         try:
             role = await self.roles.of(spot)

@@ -14,6 +14,8 @@ from bot.adapters.slack.web import Json
 from bot.model import Address
 
 _STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
+SHARED = "is_ext_shared_channel"
+"""Said beside an event: other organisations read its channel too."""
 _SPOKEN = ("", "file_share", "thread_broadcast")
 """Subtypes under which people say something; every other one is a notice of Slack's, or another app's."""
 
@@ -30,6 +32,8 @@ class Spot:
     """Slack's channel type (im, mpim, group, channel); empty when the payload does not say."""
     team: str = ""
     """The workspace of the person, where the payload says it: another one in a shared channel."""
+    is_shared: bool = False
+    """Whether the payload says that people of other organisations read the channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +134,12 @@ def read_reaction(event: Json) -> Reacted | None:
     item = event.get("item") or {}
     if item.get("type") != "message" or not event.get("user"):
         return None
-    spot = Spot(channel=str(item["channel"]), user=str(event["user"]), kind=str(item.get("channel_type") or ""))
+    spot = Spot(
+        channel=str(item["channel"]),
+        user=str(event["user"]),
+        kind=str(item.get("channel_type") or ""),
+        is_shared=bool(event.get(SHARED)),
+    )
     return Reacted(
         spot=spot,
         ts=str(item["ts"]),
@@ -190,6 +199,7 @@ def _spot(event: Json, message: Json, ts: str) -> Spot:
         thread=str(message.get("thread_ts") or ts),
         kind=str(event.get("channel_type") or ""),
         team=str(message.get("user_team") or message.get("team") or ""),
+        is_shared=bool(event.get(SHARED)),
     )
 
 

@@ -1,6 +1,7 @@
 """Slack's events, taken in: each becomes an event of a person and is delivered before it is acknowledged."""
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.adapters.order import InOrder
@@ -8,6 +9,7 @@ from bot.adapters.pace import Pace
 from bot.adapters.recent import Recent
 from bot.adapters.slack.desk import Desk
 from bot.adapters.slack.events import (
+    SHARED,
     Deleted,
     Edited,
     Reacted,
@@ -20,7 +22,7 @@ from bot.adapters.slack.events import (
     timed,
 )
 from bot.adapters.slack.web import Json
-from bot.adapters.words import Typed, command_in
+from bot.adapters.words import CORRECT, Typed, command_in
 from bot.errors import MessengerError
 from bot.model import Address, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
 from memory.emoji import normalise
@@ -91,7 +93,8 @@ class Intake:
             log.info("the status of a thread nobody works in stays: %s", error)
 
     def _event(self, body: Json) -> Json:
-        return timed(body["event"], float(body.get("event_time") or self._desk.clock().timestamp()))
+        event = timed(body["event"], float(body.get("event_time") or self._desk.clock().timestamp()))
+        return {**event, SHARED: body.get(SHARED)}
 
     # Inside -------------------------------------------------------------------------------------------------------
 
@@ -103,10 +106,10 @@ class Intake:
         text = change.text if change is not None else said.text
         typed = command_in(change.text if change is not None else said.typed)
         if typed is not None and said.address is Address.FOLLOW_UP:
-            # Among people, only "stop" is meant for the bot, and only while it works there.
+            # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
             if typed.name == "stop" and not self._desk.status.is_busy(said.spot.channel, said.spot.thread):
                 return
-            typed = typed if typed.name == "stop" else None
+            typed = typed if typed.name in ("stop", CORRECT) else None
         if typed is None and not text and not said.files and said.address is Address.MENTION:
             typed = Typed("help")
         if self._is_heard(said, typed):
@@ -122,7 +125,7 @@ class Intake:
 
     async def _question(self, said: Said, text: str) -> None:
         desk, spot = self._desk, said.spot
-        desk.threads.asked(spot.channel, spot.thread, spot.user)
+        desk.threads.asked(spot.channel, spot.thread, said.ts, spot.user)
         attached = await desk.files.read(said.files)
         await desk.sink(
             PersonMessage(
@@ -142,8 +145,9 @@ class Intake:
         """In a channel, what only its giver sees must not go into a thread that has no replies: nobody would see it."""
         spot = said.spot
         if said.address is not Address.DIRECT and not said.is_in_thread:
-            spot = Spot(channel=spot.channel, user=spot.user, kind=spot.kind, team=spot.team)
-        await self._desk.command(typed, spot, event_id=message_id_of(spot.channel, said.ts), at=at(said.ts))
+            spot = replace(spot, thread="")
+        event_id = message_id_of(spot.channel, said.ts)
+        await self._desk.command(typed, spot, event_id=event_id, at=at(said.ts), address=said.address)
 
     async def _edited(self, edited: Edited, event_id: str) -> None:
         self._overtaken.put((edited.spot.channel, edited.ts), edited)
@@ -193,13 +197,16 @@ class Intake:
         )
 
     async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
-        """On any message of a thread that is being worked in: by whoever asked there, or a teacher."""
+        """On any message of a thread that is being worked in: by whoever asked there, or a teacher.
+
+        Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
+        """
         desk, spot = self._desk, reacted.spot
         busy = desk.status.busy_threads(spot.channel)
         if not busy:
             return
         thread = reacted.ts if reacted.ts in busy else await desk.threads.of(spot.channel, reacted.ts)
-        asker = desk.threads.asker(spot.channel, thread)
-        if thread in busy and (asker in ("", spot.user) or await desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)):
-            there = Spot(channel=spot.channel, user=spot.user, thread=thread, kind=spot.kind)
-            await desk.stop(there, event_id=event_id, at=reacted.at)
+        askers = desk.threads.askers(spot.channel, thread)
+        may_have_asked = not askers or spot.user in askers
+        if thread in busy and (may_have_asked or await desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)):
+            await desk.stop(replace(spot, thread=thread), event_id=event_id, at=reacted.at)

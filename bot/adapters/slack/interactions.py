@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from bot.adapters import forms
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledging import Ack, InTime
 from bot.adapters.slack.aside import answering_by
@@ -24,6 +25,10 @@ log = logging.getLogger(__name__)
 
 _PREFILL_WITHIN_S = 1.0
 """A trigger id is good for three seconds: a modal that opens half empty is better than none."""
+
+_ASKED = "Noted. What would have been right?"
+_NOT_ADMITTED = "I may not be used here, or not by you. Ask whoever installed me."
+_NOT_OPENED = "Slack was too slow to open the form. Please try again."
 
 
 class Interactions:
@@ -64,7 +69,10 @@ class Interactions:
 
     async def slash(self, ack: Ack, body: Json) -> None:
         """The slash command with one of the bot's words."""
-        await self._do(ack, body, self._slash)
+        if await self._desk.admits(_spot(body)):
+            await self._in_time(ack, self._slash(body))
+        else:
+            await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
 
     async def _do(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
         if await self._desk.admits(_spot(body)):
@@ -87,14 +95,15 @@ class Interactions:
                 role=await desk.roles.of(spot),
             )
         )
-        if action["value"] == blocks.VOTE_DOWN:
-            await self._open(body, blocks.correction_view(answer))
+        if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
+            await self._ask_by_message(spot, answer)
 
     async def _question_button(self, body: Json) -> None:
         action = body["actions"][0]
         answer = Answer.unpacked(action["value"])
         if action["action_id"] == blocks.TELL:
-            await self._open(body, blocks.correction_view(answer))
+            if not await self._open(body, blocks.correction_view(answer)):
+                return  # The question stays, so that its button can be pressed once more.
         elif action["action_id"] == blocks.RETRY:
             await self._retry(body, answer, str(action["action_ts"]))
         if url := body.get("response_url"):
@@ -104,7 +113,7 @@ class Interactions:
         desk, view = self._desk, body["view"]
         answer = Answer.unpacked(view["private_metadata"])
         spot = _at(body, answer)
-        if text := blocks.entered(view, blocks.BETTER):
+        if text := blocks.entered(view, forms.BETTER):
             await desk.sink(
                 PersonCorrection(
                     event_id=f"correction/{view['id']}",
@@ -113,17 +122,17 @@ class Interactions:
                     at=desk.clock(),
                     role=await desk.roles.of(spot),
                     message_id=answer.ts,
-                    reason=blocks.entered(view, blocks.REASON),
+                    reason=blocks.entered(view, forms.REASON),
                 )
             )
-        if blocks.entered(view, blocks.AGAIN):
+        if blocks.entered(view, forms.AGAIN):
             await self._retry(body, answer, str(view["id"]))
 
     async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
         desk = self._desk
         thread = answer.thread or await desk.threads.of(answer.channel, answer.ts)
         spot = _at(body, Answer(channel=answer.channel, ts=answer.ts, thread=thread))
-        desk.threads.asked(spot.channel, spot.thread, spot.user)
+        desk.threads.asked(spot.channel, spot.thread, answer.ts, spot.user)
         await desk.sink(
             PersonRetry(
                 event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
@@ -162,7 +171,8 @@ class Interactions:
         if thread and thread != place.ts:
             question = await self._asked(place.channel, thread)
         said = plain(without_mention(str(message.get("text") or ""), bot))
-        await self._open(body, blocks.teaching_view(place, question, said))
+        if not await self._open(body, blocks.teaching_view(place, question, said)):
+            await self._responder.note(str(body["response_url"]), _NOT_OPENED)
 
     async def _asked(self, channel: str, thread: str) -> str:
         try:
@@ -179,10 +189,10 @@ class Interactions:
             PersonTeaching(
                 event_id=f"teaching/{view['id']}",
                 scope=await desk.scope(spot),
-                question=blocks.entered(view, blocks.QUESTION),
-                answer=blocks.entered(view, blocks.ANSWER),
+                question=blocks.entered(view, forms.QUESTION),
+                answer=blocks.entered(view, forms.ANSWER),
                 at=desk.clock(),
-                audience=Audience(blocks.entered(view, blocks.AUDIENCE) or Audience.PERSONAL),
+                audience=Audience(blocks.entered(view, forms.AUDIENCE) or Audience.PERSONAL),
                 role=await desk.roles.of(spot),
             )
         )
@@ -208,13 +218,31 @@ class Interactions:
                 at=self._desk.clock(),
             )
 
-    async def _open(self, body: Json, view: blocks.Block) -> None:
-        """Open a modal. It is a courtesy: what the person did counts without it."""
+    async def _open(self, body: Json, view: blocks.Block) -> bool:
+        """Open a modal. It is a courtesy: what the person did counts without it. False if Slack was too slow for it."""
         web = self._desk.web
         try:
             await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
         except MessengerError as error:
             log.warning("a modal did not open: %s", error)
+            return False
+        return True
+
+    async def _ask_by_message(self, spot: Spot, answer: Answer) -> None:
+        """The question that a modal would have asked: its button opens one with a trigger of its own."""
+        web = self._desk.web
+        try:
+            await web.once(
+                web.client.chat_postEphemeral,
+                answer.channel,
+                channel=answer.channel,
+                user=spot.user,
+                thread_ts=answer.thread or None,
+                text=_ASKED,
+                blocks=blocks.question_blocks(_ASKED, answer),
+            )
+        except MessengerError as error:
+            log.warning("%s was not asked what would have been right: %s", spot.user, error)
 
 
 def _spot(body: Json) -> Spot:

@@ -13,7 +13,7 @@ from bot.adapters.slack.aside import way_to
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections, unless, until_reachable
 from bot.adapters.slack.desk import Desk
-from bot.adapters.slack.events import ends_installation
+from bot.adapters.slack.events import ends_installation, stamp_in
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
 from bot.adapters.slack.identity import Identity, identify, settings_in
@@ -224,32 +224,33 @@ class SlackMessenger:
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=ts)
 
     async def _say(self, message: BotMessage) -> str:
-        if message.private_to and not message.channel.startswith("D"):
-            return await self._post_privately(message)
-        return await self._post(message)
+        if not message.private_to:
+            return await self._post(message)
+        try:
+            if message.channel.startswith("D"):
+                return await self._post(message)
+            return await self._post_ephemeral(message, message_blocks(message))
+        except ChannelNotFound as error:
+            if code_of(error) not in _NOBODY_THERE:
+                raise
+            log.info("telling %s directly, for %s is out of reach: %s", message.private_to, message.channel, error)
+        return await self._post_directly(message)
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
         if not ts and message.is_answer and self._poster.may_be_begun(message):
             ts = await Streamer(self._web, team="").take_up(message)
         if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
-            asker = self._threads.asker(message.channel, message.thread)
+            asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
             ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
             self._threads.answered(message.channel, message.thread, ts)
         return ts
 
-    async def _post_privately(self, message: BotMessage) -> str:
-        """As an ephemeral message, or in their direct conversation where that is impossible."""
-        try:
-            return await self._post_ephemeral(message, message_blocks(message))
-        except ChannelNotFound as error:
-            if code_of(error) not in _NOBODY_THERE:
-                raise
-            log.info("telling %s directly, for %s is out of reach: %s", message.private_to, message.channel, error)
+    async def _post_directly(self, message: BotMessage) -> str:
+        """In the person's direct conversation with the bot. Without choices: there they would be about that one."""
         direct = await self._direct(message.private_to)
-        # Without its choices: there they would be commands about the direct conversation.
         return await self._poster.post(
             BotMessage(workspace=message.workspace, channel=direct, text=message.text, private_to=message.private_to)
         )

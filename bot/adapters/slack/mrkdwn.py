@@ -14,16 +14,21 @@ from markdown_it.token import Token
 INVISIBLE = "\u200b"
 """A zero-width space: behind `@`, it keeps Slack from reading a mention, and people from seeing a difference."""
 
+_OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
 _CONTROL = re.compile(
-    r"(?:<|&lt;)(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]+)(?:\|(?P<label>[^<>&\n]*))?(?:>|&gt;)", re.IGNORECASE
+    rf"{_OPEN}(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]+)(?:\|(?P<label>(?:(?!{_CLOSE})[^<>\n])*))?{_CLOSE}",
+    re.IGNORECASE,
 )
+_CONTROL_LINK = re.compile(r"(?<=\]\()(?=<?(?:!(?:channel|here|everyone|subteam)\b|@[UW]\w{2}))", re.IGNORECASE)
+"""Where the target of a link to `!channel` or `@U1` begins: Slack's dialect writes both as it writes a mention."""
+_ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|tel:)\S", re.IGNORECASE)
 _BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b)", re.IGNORECASE)
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
 
 
 def harmless(text: str) -> str:
     """The text without anything that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
-    return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(_defused, text))
+    return _CONTROL_LINK.sub(INVISIBLE, _quiet(text))
 
 
 def escaped(text: str) -> str:
@@ -33,7 +38,11 @@ def escaped(text: str) -> str:
 
 def to_mrkdwn(text: str) -> str:
     """CommonMark as mrkdwn. What mrkdwn lacks becomes what is nearest: headings bold, tables code, images links."""
-    return "\n".join(_blocks(_PARSER.parse(harmless(text)))).strip()
+    return "\n".join(_blocks(_PARSER.parse(_quiet(text)))).strip()
+
+
+def _quiet(text: str) -> str:
+    return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(_defused, text))
 
 
 def _defused(found: re.Match[str]) -> str:
@@ -61,7 +70,7 @@ def _block(tokens: Sequence[Token], start: int, end: int) -> list[str]:
     token, inside = tokens[start], tokens[start + 1 : end]
     match token.type:
         case "heading_open":
-            title = _plain(inside[0].children or []).replace("*", "∗")
+            title = escaped(_plain(inside[0].children or [])).replace("*", "∗")
             return [f"*{title}*"] if title else []
         case "fence" | "code_block":
             return ["```", *escaped(token.content.rstrip("\n")).split("\n"), "```"]
@@ -121,6 +130,7 @@ _MARKS = {
 
 def _inline(tokens: Iterable[Token]) -> str:
     written: list[str] = []
+    target = ""
     for token in tokens:
         match token.type:
             case "text":
@@ -128,19 +138,27 @@ def _inline(tokens: Iterable[Token]) -> str:
             case "code_inline":
                 written.append(f"`{escaped(token.content)}`")
             case "link_open":
-                written.append(f"<{_address(token.attrs.get('href', ''))}|")
+                target = str(token.attrs.get("href", ""))
+                written.append(_opening(target))
             case "link_close":
-                written.append(">")
+                written.append(_closing(target))
+                target = ""
             case "image":
+                source = str(token.attrs.get("src", ""))
                 label = escaped(token.content).replace("|", "¦") or "image"
-                written.append(f"<{_address(token.attrs.get('src', ''))}|{label}>")
+                written.append(label if target else f"{_opening(source)}{label}{_closing(source)}")
             case _:
                 written.append(_MARKS.get(token.type, escaped(token.content)))
     return "".join(written)
 
 
-def _address(url: object) -> str:
-    return escaped(str(url)).replace("|", "%7C")
+def _opening(target: str) -> str:
+    """Only an address with a scheme is a link: `<!channel|here>` would ring, and `<notes.md|here>` is none."""
+    return f"<{escaped(target).replace('|', '%7C')}|" if _ABSOLUTE.match(target) else ""
+
+
+def _closing(target: str) -> str:
+    return ">" if _ABSOLUTE.match(target) else f" ({escaped(target)})"
 
 
 def _plain(tokens: Iterable[Token]) -> str:

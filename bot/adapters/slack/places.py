@@ -39,12 +39,13 @@ class Places:
     async def scope(self, workspace: str, spot: Spot, *, thread: str | None = None) -> Scope:
         """Where the bot's memory files what happened at a spot; `thread` replaces the spot's."""
         place = await self._place(spot)
+        is_shared = spot.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
         return Scope(
             workspace=workspace,
             channel=spot.channel,
             person=spot.user,
             thread=spot.thread if thread is None else thread,
-            visibility=place.visibility,
+            visibility=Visibility.SHARED if is_shared else place.visibility,
             place=place.name,
         )
 
@@ -55,7 +56,6 @@ class Places:
             place = self._known.get(spot.channel)
             if place is None:
                 place = await self._look_up(spot.channel)
-                self._known.put(spot.channel, place)
         return place
 
     async def _look_up(self, channel: str) -> Place:
@@ -63,14 +63,20 @@ class Places:
             answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
         except MessengerError as error:
             log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
-            return Place(Visibility.PRIVATE, channel)
-        return _read(answer["channel"])
+            place = Place(Visibility.PRIVATE, channel)
+            if error.retryable:
+                return place  # Only this once: the next event asks again.
+        else:
+            place = _read(answer["channel"])
+        self._known.put(channel, place)
+        return place
 
 
 def _read(channel: Json) -> Place:
     if channel.get("is_im"):
         return Place(Visibility.DIRECT, _DIRECT_MESSAGE)
-    if channel.get("is_mpim"):
-        return Place(Visibility.PRIVATE, "group DM")
-    visibility = Visibility.PRIVATE if channel.get("is_private") else Visibility.PUBLIC
-    return Place(visibility, f"#{channel.get('name') or channel['id']}")
+    name = "group DM" if channel.get("is_mpim") else f"#{channel.get('name') or channel['id']}"
+    if any(channel.get(flag) for flag in ("is_ext_shared", "is_org_shared", "is_shared")):
+        return Place(Visibility.SHARED, name)
+    is_private = channel.get("is_private") or channel.get("is_mpim")
+    return Place(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name)

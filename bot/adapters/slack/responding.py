@@ -38,6 +38,13 @@ class Responder:
 
         return tell
 
+    async def note(self, url: str, text: str) -> None:
+        """One line that matters to nobody if it is lost."""
+        try:
+            await self._post(url, {"response_type": "ephemeral", "replace_original": False, "text": text})
+        except MessengerUnavailable as error:
+            log.info("not told: %s: %s", text, error)
+
     async def remove(self, url: str) -> None:
         """Take the message away that was clicked on. It goes by itself at the next reload, so failing is no harm."""
         try:

@@ -26,14 +26,14 @@ class Roles:
         self._named = {Role.ADMIN: tuple(admins), Role.TEACHER: tuple(teachers)}
         self._in_order = InOrder()
         """Several acts of one person at once ask Slack once."""
-        self._people: Recent[str, Role] = Recent(clock, size=5000, keep=_KEEP)
+        self._people: Recent[tuple[str, bool], Role] = Recent(clock, size=5000, keep=_KEEP)
+        """By person, and whether the payload named another workspace as theirs."""
         self._groups: Recent[str, frozenset[str]] = Recent(clock, size=100, keep=_KEEP)
 
     def at_hand(self, spot: Spot) -> Role:
         """The role without asking Slack: enough to ask the bot something."""
-        if spot.team and spot.team != self._team:
-            return Role.GUEST
-        return self._people.get(spot.user) or Role.MEMBER
+        seems_foreign = self._seems_foreign(spot)
+        return self._people.get((spot.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
 
     async def of(self, spot: Spot) -> Role:
         """The role of who acts.
@@ -41,14 +41,24 @@ class Roles:
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
         may, so its event is left for Slack to send again.
         """
-        if spot.team and spot.team != self._team:
-            return Role.GUEST
+        key = (spot.user, self._seems_foreign(spot))
         async with self._in_order(spot.user):
-            role = self._people.get(spot.user)
+            role = self._people.get(key)
             if role is None:
-                role = await self._by_name(spot.user) or await self._by_account(spot.user)
-                self._people.put(spot.user, role)
+                role = await (self._of_foreign(spot.user) if self._seems_foreign(spot) else self._of_ours(spot.user))
+                self._people.put(key, role)
         return role
+
+    def _seems_foreign(self, spot: Spot) -> bool:
+        return spot.team not in ("", self._team)
+
+    async def _of_ours(self, user: str) -> Role:
+        return await self._by_name(user) or await self._by_account(user, unknown=Role.MEMBER)
+
+    async def _of_foreign(self, user: str) -> Role:
+        """Members of several workspaces of one organisation call only one of them their own."""
+        role = await self._by_account(user, unknown=Role.GUEST)
+        return (await self._by_name(user) or role) if role is Role.MEMBER else role
 
     async def _by_name(self, user: str) -> Role | None:
         for role, names in self._named.items():
@@ -82,12 +92,12 @@ class Roles:
             self._groups.put(group, members)
         return members
 
-    async def _by_account(self, user: str) -> Role:
+    async def _by_account(self, user: str, *, unknown: Role) -> Role:
         try:
             answer = await self._web.call(self._web.client.users_info, user, user=user)
         except NotPermitted as error:
             log.error("guests cannot be told from members: %s", error)
-            return Role.MEMBER
+            return unknown
         except ChannelNotFound as error:
             log.info("%s counts as a guest: %s", user, code_of(error))
             return Role.GUEST
@@ -96,7 +106,8 @@ class Roles:
     def _read(self, user: Json) -> Role:
         if user.get("is_bot") or user.get("id") == "USLACKBOT":
             return Role.BOT
-        is_ours = str(user.get("team_id") or self._team) == self._team
+        teams = (user.get("enterprise_user") or {}).get("teams") or ()
+        is_ours = str(user.get("team_id") or self._team) == self._team or self._team in teams
         if not is_ours or any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
             return Role.GUEST
         return Role.MEMBER

@@ -50,6 +50,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "conversations.replies": _HISTORY,
     "files.completeUploadExternal": ("files:write",),
     "files.getUploadURLExternal": ("files:write",),
+    "files.info": ("files:read",),
     "reactions.add": ("reactions:write",),
     "reactions.remove": ("reactions:write",),
     "usergroups.users.list": ("usergroups:read",),

@@ -3,11 +3,12 @@
 import logging
 
 from bot.adapters.slack.web import Web, code_of
-from bot.errors import MessengerError
+from bot.errors import ChannelNotFound, MessengerError
 
 log = logging.getLogger(__name__)
 
 _NOT_OFFERED = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type", "feature_not_enabled"})
+"""Refusals that hold for the whole app, so that it is not asked for again."""
 _HURRY_S = 0.0
 """Showing progress is never worth waiting for; ending it is, for Slack does not do it by itself."""
 
@@ -49,7 +50,7 @@ class Status:
             await self._set_line(channel, thread, "", None)
 
     async def _set_session(self, channel: str, thread: str, status: str, patience_s: float | None) -> bool:
-        """False where Slack does not offer agent sessions to this app."""
+        """False where Slack does not offer agent sessions: to this app, or for a reason of its own in this thread."""
         try:
             await self._web.call(
                 self._web.client.agents_sessions_setStatus,
@@ -60,11 +61,12 @@ class Status:
                 status=status,
             )
         except MessengerError as error:
-            if code_of(error) not in _NOT_OFFERED:
+            if error.retryable or isinstance(error, ChannelNotFound):
                 raise
-            log.info("no agent sessions here (%s): showing a line of text instead", code_of(error))
-            self._has_sessions = False
-        return self._has_sessions
+            log.info("no agent session here (%s): showing a line of text instead", code_of(error))
+            self._has_sessions = code_of(error) not in _NOT_OFFERED
+            return False
+        return True
 
     async def _set_line(self, channel: str, thread: str, text: str, patience_s: float | None) -> None:
         await self._web.call(

@@ -2,10 +2,13 @@
 
 Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
 person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. A stream that cannot
-begin is an ordinary message; one that breaks off is completed by an update.
+begin is an ordinary message; one that breaks off is completed by an update. A text with a link is an ordinary message
+too: only of those can Slack be told not to unfold what they link to.
 """
 
+import html
 import logging
+import re
 from collections.abc import Iterator
 
 from bot.adapters.slack.blocks import fallback_text, message_blocks, under_answer
@@ -20,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _PIECE = 2500
 _LIMIT = 11_000
+_LINK = re.compile(r"https?://", re.IGNORECASE)
+_EMOJI_NAME = re.compile(r":[\w+'-]+:")
 _AT_ONCE_S = 0.0
 """An ordinary message now is better than a stream later."""
 
@@ -38,7 +43,8 @@ class Streamer:
         """
         text = harmless(message.text)
         is_direct = message.channel.startswith("D")
-        if not message.thread or not text.strip() or size(text) > _LIMIT or not (asker or is_direct):
+        is_streamable = text.strip() and size(text) <= _LIMIT and not _LINK.search(text)
+        if not message.thread or not is_streamable or not (asker or is_direct):
             return ""
         first, *others = _pieces(text)
         ts = await self._start(message, first, asker)
@@ -95,7 +101,15 @@ class Streamer:
             log.warning("an answer in %s may appear twice: %s", message.channel, error)
             return ""
         ours = [m for m in answer.get("messages") or () if m.get("bot_id") and not m.get("metadata")]
-        return next((str(m["ts"]) for m in reversed(ours) if m.get("text") and text.startswith(m["text"])), "")
+        whole = _letters(text)
+        return next(
+            (
+                str(m["ts"])
+                for m in reversed(ours)
+                if (said := _letters(str(m.get("text") or ""))) and whole.startswith(said)
+            ),
+            "",
+        )
 
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client
@@ -129,6 +143,11 @@ class Streamer:
             blocks=message_blocks(message),
             metadata=metadata(message),
         )
+
+
+def _letters(text: str) -> str:
+    """What is left of a text in whichever dialect: Slack keeps its own of what it streamed, with emoji by name."""
+    return "".join(filter(str.isalnum, _EMOJI_NAME.sub("", html.unescape(text))))
 
 
 def _pieces(text: str) -> Iterator[str]:

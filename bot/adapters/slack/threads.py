@@ -16,6 +16,8 @@ ANSWER_EVENT = "goodbot_answer"
 
 _KEEP = timedelta(days=2)
 _PAGES = 10
+_MOST_ASKERS = 20
+"""People remembered for each thread."""
 
 
 class Threads:
@@ -25,20 +27,27 @@ class Threads:
         self._web = web
         self._thread_of: Recent[tuple[str, str], str] = Recent(clock, size=20_000, keep=_KEEP)
         self._last_answer: Recent[tuple[str, str], str] = Recent(clock, size=5000, keep=_KEEP)
-        self._askers: Recent[tuple[str, str], str] = Recent(clock, size=5000, keep=_KEEP)
+        self._asker_of: Recent[tuple[str, str], str] = Recent(clock, size=5000, keep=_KEEP)
+        self._askers: Recent[tuple[str, str], tuple[str, ...]] = Recent(clock, size=5000, keep=_KEEP)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
         """The bot answered there."""
         self._thread_of.put((channel, ts), thread)
         self._last_answer.put((channel, thread), ts)
 
-    def asked(self, channel: str, thread: str, person: str) -> None:
-        """A person asked there: whom a stream is for."""
-        self._askers.put((channel, thread), person)
+    def asked(self, channel: str, thread: str, message: str, person: str) -> None:
+        """A person asked something there: the time stamp of what they said, or of the answer they want anew."""
+        self._asker_of.put((channel, message), person)
+        others = (each for each in self.askers(channel, thread) if each != person)
+        self._askers.put((channel, thread), (*others, person)[-_MOST_ASKERS:])
 
-    def asker(self, channel: str, thread: str) -> str:
-        """Who asked there last; empty when that is forgotten."""
-        return self._askers.get((channel, thread)) or ""
+    def asker(self, channel: str, message: str) -> str:
+        """Whose question that was, and whom its stream is for; empty when that is forgotten."""
+        return self._asker_of.get((channel, message)) or ""
+
+    def askers(self, channel: str, thread: str) -> tuple[str, ...]:
+        """Who asked in a thread, the last one last; empty when that is forgotten."""
+        return self._askers.get((channel, thread)) or ()
 
     def last_answer(self, channel: str, thread: str) -> str:
         """The time stamp of the last answer in a thread; empty when that is forgotten."""

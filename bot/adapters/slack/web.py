@@ -184,12 +184,15 @@ def _status(error: SlackApiError) -> int:
 
 
 def _wait_s(error: SlackApiError) -> float | None:
-    """How long Slack asks to wait, in seconds; None when that is not what it says."""
+    """How long Slack asks to wait, in seconds, never less than one; None when that is not what it says.
+
+    Without the second a call could go round and round for ever.
+    """
     if _status(error) != 429 and _code(error) not in ("ratelimited", "rate_limited"):
         return None
     headers = getattr(error.response, "headers", {})
     asked = headers.get("Retry-After") or headers.get("retry-after") or "1"
-    return max(0.0, float(asked)) if str(asked).replace(".", "", 1).isdigit() else 1.0
+    return max(1.0, float(asked)) if str(asked).replace(".", "", 1).isdigit() else 1.0
 
 
 async def pause(seconds: float) -> None:

@@ -1,0 +1,14 @@
+"""What the forms of every platform ask: the names of their fields, and the reasons why an answer was wrong."""
+
+REASON, BETTER, AGAIN = "reason", "better", "again"
+"""Of a correction."""
+QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
+"""Of a lesson that nobody had asked for."""
+REASONS = (
+    "misunderstood me",
+    "wrong facts",
+    "wrong tool or approach",
+    "incomplete",
+    "style or format",
+    "other",
+)
