@@ -12,8 +12,8 @@ from bot.adapters.discord.choices import Chosen, _number, _written, choice_view
 from bot.adapters.discord.menu import spelled
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
-from tests.discord_double import Callback, DiscordServer
-from tests.discord_double.model import Json, Message
+from tests.discord_double import Callback, DiscordServer, LostAnswer, MessageFlag, refusing
+from tests.discord_double.model import Channel, Json, Message
 from tests.discord_double.permissions import Permission
 from tests.discord_driver import Session, connected
 from tests.messenger_contract import Heard
@@ -164,9 +164,9 @@ async def test_a_press_in_direct_messages_replaces_the_page(server: DiscordServe
     assert bot.commands[-1].scope.visibility is Visibility.DIRECT
 
 
-async def page_of_a_channel(server: DiscordServer, session: Session) -> Message:
+async def page_of_a_channel(server: DiscordServer, session: Session, channel: Channel | None = None) -> Message:
     """A page about the channel, in the person's direct messages, because it was asked for by mention."""
-    session.asks("memory")
+    session.asks("memory", channel=channel or session.general)
     direct = server.dm(session.ana)
     await server.until(lambda: server.said(direct))
     return server.said(direct)[0]
@@ -199,6 +199,29 @@ async def test_who_may_not_look_into_the_channel_any_more_turns_no_page_of_it(se
         server.clicks(session.ana, page, "More")
         await server.until(lambda: "cannot use me there" in server.current(page).content)
     assert len(bot.commands) == 1
+
+
+@pytest.mark.parametrize("sleeps", [False, True])
+async def test_a_page_of_a_private_thread_is_turned_by_those_in_it(server: DiscordServer, sleeps: bool) -> None:
+    bot = Bot()
+    async with connected(server, sink=bot, heard=bot) as session:
+        bot.session = session
+        ben = server.person("ben", session.guild)
+        thread = server.private_thread(session.general, session.ana, server.bot, ben)
+        await page_of_a_channel(server, session, thread)
+        session.asks("memory", channel=thread)
+        await server.until(lambda: len(server.said(server.dm(session.ana))) == 2)
+        page, later = server.said(server.dm(session.ana))
+        if sleeps:
+            server.archives(thread)
+        server.clicks(session.ana, page, "Archive lesson 1")
+        await server.until(lambda: "archive ep-1" in server.current(page).content)
+        server.leaves(session.ana, thread)
+        server.clicks(session.ana, later, "More")
+        await server.until(lambda: "cannot use me there" in server.current(later).content)
+    asked, _, archived = bot.commands
+    assert asked.scope == archived.scope
+    assert (asked.scope.channel, asked.scope.thread, asked.scope.visibility) == (thread.id, "", Visibility.PRIVATE)
 
 
 # Limits ---------------------------------------------------------------------------------------------------------------
@@ -332,6 +355,35 @@ async def test_a_line_that_an_earlier_process_left_goes_with_its_button(
         bot.session = session
         server.clicks(session.ana, line, "Stop")
         await server.until(lambda: line.id not in [one.id for one in server.said(session.general)])
+
+
+@pytest.mark.parametrize(("refused", "stops"), [(10062, 2), (40060, 1)])
+async def test_a_stop_that_is_too_old_to_be_answered_still_stops_and_one_that_comes_again_does_not(
+    server: DiscordServer, session: Session, monkeypatch: pytest.MonkeyPatch, refused: int, stops: int
+) -> None:
+    monkeypatch.setattr(working, "LINE_AFTER_S", 0.01)
+    await session.messenger.progress(session.workspace, session.general.id, "", "thinking")
+    await server.until(lambda: server.said(session.general))
+    fault = server.fault("POST /interactions/*/*/callback", refusing(refused))
+    server.clicks(session.ana, server.said(session.general)[0], "Stop")
+    await server.until(lambda: fault.hits)
+    server.clicks(session.ana, server.said(session.general)[0], "Stop")
+    await session.heard.of(PersonCommand, stops)
+    assert len([one for one in await session.settled() if isinstance(one, PersonCommand)]) == stops
+
+
+async def test_a_line_whose_answer_got_lost_is_taken_away_all_the_same(
+    server: DiscordServer, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "LINE_AFTER_S", 0.01)
+    place = (session.workspace, session.general.id, "")
+    server.fault(f"POST /channels/{session.general.id}/messages", LostAnswer())
+    await session.messenger.progress(*place, "reading https://example.org/")
+    [call, *_] = await server.until(lambda: server.calls(f"POST /channels/{session.general.id}/messages"))
+    await session.messenger.progress(*place, "")
+    await server.until(lambda: server.calls(f"DELETE /channels/{session.general.id}/messages/*"))
+    assert server.said(session.general) == []
+    assert call.body["flags"] & MessageFlag.SUPPRESS_EMBEDS
 
 
 async def test_short_work_shows_no_line(server: DiscordServer, session: Session) -> None:

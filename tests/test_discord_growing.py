@@ -70,7 +70,7 @@ async def test_a_step_that_fails_is_skipped_and_the_end_is_tried_again(server: D
 
 async def test_an_answer_cut_off_by_a_crash_is_whole_after_it_is_posted_again(server: DiscordServer) -> None:
     async with connected(server) as session:
-        server.fault(EDIT, refusing(50035), times=None)
+        server.fault(EDIT, failing(503), times=None)
         with pytest.raises(MessengerError):
             await session.posted(LONG, run_id="run-1")
         server.clear_faults()
@@ -78,6 +78,16 @@ async def test_an_answer_cut_off_by_a_crash_is_whole_after_it_is_posted_again(se
         await again.posted(LONG, run_id="run-1")
         [said] = server.said(again.general)
     assert said.content.endswith("word199")
+
+
+async def test_an_answer_that_may_not_be_changed_appears_as_a_whole_instead(server: DiscordServer) -> None:
+    async with connected(server) as session:
+        server.fault(EDIT, refusing(200000), times=None)
+        ref = await session.posted(LONG, run_id="run-1")
+        [said] = server.said(session.general)
+    assert said.id == ref.message_id
+    assert said.content.endswith("word199")
+    assert len(said.components[0]["components"]) == 3
 
 
 async def test_an_answer_that_is_deleted_while_it_grows_stays_deleted(server: DiscordServer) -> None:
@@ -108,6 +118,30 @@ async def test_every_step_is_longer_and_the_last_is_the_answer(text: str) -> Non
     assert said[-1] == text
     assert all(0 < len(step) <= len(text) for step in said)
     assert all(text.startswith(step) for step in said)
+    assert all(len(earlier) < len(later) for earlier, later in pairwise(said))
+
+
+LINK = "[the handbook of it all](https://example.org/handbook)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{'word ' * 116}{LINK} and so on.{' word' * 200}",
+        "Look:\n\n```python\n" + "print(1)  # a line of code\n" * 60 + "```\nDone.",
+    ],
+)
+async def test_on_its_way_code_is_closed_and_links_are_whole(text: str) -> None:
+    said = [beginning(text)]
+
+    async def change(now: str, is_all: bool) -> None:
+        said.append(now)
+
+    await grow(text, change, Naps())
+    assert len(said) > 2
+    assert said[-1] == text
+    assert {step.count("```") for step in said} == {text.count("```")}
+    assert all(step.count("[") == step.count(LINK) for step in said)
 
 
 async def test_a_last_step_that_fails_is_told() -> None:

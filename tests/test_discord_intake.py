@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.discord import files as discord_files
 from bot.model import (
     Address,
     PersonCommand,
@@ -16,7 +17,7 @@ from bot.model import (
     ReactionsCleared,
 )
 from memory.model import Role, Visibility
-from tests.discord_double import DiscordServer, File, Intent, Permission
+from tests.discord_double import DiscordServer, File, Hang, Intent, Permission
 from tests.discord_driver import Session, connected
 
 
@@ -89,6 +90,20 @@ async def test_a_thread_is_filed_with_its_channel_and_its_messages_name_it(
     assert event.message_id == f"{thread.id}-{asked.id}"
 
 
+async def test_a_private_thread_in_a_public_channel_is_a_private_place_of_its_own(
+    server: DiscordServer, session: Session
+) -> None:
+    thread = server.private_thread(session.general, session.ana, server.bot)
+    session.asks("what do we pay?", channel=thread)
+    ref = await session.posted("Much.", workspace=session.workspace, channel=thread)
+    server.reacts(session.ana, ref.message_id, "👍")
+    asked, reacted = await session.settled()
+    for event in (asked, reacted):
+        assert (event.scope.channel, event.scope.thread, event.scope.visibility) == (thread.id, "", Visibility.PRIVATE)
+    assert isinstance(reacted, PersonReaction)
+    assert reacted.message_id == ref.message_id
+
+
 async def test_a_reaction_in_a_thread_that_sleeps_is_filed_with_the_channel_too(server: DiscordServer) -> None:
     async with connected(server) as before:
         thread = server.thread(before.general, before.ana)
@@ -116,6 +131,42 @@ async def test_a_reply_with_ping_is_for_the_bot_and_one_without_is_not(server: D
     assert len(events) == 1
 
 
+async def test_who_calls_it_in_a_way_that_hides_the_words_is_told_once_how_to(
+    server: DiscordServer, session: Session
+) -> None:
+    own_role = server.role(session.guild, "Goodbot", of_bot=server.bot.id)
+    other_role = server.role(session.guild, "staff")
+    ref = await session.posted()
+    ben, stranger = server.person("ben", session.guild), server.person("other-bot", session.guild, is_bot=True)
+    for person, text, reply in (
+        (stranger, "thanks", ref.message_id),
+        (ben, f"{other_role.mention} come here", None),
+        (session.ana, "are you sure?", ref.message_id),
+        (session.ana, "hello?", ref.message_id),
+        (ben, f"{own_role.mention} capital of France?", None),
+    ):
+        server.says(person, session.general, text, reply_to=reply, ping=False)
+    assert await session.settled() == []
+    hints = server.said(session.general)[1:]
+    assert [server.current(hint.reply_to).author.name for hint in hints] == ["ana", "ben"]
+    assert all("leave the mention on" in hint.content and not hint.pings for hint in hints)
+
+
+async def test_who_names_the_bot_s_role_is_heard_where_the_words_are_shown() -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        connected(server, reads="everything") as session,
+    ):
+        role = server.role(session.guild, "Goodbot", of_bot=server.bot.id)
+        server.says(session.ana, session.general, f"{role.mention}: capital of France?")
+        server.says(session.ana, session.general, f"{role.mention} help")
+        asked, command = await session.settled()
+        assert len(server.said(session.general)) == 0
+    assert isinstance(asked, PersonMessage)
+    assert isinstance(command, PersonCommand)
+    assert (asked.text, asked.address, command.name) == ("capital of France?", Address.MENTION, "help")
+
+
 async def test_what_is_said_in_a_thread_may_be_for_the_bot_once_it_is_shown() -> None:
     async with (
         DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
@@ -123,10 +174,13 @@ async def test_what_is_said_in_a_thread_may_be_for_the_bot_once_it_is_shown() ->
     ):
         thread = server.thread(session.general, session.ana)
         server.says(session.ana, thread, "and of Spain?")
+        server.says(session.ana, thread, "correct: Madrid")
         server.says(session.ana, session.general, "not for the bot")
-        [event] = await session.settled()
+        event, correction = await session.settled()
     assert isinstance(event, PersonMessage)
+    assert isinstance(correction, PersonCorrection)
     assert (event.text, event.address) == ("and of Spain?", Address.FOLLOW_UP)
+    assert (correction.text, correction.address) == ("Madrid", Address.FOLLOW_UP)
 
 
 async def test_without_the_intent_what_is_not_for_the_bot_is_never_an_event(
@@ -232,6 +286,17 @@ async def test_text_files_are_read_and_others_say_why_not(server: DiscordServer,
     }
 
 
+async def test_a_file_that_does_not_come_holds_nothing_up_for_long(
+    server: DiscordServer, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discord_files, "PATIENCE_S", 0.01)
+    server.fault("GET /attachments/**", Hang(), times=None)
+    session.asks("see this", files=[File(name="notes.txt", content=b"x", media_type="text/plain")])
+    [event] = await session.heard.of(PersonMessage, 1)
+    server.clear_faults()
+    assert [file.text for file in event.files] == ["[not read: it could not be fetched]"]
+
+
 # Edits and deletions ------------------------------------------------------------------------------------------------
 
 
@@ -312,13 +377,16 @@ async def test_a_stop_sign_on_a_question_that_is_worked_on_stops_it(server: Disc
         await session.messenger.progress(session.workspace, session.general.id, "", "thinking")
         ben = server.person("ben", session.guild)
         server.reacts(ben, asked, "🛑")
+        line = await session.posted("⏳ thinking")
         server.unreacts(session.ana, asked, "🛑")
         server.reacts(session.ana, asked, "🛑")
-        [event] = await session.heard.of(PersonCommand, 1)
+        server.reacts(session.ana, line.message_id, "🛑")
+        event, on_line = await session.heard.of(PersonCommand, 2)
         await session.settled()
         await session.messenger.progress(session.workspace, session.general.id, "", "")
     assert (event.name, event.scope.person, event.scope.channel) == ("stop", session.ana.id, session.general.id)
-    assert len([one for one in session.heard.events if isinstance(one, PersonCommand)]) == 1
+    assert (on_line.name, on_line.scope) == ("stop", event.scope)
+    assert len([one for one in session.heard.events if isinstance(one, PersonCommand)]) == 2
 
 
 # Words that are commands --------------------------------------------------------------------------------------------
@@ -363,3 +431,18 @@ async def test_a_command_or_correction_in_reply_to_an_answer_is_about_it(
     assert isinstance(correction, PersonCorrection)
     assert (why.name, why.message_id) == ("why", ref.message_id)
     assert (correction.text, correction.message_id) == ("Lyon", ref.message_id)
+
+
+@pytest.mark.parametrize("text", ["In the blue box.", "correct: In the blue box."])
+async def test_a_reply_to_the_question_after_a_rejection_is_the_correction(
+    server: DiscordServer, session: Session, text: str
+) -> None:
+    direct = server.dm(session.ana)
+    ref = await session.posted("On the hook.", channel=direct)
+    await session.posted("Something else.", channel=direct)
+    server.reacts(session.ana, ref.message_id, "👎")
+    [rejected] = await session.heard.of(PersonReaction, 1)
+    await session.messenger.ask_correction(rejected, ref, "What would have been right?")
+    server.says(session.ana, direct, text, reply_to=server.said(direct)[-1])
+    [correction] = await session.heard.of(PersonCorrection, 1)
+    assert (correction.text, correction.message_id) == ("In the blue box.", ref.message_id)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.discord.markdown import INVISIBLE, harmless, one_line, to_discord
+from bot.adapters.discord.markdown import INVISIBLE, harmless, one_line, to_discord, to_discord_quietly
 from bot.adapters.discord.plain import mentions, plain, without_mention
 from bot.adapters.discord.posting import LIMIT, in_parts
 from bot.adapters.splitting import size
@@ -34,6 +34,10 @@ from bot.adapters.splitting import size
         ("~~~python\nx = 1\n~~~", "```python\nx = 1\n```"),
         ("````\n```\ninner\n```\n````", f"```\n``{INVISIBLE}`\ninner\n``{INVISIBLE}`\n```"),
         ("```\nnever closed", "```\nnever closed\n```"),
+        ("1. ```bash\n   ls\n   ```\n   Then <@1>", f"1. ```bash\nls\n```\n   Then <{INVISIBLE}@1>"),
+        ("- a\n  - b\n\n    ```py\n    if x:\n        y\n    ```", "- a\n  - b\n\n    ```py\nif x:\n    y\n```"),
+        ("> ```py\n>     x\n> ```", "> ```py\n>     x\n> ```"),
+        ("```py\n    ```\nx\n```\n||", f"```py\n    ``{INVISIBLE}`\nx\n```\n\\|\\|"),
         ("```\n@everyone <@1>\n```", "```\n@everyone <@1>\n```"),
         ("| a | b |\n|---|:-:|\n| 1 | two |\n\nafter", "```\na | b\n1 | two\n```\n\nafter"),
         ("<https://x.org> stays", "<https://x.org> stays"),
@@ -41,6 +45,26 @@ from bot.adapters.splitting import size
 )
 def test_each_form_becomes_what_discord_has(text: str, shown: str) -> None:
     assert to_discord(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See https://x.org/a_(b).", "See <https://x.org/a_(b)>."),
+        ("(https://x.org/?q=1)", "(<https://x.org/?q=1>)"),
+        (
+            '[a](https://x.org/a_(b)) and [b](https://y.org "B")',
+            '[a](<https://x.org/a_(b)>) and [b](<https://y.org> "B")',
+        ),
+        ("**https://x.org**", "**<https://x.org>**"),
+        ("<https://x.org>, `https://x.org`", "<https://x.org>, `https://x.org`"),
+        ("```\nhttps://x.org\n```\nhttps://x.org", "```\nhttps://x.org\n```\n<https://x.org>"),
+        ("[https://x.org](https://x.org)", "[https://x.org](<https://x.org>)"),
+        ("no links", "no links"),
+    ],
+)
+def test_private_answers_show_no_previews(text: str, shown: str) -> None:
+    assert to_discord_quietly(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -63,7 +87,7 @@ texts = st.lists(pieces, max_size=60).map("".join)
 def test_outside_of_code_no_mention_survives_whatever_the_text(text: str) -> None:
     fence = False
     for line in to_discord(text).split("\n"):
-        if re.match(r"^[ >]*```[^`]*$", line):
+        if re.match(r"^[ >]*(?:[-*] )*```[^`]*$", line):
             fence = not fence
         elif not fence:
             bare = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)

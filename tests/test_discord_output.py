@@ -1,6 +1,8 @@
 """What the bot says on Discord, as people there see it."""
 
 import asyncio
+import io
+import zipfile
 from collections.abc import AsyncIterator
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from bot.adapters.discord.invite import RIGHTS, invite_link
 from bot.errors import ChannelNotFound, MessengerUnavailable, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction
-from tests.discord_double import DiscordServer, MessageFlag, Permission
+from tests.discord_double import DiscordServer, MessageFlag, Permission, refusing
 from tests.discord_driver import Session, connected, make_messenger
 from tests.messenger_contract import Heard
 
@@ -86,6 +88,18 @@ async def test_without_the_right_to_read_history_the_answer_comes_without_a_quot
     server.rights(session.general, server.bot, deny=Permission.READ_MESSAGE_HISTORY)
     await session.posted(reply_to=asked.id)
     assert [(message.content, message.reply_to) for message in server.said(session.general)] == [("Paris.", "")]
+
+
+async def test_an_answer_that_the_server_blocks_is_owned_up_to_and_not_offered_again_and_again(
+    server: DiscordServer, session: Session
+) -> None:
+    asked = session.asks()
+    server.fault("POST /channels/*/messages", refusing(200000, message="Message was blocked by automatic moderation"))
+    ref = await session.posted("a forbidden word", reply_to=asked.id)
+    [said] = server.said(session.general)
+    assert (said.id, said.reply_to) == (ref.message_id, asked.id)
+    assert "AutoMod" in said.content
+    assert "forbidden" not in said.content
 
 
 async def test_an_answer_in_a_thread_and_in_direct_messages(server: DiscordServer, session: Session) -> None:
@@ -216,6 +230,18 @@ async def test_a_file_goes_to_direct_messages(server: DiscordServer, session: Se
     assert said.attachments[0].file.content == b"{}"
 
 
+async def test_a_file_that_is_too_large_comes_compressed(server: DiscordServer, session: Session) -> None:
+    content = b'{"said": "the same"}\n' * 600_000
+    message = BotMessage(workspace=session.workspace, channel=session.general.id, text="", private_to=session.ana.id)
+    await session.messenger.hand_over(
+        message, Attachment(name="export.json", content=content, media_type="application/json")
+    )
+    [file] = [one.file for one in server.said(server.dm(session.ana))[0].attachments]
+    assert file.name == "export.json.zip"
+    with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
+        assert archive.read("export.json") == content
+
+
 async def test_a_file_for_somebody_who_takes_no_direct_messages(server: DiscordServer, session: Session) -> None:
     shy = server.person("shy", session.guild, accepts_dms=False)
     message = BotMessage(workspace=session.workspace, channel=session.general.id, text="x", private_to=shy.id)
@@ -233,7 +259,8 @@ async def test_after_a_rejection_it_asks_in_direct_messages_only(server: Discord
     _, question = server.said(direct)
 
     assert len(server.said(session.general)) == 1
-    assert (question.content, question.reply_to) == ("What would have been right?", server.said(direct)[0].id)
+    assert question.content == "What would have been right? Or reply to this message."
+    assert question.reply_to == server.said(direct)[0].id
     click = server.clicks(session.ana, question, "Tell me")
     await server.until(lambda: click.modal)
 

@@ -19,6 +19,7 @@ from tests.discord_double import (
     rate_limited,
     refusing,
 )
+from tests.discord_double.faults import Answer
 from tests.discord_driver import Session, connected, make_messenger
 from tests.messenger_contract import Heard
 from tests.naps import Naps
@@ -351,6 +352,24 @@ async def test_discord_out_of_reach_at_the_start_is_tried_again(server: DiscordS
         await session.heard.of(PersonMessage, 1)
     # aiohttp itself repeats a GET once.
     assert naps.taken == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("route", "trouble", "asked_s"),
+    [
+        ("GET /users/@me", rate_limited(5000.0), 5000.0),
+        ("GET /users/@me", rate_limited(900.0, by_cloudflare=True), 900.0),
+        ("GET /gateway/bot", rate_limited(5000.0), 5000.0),
+    ],
+)
+async def test_a_login_that_discord_asks_to_put_off_is_put_off_for_as_long(
+    server: DiscordServer, route: str, trouble: Answer, asked_s: float
+) -> None:
+    server.fault(route, trouble)
+    async with connected(server, naps=(naps := Naps())) as session:
+        session.asks("there?")
+        await session.heard.of(PersonMessage, 1)
+    assert naps.taken == [asked_s]
 
 
 async def test_it_can_be_closed_while_discord_is_out_of_reach(server: DiscordServer) -> None:

@@ -17,7 +17,8 @@ from bot.model import (
     PersonVote,
 )
 from memory.model import Audience, Role, Visibility
-from tests.discord_double import Callback, DiscordServer, Interaction, MessageFlag
+from tests.discord_double import Callback, DiscordServer, Interaction, LostAnswer, MessageFlag, Reset, refusing
+from tests.discord_double.faults import Trouble
 from tests.discord_driver import Session, connected
 from tests.messenger_contract import Heard
 
@@ -141,6 +142,23 @@ async def test_an_empty_form_corrects_nothing_and_says_so(server: DiscordServer,
     assert await session.settled() == []
 
 
+@pytest.mark.parametrize("trouble", [LostAnswer(), Reset(), refusing(10062)])
+async def test_what_a_person_wrote_is_not_lost_when_the_form_cannot_be_acknowledged(
+    server: DiscordServer, session: Session, trouble: Trouble
+) -> None:
+    ref = await session.posted()
+    click = server.clicks(session.ana, ref.message_id, "✏️")
+    await server.until(lambda: click.modal)
+    # aiohttp does not repeat a POST; the library does not repeat this one.
+    server.fault("POST /interactions/*/*/callback", trouble)
+    form = server.submits(click, {"What would have been right?": "Lyon"})
+    [correction] = await session.heard.of(PersonCorrection, 1)
+    await server.until(lambda: form.text == "Saved ✔")
+    await session.settled()
+    assert correction.text == "Lyon"
+    assert len([event for event in session.heard.events if isinstance(event, PersonCorrection)]) == 1
+
+
 async def test_buttons_and_forms_of_an_earlier_process_work(server: DiscordServer) -> None:
     async with connected(server) as before:
         thread = server.thread(before.general, before.ana)
@@ -239,6 +257,16 @@ async def test_a_slash_command_is_answered_to_that_person_alone(
     assert [message.content for message in use.private_replies] == ["Here you are."]
 
 
+async def test_links_in_a_private_answer_show_no_previews_and_every_part_fits(server: DiscordServer) -> None:
+    sink = Answering("\n".join(f"- see https://example.org/{number}" for number in range(150)))
+    async with connected(server, sink=sink, heard=sink) as session:
+        sink.session = session
+        use = server.slash(session.ana, session.general, "goodbot memory")
+        await server.until(lambda: "<https://example.org/149>" in use.text)
+    assert use.text.count("<https://example.org/") == use.text.count("https://") == 150
+    assert all(len(message.content) <= 2000 for message in use.private_replies)
+
+
 async def test_a_slash_command_in_direct_messages_and_one_that_says_nothing(
     server: DiscordServer, session: Session
 ) -> None:
@@ -298,6 +326,17 @@ async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, sessi
         "second floor",
         Audience.PERSONAL,
     )
+
+
+async def test_teaching_from_an_answer_leaves_its_small_print_out(server: DiscordServer, session: Session) -> None:
+    asked = session.asks("where is the coffee?")
+    ref = await session.posted("Ask @everyone\non floor 1.", reply_to=asked.id, lessons=("Tea", "Milk"))
+    menu = server.uses_menu(session.ana, ref.message_id, "Teach the bot…")
+    await server.until(lambda: menu.modal)
+    form = server.submits(menu, {})
+    await server.until(lambda: form.text)
+    [event] = await session.heard.of(PersonTeaching, 1)
+    assert (event.question, event.answer) == ("where is the coffee?", "Ask @everyone\non floor 1.")
 
 
 # Commands in words ----------------------------------------------------------------------------------------------------

@@ -190,3 +190,15 @@ async def test_without_the_right_to_react_votes_count_all_the_same(server: Disco
         server.reacts(bot.session.ana, answer, "👍")
         await server.until(lambda: refused.hits)
         assert bot.approved(bot.session.workspace) == [SUM]
+
+
+async def test_of_those_who_only_take_reactions_off_each_other_s_messages_nothing_is_kept(
+    server: DiscordServer, tmp_path: Path
+) -> None:
+    async with discord_bot(server, tmp_path) as bot:
+        ben, cy = (server.person(name, bot.session.guild) for name in ("ben", "cy"))
+        said = server.says(ben, bot.session.general, "lunch?")
+        server.reacts(cy, said, "👍")
+        server.unreacts(cy, said, "👍")
+        await heard(bot)
+        assert bot.memory.privacy.holdings(bot.session.workspace, cy.id).is_empty

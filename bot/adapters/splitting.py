@@ -4,10 +4,21 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 
-_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,10}(?!`)|~{3,10}(?!~))(?P<info>[^\n`]{0,40})$", re.MULTILINE)
-"""A line that opens or closes code. Longer ones are prose: to open them again would fill a part by itself."""
+_FENCE = re.compile(
+    r"^(?P<lead>(?:[ \t]{0,12}>){0,4}[ \t]{0,12}(?P<items>(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}){0,3}))"
+    r"(?P<fence>`{3,10}(?!`)|~{3,10}(?!~))(?P<info>[^\n`]{0,40})$",
+    re.MULTILINE,
+)
+"""A line that opens or closes code, also in a list or a quote. Longer ones are prose: to open them again would fill a
+part by itself."""
+_LONGEST_LEAD = 16
+_CLOSES_WITHIN = 3
+"""Columns by which a line that closes code may be further in than the one that opened it (CommonMark 0.31, 4.5)."""
+_ROWS = re.compile(r"(?P<head>[^\n]*\|[^\n]*\n[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*\n)(?:[^\n]*\|[^\n]*\n)*\Z")
+"""A table's first two lines and its rows, at the end of a text."""
 _WHOLE = re.compile(
-    r"!?\[[^\[\]\n]*\]\((?:[^()\s]|\([^()\s]*\))*\)"  # a link or image
+    r"!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"  # a link or image: its label,
+    r"\((?:[^()\s]|\([^()\s]*\))*(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?\)"  # its address and title
     r"|<[^<>\s]+>"  # an address in angle brackets
     r"|https?://[^\s<>]+"
     r"|(?<!`)`[^`\n]+`(?!`)"  # code within a line
@@ -15,6 +26,7 @@ _WHOLE = re.compile(
 )
 _NEWLINE = "\n"
 _BREAKS = ("\n\n", "\n", ". ", " ")
+_MOST_OF_A_HEAD = 0.25
 _SMALLEST_SHARE = 0.5
 """A part is at least this full, unless a code block or link after it would have to be cut."""
 
@@ -25,9 +37,35 @@ class _Fence:
 
     start: int
     body: int
-    opening: str
-    closing: str
+    lead: str
+    """What stands before it in each of its lines: the margin of a list, the marks of a quote."""
+    fence: str
+    info: str
     end: int | None = None
+
+    @property
+    def closing(self) -> str:
+        """The line that closes it where it stands."""
+        return f"{self.lead}{self.fence}"
+
+    def again(self, rest: str) -> str:
+        """The rest of the code, opened again. What stood in a list stands at the margin then: the list is cut."""
+        if ">" in self.lead:
+            return f"{self.lead}{self.fence}{self.info}\n{rest}"
+        moved = [f"{self.fence}{self.info}"]
+        lines = rest.split("\n")
+        for number, line in enumerate(lines):
+            inner = line.lstrip(" \t")
+            moved.append(line[min(len(self.lead), len(line) - len(inner)) :])
+            found = _FENCE.fullmatch(line)
+            if found is not None and self.ends_with(found):
+                return "\n".join([*moved, *lines[number + 1 :]])
+        return "\n".join(moved)
+
+    def ends_with(self, line: re.Match[str]) -> bool:
+        """Whether this line closes it."""
+        is_near = len(line["lead"]) <= len(self.lead) + _CLOSES_WITHIN
+        return is_near and not (line["items"] or line["info"].strip()) and line["fence"].startswith(self.fence)
 
 
 def size(text: str) -> int:
@@ -64,7 +102,7 @@ def _cut_prose(text: str, last: int, fences: list[_Fence]) -> tuple[str, str]:
             end = at + len(mark)
             in_code = any(fence.start < end < (fence.end or end) for fence in fences)
             if not in_code and _whole(text, end) == end and text[:end].strip():
-                return text[:end].rstrip(), text[end:].lstrip("\n")
+                return text[:end].rstrip(), _table_head(text, end) + text[end:].lstrip("\n")
             at = text.rfind(mark, least, at)
     at = _whole(text, last)
     return text[:at], text[at:]
@@ -76,7 +114,15 @@ def _cut_code(text: str, limit: int, fence: _Fence) -> tuple[str, str]:
     at = text.rfind("\n", fence.body, last) + 1
     if at <= fence.body:
         at = max(_boundary(text, last), fence.body + 1)
-    return f"{text[:at].removesuffix(_NEWLINE)}\n{fence.closing}", f"{fence.opening}\n{text[at:]}"
+    return f"{text[:at].removesuffix(_NEWLINE)}\n{fence.closing}", fence.again(text[at:])
+
+
+def _table_head(text: str, at: int) -> str:
+    """What the rest of a table that is cut here begins with, to be one too: its head, if that leaves room for rows."""
+    if text[at - 1 : at] != _NEWLINE or "|" not in text[at:].partition(_NEWLINE)[0]:
+        return ""
+    found = _ROWS.search(text, text.rfind("\n\n", 0, at) + 1, at)
+    return found["head"] if found and len(found["head"]) < at * _MOST_OF_A_HEAD else ""
 
 
 def _fitting(text: str, limit: int) -> int:
@@ -95,8 +141,10 @@ def _fences(text: str, end: int) -> list[_Fence]:
     for found in _FENCE.finditer(text, 0, end):
         fence = fences[-1] if fences else None
         if fence is None or fence.end is not None:
-            fences.append(_Fence(found.start(), found.end() + 1, found[0], found["fence"]))
-        elif not found["info"].strip() and found["fence"].startswith(fence.closing):
+            if len(found["lead"]) <= _LONGEST_LEAD:
+                lead = re.sub(r"[^\s>]", " ", found["lead"])
+                fences.append(_Fence(found.start(), found.end() + 1, lead, found["fence"], found["info"]))
+        elif fence.ends_with(found):
             fences[-1] = replace(fence, end=found.end())
     return fences
 

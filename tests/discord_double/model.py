@@ -83,6 +83,8 @@ class Role:
     name: str
     permissions: int
     position: int = 0
+    bot_id: str = ""
+    """The bot that this role came with; nobody else can have it."""
 
     @property
     def mention(self) -> str:

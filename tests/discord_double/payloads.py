@@ -63,7 +63,8 @@ def role(one: Role) -> Json:
         "color": 0,
         "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
         "hoist": False,
-        "managed": False,
+        "managed": bool(one.bot_id),
+        **({"tags": {"bot_id": one.bot_id}} if one.bot_id else {}),
         "mentionable": True,
         "flags": 0,
     }

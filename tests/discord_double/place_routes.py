@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.discord_double import payloads
 from tests.discord_double.errors import Problems, error
 from tests.discord_double.happenings import Happenings
+from tests.discord_double.ids import time_of
 from tests.discord_double.model import Channel, ChannelKind, CommandSync, Guild, Json, Message
 from tests.discord_double.permissions import Permission
 from tests.discord_double.routing import Handler, Incoming
@@ -45,6 +46,7 @@ class PlaceRoutes:
             "POST /channels/*/messages/*/threads": self.thread_from_message,
             "POST /channels/*/threads": self.thread_without_message,
             "PUT /channels/*/thread-members/@me": self.join_thread,
+            "GET /channels/*/thread-members/*": self.thread_member,
             "PUT /applications/*/commands": self.sync_commands,
             "GET /applications/*/commands": self.commands,
             "PUT /applications/*/guilds/*/commands": self.sync_commands,
@@ -72,6 +74,13 @@ class PlaceRoutes:
         """Without threads."""
         there = self._world.channels_of(self._guild(call).id)
         return [payloads.channel(self._world, channel) for channel in there if not channel.is_thread]
+
+    def thread_member(self, call: Incoming) -> Json:
+        """Raises 10007 for somebody who is not in the thread."""
+        thread, person = self._channel(call), call.params[1]
+        if person not in thread.recipients:
+            raise error(10007)
+        return {"id": thread.id, "user_id": person, "join_timestamp": time_of(thread.id).isoformat(), "flags": 0}
 
     def active_threads(self, call: Incoming) -> Json:
         """Those that the bot sees."""

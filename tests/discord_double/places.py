@@ -50,6 +50,20 @@ class Places(Backstage):
         return self.happenings.start_thread(parent, owner, name, current, ChannelKind.PUBLIC_THREAD)
 
     @on_loop
+    def private_thread(self, parent: Channel, owner: Person, *others: Person, name: str = "private") -> Channel:
+        """A thread that only these people see, the bot if it is one of them."""
+        thread = self.happenings.start_thread(parent, owner, name, None, ChannelKind.PRIVATE_THREAD)
+        return self.happenings.change_channel(replace(thread, recipients=(owner.id, *(one.id for one in others))))
+
+    @on_loop
+    def leaves(self, person: Person, thread: Channel) -> None:
+        """Somebody leaves a thread."""
+        current = self.world.channel(thread.id)
+        self.happenings.change_channel(
+            replace(current, recipients=tuple(one for one in current.recipients if one != person.id))
+        )
+
+    @on_loop
     def dm(self, *people: Person) -> Channel:
         """One person's direct conversation with the bot; of several people, one without the bot."""
         return self.world.direct(*(person.id for person in people), *([self.bot.id] if len(people) == 1 else []))
@@ -74,9 +88,16 @@ class Places(Backstage):
         return person
 
     @on_loop
-    def role(self, guild: Guild, name: str, permissions: Permission = NONE) -> Role:
-        """A role."""
-        role = Role(id=self.world.new_id(), guild_id=guild.id, name=name, permissions=int(permissions), position=1)
+    def role(self, guild: Guild, name: str, permissions: Permission = NONE, *, of_bot: str = "") -> Role:
+        """A role; with `of_bot` the one that a guild gives this bot when it is invited with rights."""
+        role = Role(
+            id=self.world.new_id(),
+            guild_id=guild.id,
+            name=name,
+            permissions=int(permissions),
+            position=1,
+            bot_id=of_bot,
+        )
         self.happenings.add_role(role)
         return role
 

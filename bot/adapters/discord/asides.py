@@ -6,11 +6,11 @@ import discord
 
 from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.desk import Desk
-from bot.adapters.discord.markdown import to_discord
+from bot.adapters.discord.markdown import to_discord_quietly
 from bot.adapters.discord.menu import spelled
 from bot.adapters.discord.places import Place
 from bot.adapters.discord.posting import Posting, as_file, in_parts
-from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, Rest
 from bot.adapters.discord.views import Use
 from bot.errors import NotPermitted
 from bot.model import Attachment, Choice
@@ -28,15 +28,26 @@ class ByUse:
         self._replaces = replaces
         """Whether the first of it takes the place of the message whose button was pressed."""
         self.has_told = False
+        self._is_acknowledged = False
 
     async def wait(self) -> None:
         """Tell Discord that the answer will take a moment: without it a use is void after three seconds."""
-        if not self._use.response.is_done():
-            await self._rest(
-                self._what("acknowledging"),
-                lambda: self._use.response.defer(ephemeral=True, thinking=not self._replaces),
-                again=False,
-            )
+        if self._is_acknowledged or self._use.response.is_done():
+            return
+        tries = 0
+
+        async def defer() -> None:
+            nonlocal tries
+            tries += 1
+            try:
+                await self._use.response.defer(ephemeral=True, thinking=not self._replaces)
+            except discord.HTTPException as exc:
+                # The first try did it, and only its answer was lost. At the first one, somebody else had done it.
+                if tries == 1 or exc.code != ALREADY_ACKNOWLEDGED:
+                    raise
+
+        await self._rest(self._what("acknowledging"), defer)
+        self._is_acknowledged = True
 
     async def tell(
         self,
@@ -49,9 +60,10 @@ class ByUse:
         """Say it. Parts after the first are messages of their own; buttons stand under the last."""
         await self.wait()
         sent, view = "", view or choice_view(choices)
-        for number, part in enumerate(in_parts(text), start=1):
-            is_last = number == len(in_parts(text))
-            sent = await self._part(to_discord(part), file if number == 1 else None, view if is_last else None)
+        parts = in_parts(text, shown=to_discord_quietly)
+        for number, part in enumerate(parts, start=1):
+            under = view if number == len(parts) else None
+            sent = await self._part(to_discord_quietly(part), file if number == 1 else None, under)
         return sent
 
     async def _part(self, text: str, file: Attachment | None, view: discord.ui.View | None) -> str:

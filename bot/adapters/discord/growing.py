@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from bot.adapters.discord.rest import UNKNOWN_MESSAGE, code_of
+from bot.adapters.splitting import split
 from bot.errors import MessengerError
 
 log = logging.getLogger(__name__)
@@ -29,14 +30,17 @@ async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[Non
     Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
     meanwhile is left alone.
     """
-    length = AT_ONCE + _STEP
-    while length < len(text):
+    said = len(beginning(text))
+    for length in range(AT_ONCE + _STEP, len(text), _STEP):
+        step = _cut(text, length)
+        if len(step) <= said:
+            continue
+        said = len(step)
         await sleep(_PACE_S)
         try:
-            await change(_cut(text, length), False)
+            await change(step, False)
         except MessengerError as error:
             log.info("a growing answer skips a step: %s", error)
-        length += _STEP
     await sleep(_PACE_S)
     try:
         await change(text, True)
@@ -46,8 +50,7 @@ async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[Non
 
 
 def _cut(text: str, length: int) -> str:
-    """The longest beginning of whole words; of a text without any, of characters."""
-    if len(text) <= length:
-        return text
-    end = max(text.rfind(mark, 0, length) for mark in ("\n", " "))
-    return text[: end if end > 0 else length].rstrip() or text[:length]
+    """A beginning that can stand alone: code in it is closed, and no link or emoji is torn."""
+    first = split(text, length)[0]
+    is_beginning = bool(first) and text.startswith(first[: len(first) // 2])
+    return first if is_beginning else text[:length]

@@ -16,6 +16,8 @@ from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.places import Place
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
+from bot.adapters.discord.unread import Unread, own_role_in
+from bot.adapters.discord.views import asked_about
 from bot.adapters.pace import Pace
 from bot.adapters.recent import Recent
 from bot.adapters.words import CORRECT, Typed, command_in
@@ -55,6 +57,7 @@ class Intake:
         """Messages meant for the bot; one that is not among them may become so by an edit."""
         self._gone: Recent[int, bool] = Recent(desk.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
+        self._unread = Unread(desk)
         self._handlers: dict[str, Callable[[Any], None]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
@@ -75,10 +78,11 @@ class Intake:
     # Messages -------------------------------------------------------------------------------------------------
 
     def _message(self, message: discord.Message) -> None:
-        address = self._address(message)
-        if address is None or not self._is_of_a_person(message) or not self._admits(message):
+        if not self._is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
             return
-        if self._gone.get(message.id):
+        address = self._address(message)
+        if address is None:
+            self._unread.hear(message)
             return
         self._heard.put(message.id, True)
         self._desk.tasks.start(message.channel.id, lambda: self._on_message(message, address))
@@ -86,7 +90,7 @@ class Intake:
     def _address(self, message: discord.Message) -> Address | None:
         if _guild_id(message) is None:
             return Address.DIRECT
-        if any(user.id == self._desk.me for user in message.mentions):
+        if any(user.id == self._desk.me for user in message.mentions) or (message.content and own_role_in(message)):
             return Address.MENTION
         in_thread = isinstance(message.channel, discord.Thread)
         # Without the privileged intent Discord shows nothing of what is not meant for the bot.
@@ -103,19 +107,21 @@ class Intake:
     async def _on_message(self, message: discord.Message, address: Address) -> None:
         place = await self._desk.places.of(message.channel.id, _guild_id(message))
         text = self._plain(message)
-        is_call = address is Address.MENTION and mentions(message.content, self._desk.me)
-        typed = command_in(as_command(without_mention(message.content, self._desk.me), self._names(message)))
+        is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
+        typed = command_in(as_command(without_mention(message.content, *self._ids(message)), self._names(message)))
         if address is Address.FOLLOW_UP and typed is not None:
-            # Among people, only "stop" is meant for the bot, and only while it works there.
+            # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
             if typed.name == "stop" and not self._desk.working.is_on(message.channel.id):
                 return
-            typed = typed if typed.name == "stop" else None
+            typed = typed if typed.name in ("stop", CORRECT) else None
         if not text and is_call and not message.attachments:
             typed = Typed("help")
+        if typed is None and text and (replied := self._replied_to(message)) and asked_about(replied):
+            typed = Typed(CORRECT, text)
         if not self._is_heard(message, address, typed):
             return
         if typed is not None:
-            await self._command(message, place, typed)
+            await self._command(message, place, typed, address)
             return
         attached = await read_files(message.attachments, self._desk.rest)
         await self._desk.sink(
@@ -138,7 +144,11 @@ class Intake:
         return (typed is not None and typed.name == "stop") or self._pace.admits(key)
 
     def _plain(self, message: discord.Message) -> str:
-        return plain(without_mention(message.content, self._desk.me), self._names(message))
+        return plain(without_mention(message.content, *self._ids(message)), self._names(message))
+
+    def _ids(self, message: discord.Message) -> tuple[int, int]:
+        """What stands for the bot in the message's text."""
+        return self._desk.me, own_role_in(message)
 
     @staticmethod
     def _names(message: discord.Message) -> dict[str, str]:
@@ -146,7 +156,7 @@ class Intake:
         names = {str(one.id): one.name for one in named}
         return names | {str(user.id): user.display_name for user in message.mentions}
 
-    async def _command(self, message: discord.Message, place: Place, typed: Typed) -> None:
+    async def _command(self, message: discord.Message, place: Place, typed: Typed, address: Address) -> None:
         person = str(message.author.id)
         scope, role, at = place.scope(person), self._desk.roles.of(message.author), message.created_at
         about = self._answer_replied_to(message, place) or self._desk.posting.last_answer(place.id)
@@ -158,7 +168,13 @@ class Intake:
             if typed.name == CORRECT:
                 await self._desk.sink(
                     PersonCorrection(
-                        event_id=event_id, scope=scope, text=typed.argument, at=at, role=role, message_id=about
+                        event_id=event_id,
+                        scope=scope,
+                        text=typed.argument,
+                        at=at,
+                        role=role,
+                        message_id=about,
+                        address=address,
                     )
                 )
             else:
@@ -175,10 +191,15 @@ class Intake:
                 )
 
     def _answer_replied_to(self, message: discord.Message, place: Place) -> str:
-        """The bot's message that this one replies to."""
+        """The bot's message that this one replies to; for a question of the bot's the answer it is about."""
+        replied = self._replied_to(message)
+        return (asked_about(replied) or place.message_id(replied.id)) if replied is not None else ""
+
+    def _replied_to(self, message: discord.Message) -> discord.Message | None:
         replied = message.reference.resolved if message.reference else None
-        is_ours = isinstance(replied, discord.Message) and replied.author.id == self._desk.me
-        return place.message_id(replied.id) if replied is not None and is_ours else ""
+        if isinstance(replied, discord.Message) and replied.author.id == self._desk.me:
+            return replied
+        return None
 
     def _edit(self, edit: discord.RawMessageUpdateEvent) -> None:
         message = edit.message
@@ -281,6 +302,8 @@ class Intake:
                     message_id=place.message_id(reaction.message_id),
                     emoji=emoji,
                     added=reaction.event_type == "REACTION_ADD",
+                    # A removal does not name the author. It matters only where the reaction was taken in before.
+                    on_own_message=reaction.event_type == "REACTION_ADD",
                     at=at,
                     role=role,
                 )
@@ -289,8 +312,11 @@ class Intake:
         self._desk.tasks.start((reaction.channel_id, reaction.message_id), tell)
 
     def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
-        """While the bot works there, a person on their own question, a teacher on any message."""
-        is_own = reaction.message_author_id == reaction.user_id
+        """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
+
+        Whose work it is, the bot knows when it is told to stop.
+        """
+        is_own = reaction.message_author_id in (reaction.user_id, self._desk.me)
         is_working = self._desk.working.is_on(reaction.channel_id)
         return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
 

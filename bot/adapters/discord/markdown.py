@@ -6,13 +6,18 @@ mentions, spoilers, underlined text, small print, quotes to the end of the messa
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 INVISIBLE = "\u200b"
 """A zero-width space: keeps Discord from reading a mention, and people from seeing a difference."""
 
 _CODE = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
-_FENCE = re.compile(r"^(?P<indent>[ >]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_FENCE = re.compile(
+    r"^(?P<indent>[ \t>]*(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*))(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$"
+)
+"""A line that opens code, also in a list or a quote."""
+_CLOSES_WITHIN = 3
+"""Columns by which the line that closes it may be further in (CommonMark 0.31, 4.5)."""
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
 _BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*)\]\(")
@@ -25,6 +30,8 @@ _NO_TITLE = re.compile(r"^\s*(?:$|[#>|]|[-*+] |\d+[.)] )")
 _ROW = re.compile(r"^ {0,3}\|?.+\|.*$")
 _TABLE_LINE = re.compile(r"^ {0,3}\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$")
 _CELL_END = re.compile(r"(?<!\\)\|")
+_WEB = re.compile(r"(?<![<\w])https?://[^\s<>\[\]]+")
+_AFTER_A_WEB_ADDRESS = ".,:;!?'\"*_~|"
 _RULE_SHOWN = "──────────"
 
 
@@ -49,6 +56,31 @@ def harmless(text: str) -> str:
     return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(f"<{INVISIBLE}", text))
 
 
+def to_discord_quietly(text: str) -> str:
+    """The same, with web addresses in angle brackets, which Discord shows without a preview.
+
+    For answers to a button or command: those cannot say that they want no previews.
+    """
+    shown: list[str] = []
+    is_code = False
+    for line in to_discord(text).split("\n"):
+        is_fence = _FENCE.match(line) is not None
+        is_code ^= is_fence
+        shown.append(line if is_fence or is_code else _each_word(line, lambda words: _WEB.sub(_quiet, words)))
+    return "\n".join(shown)
+
+
+def _quiet(found: re.Match[str]) -> str:
+    """A web address in angle brackets, without what ends the sentence or the link around it."""
+    address = found[0]
+    if found.string.startswith("](", found.end()):
+        return address
+    while address.endswith(tuple(_AFTER_A_WEB_ADDRESS)) or address.count(")") > address.count("("):
+        shorter = address.rstrip(_AFTER_A_WEB_ADDRESS)
+        address = shorter if shorter != address else address[: address.rindex(")")]
+    return f"<{address}>{found[0][len(address) :]}"
+
+
 def one_line(text: str, longest: int) -> str:
     """Text as one harmless line of plain words, cut to `longest` characters."""
     words = harmless(" ".join(text.split()))
@@ -60,12 +92,15 @@ def one_line(text: str, longest: int) -> str:
 
 
 def _code_block(lines: list[str], start: int, fence: re.Match[str], shown: list[str]) -> int:
-    """Discord knows one fence, of three backticks; a longer or another one becomes it."""
-    closing = re.compile(rf"^[ >]*{re.escape(fence['fence'][0])}{{{len(fence['fence'])},}}\s*$")
+    """Discord knows one fence, of three backticks; a longer or another one becomes it. Code keeps no list's margin."""
+    indent = fence["indent"]
+    mark = f"{re.escape(fence['fence'][0])}{{{len(fence['fence'])},}}"
+    closing = re.compile(rf"^[ \t>]{{0,{len(indent) + _CLOSES_WITHIN}}}{mark}\s*$")
     end = next((i for i in range(start + 1, len(lines)) if closing.match(lines[i])), len(lines))
-    shown.append(f"{fence['indent']}```{fence['info'].strip()}")
-    shown.extend(line.replace("```", f"``{INVISIBLE}`") for line in lines[start + 1 : end])
-    shown.append(f"{fence['indent']}```")
+    margin = re.compile("" if ">" in indent else rf"^[ \t]{{0,{len(indent)}}}")
+    shown.append(f"{indent.replace('+', '-')}```{fence['info'].strip()}")
+    shown.extend(margin.sub("", line, count=1).replace("```", f"``{INVISIBLE}`") for line in lines[start + 1 : end])
+    shown.append(f"{re.sub(r'[^ >]', ' ', indent) if '>' in indent else ''}```")
     return end + 1
 
 
@@ -125,7 +160,12 @@ def _line_start(line: str) -> str:
 
 
 def _inline(line: str) -> str:
-    return "".join(piece if is_code else _words(piece) for is_code, piece in _pieces(line))
+    return _each_word(line, _words)
+
+
+def _each_word(line: str, change: Callable[[str], str]) -> str:
+    """The line with everything but code changed."""
+    return "".join(piece if is_code else change(piece) for is_code, piece in _pieces(line))
 
 
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:

@@ -11,6 +11,7 @@ import discord
 from bot.adapters import words
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.places import PLATFORM, Places
@@ -20,7 +21,7 @@ from bot.adapters.discord.roles import Roles
 from bot.adapters.discord.uses import Uses
 from bot.adapters.discord.working import Working
 from bot.config import DiscordSettings
-from bot.errors import MessengerError, MessengerUnavailable
+from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.model import Visibility
@@ -83,14 +84,16 @@ class DiscordMessenger:
             working.result()
 
     async def _stay(self, sink: EventSink) -> None:
-        """Log in again whenever Discord was out of reach; within a login the library itself reconnects."""
+        """Log in again whenever Discord was out of reach or asked to wait; within a login the library reconnects."""
         pause_s = 1.0
         while True:
             try:
                 await self._log_in(sink)
-            except MessengerUnavailable as error:
-                log.warning("%s; next try in %g s", error, pause_s)
-                await self._sleep(pause_s)
+            except (MessengerUnavailable, RateLimited) as error:
+                asked_s = error.retry_after_s if isinstance(error, RateLimited) else 0.0
+                wait_s = max(pause_s, asked_s)
+                log.warning("%s; next try in %g s", error, wait_s)
+                await self._sleep(wait_s)
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             else:
                 return
@@ -139,7 +142,7 @@ class DiscordMessenger:
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
             ),
-            working=Working(client, rest),
+            working=Working(client, rest, new_id=self._new_id),
             teaches=self._teaches,
             clock=self._clock,
             command_name=self._settings.command,
@@ -179,14 +182,15 @@ class DiscordMessenger:
         await desk.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """In direct messages a question with a button. Elsewhere nothing.
+        """In direct messages a question with a button; a reply to it is the correction. Elsewhere nothing.
 
         The 👎 button asks by itself. After a reaction in a channel Discord has no private way to ask; the ✏️ button
         under the answer stays.
         """
         if isinstance(event, PersonVote) or event.scope.visibility is not Visibility.DIRECT:
             return
-        message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=question, reply_to=ref.message_id)
+        text = f"{question} Or reply to this message."
+        message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=text, reply_to=ref.message_id)
         desk = await self._here(f"asking about message {ref.message_id}")
         await desk.posting.ask(message, ref.message_id)
 
@@ -199,7 +203,7 @@ class DiscordMessenger:
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately. Raises `MessengerError` kinds."""
         desk = await self._here(f"handing a file to {message.private_to}")
-        await desk.posting.hand_over(message, attachment)
+        await desk.posting.hand_over(message, await small_enough(attachment))
 
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""

@@ -4,7 +4,7 @@ The dialect: discord.com/developers, "Message Formatting".
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 _SPECIAL = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>")
 _PERSON = re.compile(r"<@!?(?P<id>\d+)>")
@@ -30,12 +30,16 @@ def as_command(text: str, names: Mapping[str, str]) -> str:
     return plain(text, names)
 
 
-def mentions(text: str, user_id: int) -> bool:
-    """Whether the text itself names this user; a reply can ping without."""
-    return re.search(rf"<@!?{user_id}>", text) is not None
+def mentions(text: str, *ids: int) -> bool:
+    """Whether the text itself names one of these users or roles; a reply can ping without."""
+    return re.search(_any_of(ids), text) is not None
 
 
-def without_mention(text: str, user_id: int) -> str:
-    """The text without the mentions of this user and the punctuation that set the first one off."""
-    text = re.sub(rf"^\s*<@!?{user_id}>\s*[:,]?\s*", "", text)
-    return re.sub(rf"[^\S\n]*<@!?{user_id}>", "", text).strip()
+def without_mention(text: str, *ids: int) -> str:
+    """The text without the mentions of these users and roles and the punctuation that set the first one off."""
+    text = re.sub(rf"^\s*{_any_of(ids)}\s*[:,]?\s*", "", text)
+    return re.sub(rf"[^\S\n]*{_any_of(ids)}", "", text).strip()
+
+
+def _any_of(ids: Iterable[int]) -> str:
+    return f"<@[!&]?(?:{'|'.join(map(str, ids))})>"

@@ -1,7 +1,9 @@
 """What the bot says, sent: in Discord's dialect, within its limits, once and not twice, pinging nobody."""
 
-import hashlib
 import io
+import logging
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -12,25 +14,37 @@ from bot.adapters.discord.aside import aside_to
 from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.growing import AT_ONCE, beginning, grow
-from bot.adapters.discord.markdown import one_line, to_discord
+from bot.adapters.discord.markdown import INVISIBLE, one_line, to_discord
 from bot.adapters.discord.names import Names
 from bot.adapters.discord.places import DIRECT_WORKSPACE, address
-from bot.adapters.discord.rest import NO_HISTORY, UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rest, Sleep, code_of
+from bot.adapters.discord.rest import (
+    BLOCKED,
+    NO_HISTORY,
+    UNKNOWN_EMOJI,
+    UNKNOWN_MESSAGE,
+    Rest,
+    Sleep,
+    code_of,
+    nonce_for,
+)
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
 from bot.adapters.naming import by_name
 from bot.adapters.recent import Recent
 from bot.adapters.splitting import size, split
-from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
+from bot.errors import ChannelNotFound, MessengerError, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import Clock, NewId
+
+log = logging.getLogger(__name__)
 
 LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
-_NONCE_LENGTH = 25
 _SMALLEST_PART = 100
+_SMALL_PRINT = "-# ↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
+_HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
 _MOST_PLACES, _KEEP = 5000, timedelta(days=2)
 
 
@@ -146,16 +160,25 @@ class Posting:
                 again=is_all,
             )
 
-        await grow(text, change, self._sleep)
+        try:
+            await grow(text, change, self._sleep)
+        except MessengerError as error:
+            if error.retryable:
+                raise
+            # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
+            log.info("an answer appears as a whole: %s", error)
+            with suppress(MessengerError):
+                await self._rest(f"taking the beginning of answer {message_id} away", growing.delete)
+            return await self._send(message, text, view=view, attempt="whole")
         return sent
 
-    async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None) -> str:
+    async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None, attempt: str = "") -> str:
         place = message.thread or message.channel
         if not place.isdecimal():
             raise ChannelNotFound(f"cannot post in channel {place!r} of {message.workspace}: no id of Discord's")
         answered = address(message.channel, message.reply_to) if message.part == 1 else None
         reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
-        of_answer = f"{message.run_id}/{message.part}" if message.run_id and message.is_answer else ""
+        of_answer = f"{message.run_id}/{message.part}{attempt}" if message.run_id and message.is_answer else ""
         sent = await self._to(int(place), text, self._nonce(of_answer), reply_to=reply_to, view=view)
         return f"{message.thread}-{sent}" if message.thread else sent
 
@@ -173,7 +196,7 @@ class Posting:
             raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
         where = self._client.get_partial_messageable(channel)
 
-        async def send(reference: discord.MessageReference | None) -> discord.Message:
+        async def send(reference: discord.MessageReference | None, said: str = text) -> discord.Message:
             options: dict[str, Any] = {
                 "nonce": nonce,
                 "reference": reference,
@@ -182,35 +205,40 @@ class Posting:
                 "suppress_embeds": True,
                 "allowed_mentions": discord.AllowedMentions.none(),
             }
-            return await where.send(text or "…", **options)
+            return await where.send(said or "…", **options)
 
         quoted = (
             discord.MessageReference(message_id=reply_to, channel_id=channel, fail_if_not_exists=False)
             if reply_to
             else None
         )
+        what = f"posting in channel {channel}"
         try:
             # A second try with the same nonce finds the first one, if that had happened.
-            sent = await self._rest(f"posting in channel {channel}", lambda: send(quoted))
-        except NotPermitted as error:
-            if code_of(error) != NO_HISTORY:
+            sent = await self._rest(what, lambda: send(quoted))
+        except MessengerError as error:
+            if code_of(error) == NO_HISTORY:
+                sent = await self._rest(what, lambda: send(None))
+            elif code_of(error) in BLOCKED:
+                log.warning("%s", error)
+                sent = await self._rest(what, lambda: send(quoted, _HELD_BACK))
+            else:
                 raise
-            sent = await self._rest(f"posting in channel {channel}", lambda: send(None))
         return str(sent.id)
 
     def _nonce(self, of: str = "") -> str:
         """What makes a message the same one: of an answer its run and part, even after a restart."""
-        return hashlib.sha256((of or self._new_id()).encode()).hexdigest()[:_NONCE_LENGTH]
+        return nonce_for(of or self._new_id())
 
 
-def in_parts(text: str, limit: int = LIMIT, room: int = LIMIT) -> list[str]:
+def in_parts(text: str, room: int = LIMIT, *, shown: Callable[[str], str] = to_discord) -> list[str]:
     """CommonMark in parts that fit into a message each once they are in Discord's dialect, which can be longer."""
     parts: list[str] = []
     for part in split(text, room):
-        if size(to_discord(part)) <= limit or room <= _SMALLEST_PART:
+        if size(shown(part)) <= LIMIT or room <= _SMALLEST_PART:
             parts.append(part)
         else:
-            parts.extend(in_parts(part, limit, max(room * 3 // 4, _SMALLEST_PART)))
+            parts.extend(in_parts(part, max(room * 3 // 4, _SMALLEST_PART), shown=shown))
     return parts
 
 
@@ -225,10 +253,18 @@ def _answer(message: BotMessage) -> str:
     """An answer's text, with the lessons it used in small print as far as there is room."""
     text = to_discord(message.text)
     for lesson in message.lessons[:_MOST_LESSONS]:
-        line = f"\n-# ↳ used lesson: {one_line(lesson, _LESSON_LENGTH)}"
+        line = f"\n{_SMALL_PRINT}{one_line(lesson, _LESSON_LENGTH)}"
         if size(text) + size(line) <= LIMIT:
             text += line
     return text
+
+
+def without_small_print(shown: str) -> str:
+    """What an answer says, from how it stands in Discord: without the lessons under it and what nobody sees."""
+    lines = shown.replace(INVISIBLE, "").split("\n")
+    while lines and lines[-1].startswith(_SMALL_PRINT):
+        lines.pop()
+    return "\n".join(lines)
 
 
 def _ref(message: BotMessage, message_id: str) -> MessageRef:

@@ -4,6 +4,7 @@ discord.py itself waits out rate limits up to a length, and repeats after 500, 5
 after 503 or a broken connection, and takes a 429 without a `Via` header for a ban (discord/http.py).
 """
 
+import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -23,14 +24,20 @@ FAULTS = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 
 UNKNOWN_CHANNEL, UNKNOWN_MEMBER, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10003, 10007, 10008, 10014
 MISSING_ACCESS, CANNOT_DM, MISSING_PERMISSION = 50001, 50007, 50013
+ALREADY_ACKNOWLEDGED = 40060
+"""A use of a button, form or command is acknowledged once."""
 NO_HISTORY = 160002
 """Replying takes the right to read the channel's history."""
+
+BLOCKED = frozenset({200000, 240000})
+"""A server's AutoMod, or Discord itself because of a harmful link, takes no message that says this."""
 
 _NOT_THERE = frozenset({UNKNOWN_CHANNEL, 10004, UNKNOWN_MEMBER, MISSING_ACCESS})
 _FORBIDDEN = frozenset({CANNOT_DM, MISSING_PERMISSION, NO_HISTORY, 30010, 50083, 90001, 160005, 20028})
 """Also: too many emoji on a message, an archived or locked thread, a person who blocked the bot."""
 
 _LIMIT = 2000
+_NONCE_LENGTH = 25
 _BAN_S = 60.0
 
 
@@ -56,6 +63,11 @@ class Rest:
                     raise error from exc
             await self._sleep(attempt)
         raise AssertionError("the last try returns or raises")
+
+
+def nonce_for(of: str) -> str:
+    """What makes a message the same one, so that sending it a second time finds the first."""
+    return hashlib.sha256(of.encode()).hexdigest()[:_NONCE_LENGTH]
 
 
 def code_of(error: BaseException) -> int:

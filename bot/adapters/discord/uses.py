@@ -5,11 +5,13 @@ three seconds, so whatever takes longer is acknowledged and answered later.
 """
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import Any
 
 import discord
 
+from bot.adapters import forms
 from bot.adapters.discord import views
 from bot.adapters.discord.aside import aside_for
 from bot.adapters.discord.asides import ByUse
@@ -17,15 +19,10 @@ from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.elsewhere import Standing, standing_in
 from bot.adapters.discord.places import Place
 from bot.adapters.discord.plain import plain, without_mention
-from bot.adapters.discord.rest import FAULTS, translated
+from bot.adapters.discord.posting import without_small_print
+from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
 from bot.adapters.discord.views import (
-    AGAIN,
-    ANSWER,
-    AUDIENCE,
-    BETTER,
     CORRECTION,
-    QUESTION,
-    REASON,
     UNDO,
     Use,
     correction_form,
@@ -35,8 +32,11 @@ from bot.adapters.discord.views import (
     teaching_form,
 )
 from bot.adapters.words import CORRECT, Typed
+from bot.errors import MessengerError
 from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonRetry, PersonTeaching, PersonVote
 from memory.model import Audience, Role, Scope
+
+log = logging.getLogger(__name__)
 
 _SOON_S = 2.0
 """How long a press waits for its vote to be stored before it is acknowledged without."""
@@ -108,7 +108,8 @@ class Uses:
     async def _on_stop(self, use: Use, place: Place) -> None:
         """Stop the work. A line that an earlier process left goes with its button."""
         way = ByUse(use, self._desk.rest)
-        await way.wait()
+        if not await self._is_new(way):
+            return
         is_left_behind = not self._desk.working.is_on(use.channel_id or 0)
         standing = Standing(place=place, role=self._desk.roles.of(use.user))
         await self._carry_out(use, way, standing, Typed("stop"))
@@ -135,7 +136,8 @@ class Uses:
 
     async def _submitted(self, use: Use, form: str, answer: str) -> None:
         way = ByUse(use, self._desk.rest)
-        await way.wait()
+        if not await self._is_new(way):
+            return
         place = await self._place(use)
         scope, role = self._scope(use, place), self._desk.roles.of(use.user)
         fields = entered(use)
@@ -146,10 +148,10 @@ class Uses:
                 PersonTeaching(
                     event_id=str(use.id),
                     scope=scope,
-                    question=fields.get(QUESTION, ""),
-                    answer=fields.get(ANSWER, ""),
+                    question=fields.get(forms.QUESTION, ""),
+                    answer=fields.get(forms.ANSWER, ""),
                     at=use.created_at,
-                    audience=Audience(fields.get(AUDIENCE, Audience.PERSONAL)),
+                    audience=Audience(fields.get(forms.AUDIENCE, Audience.PERSONAL)),
                     role=role,
                 ),
                 scope,
@@ -161,7 +163,7 @@ class Uses:
     async def _on_correction(
         self, use: Use, way: ByUse, scope: Scope, role: Role, answer: str, fields: dict[str, str]
     ) -> None:
-        if text := fields.get(BETTER, ""):
+        if text := fields.get(forms.BETTER, ""):
             correction = PersonCorrection(
                 event_id=str(use.id),
                 scope=scope,
@@ -169,15 +171,15 @@ class Uses:
                 at=use.created_at,
                 role=role,
                 message_id=answer,
-                reason=fields.get(REASON, ""),
+                reason=fields.get(forms.REASON, ""),
             )
             await self._deliver(correction, scope, way)
-        if AGAIN in fields:
+        if forms.AGAIN in fields:
             retry = PersonRetry(
                 event_id=f"{use.id}/retry", scope=scope, message_id=answer, at=use.created_at, role=role
             )
             await self._deliver(retry, scope, way)
-        if not text and AGAIN not in fields:
+        if not text and forms.AGAIN not in fields:
             await way.tell(_NO_TEXT)
 
     # Commands and menus ---------------------------------------------------------------------------------------
@@ -251,6 +253,8 @@ class Uses:
 
     def _plain(self, message: discord.Message) -> str:
         names = {str(user.id): user.display_name for user in message.mentions}
+        if message.author.id == self._desk.me:
+            return without_small_print(message.content)
         return plain(without_mention(message.content, self._desk.me), names)
 
     # Shared ---------------------------------------------------------------------------------------------------
@@ -258,6 +262,18 @@ class Uses:
     async def _deliver(self, event: PersonEvent, scope: Scope, way: ByUse) -> None:
         with aside_for(scope.person, way):
             await self._desk.sink(event)
+
+    async def _is_new(self, way: ByUse) -> bool:
+        """Acknowledge it if possible. What a person wrote or stopped counts, also when nothing can be said to them.
+
+        False for one that was acknowledged, and so taken in, when it came before.
+        """
+        try:
+            await way.wait()
+        except MessengerError as error:
+            log.warning("a person's act is taken in without a word: %s", error)
+            return code_of(error) != ALREADY_ACKNOWLEDGED
+        return True
 
     async def _admitted(self, use: Use) -> bool:
         channels = (use.channel_id, getattr(use.channel, "parent_id", None))

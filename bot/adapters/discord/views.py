@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import discord
 from discord import ui
 
+from bot.adapters import forms
 from memory.model import Audience
 
 Use = discord.Interaction[Any]
@@ -27,16 +28,6 @@ _LOOKS = {
 }
 
 CORRECTION, TEACHING = "correction", "teaching"
-REASON, BETTER, AGAIN = "reason", "better", "again"
-QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
-REASONS = (
-    "misunderstood me",
-    "wrong facts",
-    "wrong tool or approach",
-    "incomplete",
-    "style or format",
-    "other",
-)
 _AUDIENCES = (
     (Audience.PERSONAL, "Just me"),
     (Audience.CHANNEL, "This channel"),
@@ -44,6 +35,9 @@ _AUDIENCES = (
 )
 _LONGEST_TEXT = 4000
 _FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING})(?::(?P<answer>[\d-]+))?")
+
+
+_ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
 
 
 class Presses(Protocol):
@@ -79,6 +73,13 @@ class Press(
         await presses.pressed(interaction, self.act, self.answer)
 
 
+def asked_about(message: discord.Message) -> str:
+    """The answer that a question of the bot's is about ("Tell me" stands under it); empty for other messages."""
+    buttons = (button for line in message.components for button in getattr(line, "children", ()))
+    found = (_ASKS.fullmatch(getattr(button, "custom_id", None) or "") for button in buttons)
+    return next((match["answer"] for match in found if match), "")
+
+
 def row(*acts: str, answer: str = "") -> ui.View:
     """Buttons in a row."""
     view = ui.View(timeout=None)
@@ -92,13 +93,15 @@ def row(*acts: str, answer: str = "") -> ui.View:
 
 def correction_form(answer: str) -> ui.Modal:
     """What would have been right? Nothing in it is required."""
-    reasons = [discord.RadioGroupOption(label=reason.capitalize(), value=reason) for reason in REASONS]
+    reasons = [discord.RadioGroupOption(label=reason.capitalize(), value=reason) for reason in forms.REASONS]
     return _form(
         "What would have been right?",
         f"goodbot:{CORRECTION}:{answer}",
-        ui.Label(text="What was wrong?", component=ui.RadioGroup(custom_id=REASON, options=reasons, required=False)),
-        _text("What would have been right?", BETTER, required=False),
-        ui.Label(text="Try again now", component=ui.Checkbox(custom_id=AGAIN)),
+        ui.Label(
+            text="What was wrong?", component=ui.RadioGroup(custom_id=forms.REASON, options=reasons, required=False)
+        ),
+        _text("What would have been right?", forms.BETTER, required=False),
+        ui.Label(text="Try again now", component=ui.Checkbox(custom_id=forms.AGAIN)),
     )
 
 
@@ -111,12 +114,12 @@ def teaching_form(question: str, answer: str) -> ui.Modal:
     return _form(
         "Teach the bot",
         f"goodbot:{TEACHING}",
-        _text("When somebody asks", QUESTION, default=question),
-        _text("the right answer is", ANSWER, default=answer),
+        _text("When somebody asks", forms.QUESTION, default=question),
+        _text("the right answer is", forms.ANSWER, default=answer),
         ui.Label(
             text="Whom is it for?",
             description="Others get it when a teacher approves it.",
-            component=ui.RadioGroup(custom_id=AUDIENCE, options=audiences),
+            component=ui.RadioGroup(custom_id=forms.AUDIENCE, options=audiences),
         ),
     )
 

@@ -8,9 +8,10 @@ from functools import partial
 import discord
 
 from bot.adapters.discord.markdown import one_line
-from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of
+from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of, nonce_for
 from bot.adapters.discord.views import STOP, row
 from bot.errors import MessengerError
+from memory.ports import NewId
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +37,10 @@ class _Work:
 class Working:
     """Shows in which channels and threads work goes on."""
 
-    def __init__(self, client: discord.Client, rest: Rest) -> None:
+    def __init__(self, client: discord.Client, rest: Rest, *, new_id: NewId) -> None:
         self._client = client
         self._rest = rest
+        self._new_id = new_id
         self._shown: dict[int, _Work] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -98,9 +100,13 @@ class Working:
     async def _keep_line(self, channel: int, work: _Work) -> None:
         """Send the line, let it say what is being done, take it away."""
         where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
-        said = work.text
-        # Sent once only: a second one would stay.
-        line = await self._rest(what, lambda: where.send(_line(said), view=row(STOP), silent=True), again=False)
+        said, once = work.text, nonce_for(self._new_id())
+
+        async def send() -> discord.Message:
+            return await where.send(_line(said), view=row(STOP), nonce=once, silent=True, suppress_embeds=True)
+
+        # A second try finds the first one: a line that nobody knows of would stay.
+        line = await self._rest(what, send)
         try:
             while not work.ended.is_set():
                 await work.changed.wait()

@@ -14,6 +14,7 @@ MAX_CHARACTERS = 32_000
 _MAX_NAME = 40
 _MAX_EMOJI = 80
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_LESSON_ID = re.compile(r"[0-9a-f]{8,32}", re.ASCII | re.IGNORECASE)
 _EXPORT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "prompt", ".md": "prompt"}
 
 _HELP = """\
@@ -26,7 +27,7 @@ Type a message to ask something. To teach:
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
 To look:
-  /why [n]              which lessons an answer used, and how it came about
+  /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [page N]      what is remembered for you; /archive ID, /restore ID
   /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
   /forget               erase everything of yours
@@ -184,6 +185,8 @@ def _correct(rest: str) -> Typed:
 
 
 def _why(rest: str) -> Typed:
+    if _LESSON_ID.fullmatch(rest):
+        return Command("why", rest.casefold())
     number = _number(rest)
     return number if isinstance(number, Refusal) else Command("why", number=number)
 

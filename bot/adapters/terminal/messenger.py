@@ -263,8 +263,13 @@ class TerminalMessenger:
         """Ctrl-C on an empty line: give up the running answer; leave when there is none, or it would not stop."""
         if self._at_rest.is_set() or self._stop is None or self._stopping is not None:
             return True
-        self._stopping = asyncio.ensure_future(self._stop())
+        self._stopping = asyncio.ensure_future(self._give_up(self._stop))
         return False
+
+    async def _give_up(self, stop: Callable[[], Awaitable[None]]) -> None:
+        """The answer may still take a moment to end, so that the key is seen to have worked."""
+        await stop()
+        await self._screen.remark("stopping; Ctrl-C again leaves")
 
     async def _unless_closed(self, work: Awaitable[T]) -> T | None:
         """The work's result, or None as soon as the messenger is closed."""
