@@ -113,7 +113,8 @@ class PersonReaction:
     at: datetime
     role: Role = Role.MEMBER
     on_own_message: bool = True
-    """Whether the message reacted to is the bot's. A messenger that cannot tell says True."""
+    """Whether the message reacted to is the bot's. A messenger that cannot tell says True; of a removal that comes
+    after the reaction it takes back it may say False."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +154,8 @@ class PersonCorrection:
     at: datetime
     role: Role = Role.MEMBER
     message_id: str = ""
-    """The answer that was wrong; empty for the last answer this person can see in the channel."""
+    """The answer that was wrong; empty for the last one in the thread, or in the channel outside of threads."""
+    address: Address = Address.DIRECT
     reason: str = ""
     """What was wrong, from the list a platform offers (`wrong facts`, `misunderstood me`)."""
 

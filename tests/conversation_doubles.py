@@ -130,7 +130,12 @@ class Oracle:
 class Chat:
     """The bot with people talking to it."""
 
-    def __init__(self, world: World | None = None, model: LanguageModel | None = None) -> None:
+    def __init__(
+        self,
+        world: World | None = None,
+        model: LanguageModel | None = None,
+        warm_up: "asyncio.Future[None] | None" = None,
+    ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
         self.messenger = RecordingMessenger()
@@ -143,6 +148,7 @@ class Chat:
             agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
             recall=recall,
             new_id=self.world.ids,
+            warm_up=warm_up,
         )
         self.bot = Goodbot(
             memory=memory, off_loop=self.off_loop, answering=answering, emoji=DEFAULT_EMOJI, new_id=self.world.ids

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.adapters.slack.blocks import BETTER
+from bot.adapters.forms import BETTER
 from tests import discord_double as discord_side
 from tests import slack as slack_side
 from tests.discord_double import Callback, DiscordServer

@@ -118,6 +118,7 @@ def test_a_broken_file_is_one_clear_line_and_nothing_is_written(tmp_path: Path, 
     done = home.run("episodes", "import", str(tmp_path / "bad.json"))
     assert done.code == 1
     assert told in done.err
+    assert "bad.json" in done.err
     assert "Traceback" not in done.err
     assert home.run("episodes", "list", "--json").json() == []
 

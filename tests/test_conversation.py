@@ -324,9 +324,7 @@ async def test_forget_asks_first_and_then_forgets(chat: Chat) -> None:
     assert "1 message, 1 episode, 1 vote" in asked
     assert "`!forget yes`" in asked
     assert chat.world.recalled("zyzzyva?", ANA) != []
-    assert await chat.command("forget", " YES ") == (
-        "Erased: 1 message, 1 episode, 1 vote of yours, and 0 episodes that repeated them."
-    )
+    assert await chat.command("forget", " YES ") == ("Erased: 1 message, 1 episode, 1 vote.")
     assert isinstance(chat.store, InMemoryStore)
     assert "zyzzyva" not in repr(chat.store._committed)
     assert await chat.command("forget", "yes") == "I keep nothing about you here."

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.conversation.wording import NO_SUCH_ANSWER
 from bot.model import (
     Address,
     PersonDeletion,
@@ -16,7 +17,8 @@ from bot.model import (
     ReactionsCleared,
     TextFile,
 )
-from memory.model import Audience, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Origin, Role, Scope, Verdict, Visibility
+from memory.ports import EpisodeFilter
 from tests.conversation_doubles import ANA, BOB, TEA, Chat
 
 
@@ -68,6 +70,28 @@ async def test_a_reply_in_a_thread_is_answered_only_where_the_bot_answered_befor
     await chat.sink(replace(chat.message("elsewhere", replace(BOB, thread="t2")), address=Address.FOLLOW_UP))
     await chat.bot.idle()
     assert chat.messenger.answers == ["the answer to lunch?", "the answer to and dinner?"]
+
+
+async def test_a_button_under_an_answer_that_is_forgotten_says_so_and_a_reaction_is_silent(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await chat.command("forget", "yes")
+    said = len(chat.messenger.notices)
+    await chat.react(posted, "👍", BOB)
+    assert len(chat.messenger.notices) == said
+    await vote(chat, posted, 1, BOB)
+    assert chat.messenger.notices[said:] == [NO_SUCH_ANSWER]
+
+
+@pytest.mark.parametrize("command", ["export", "forget"])
+async def test_where_a_person_is_known_in_several_workspaces_they_are_told_that_one_is_meant(
+    chat: Chat, command: str
+) -> None:
+    there = replace(ANA, workspace="discord:1")
+    assert "Each server is kept apart" in await chat.command(command, by=there)
+    await chat.ask("lunch?", there)
+    assert "Each server is kept apart" in await chat.command(command, by=there)
+    await chat.ask("lunch?")
+    assert "kept apart" not in await chat.command(command)
 
 
 async def test_attached_text_is_part_of_the_question(chat: Chat) -> None:
@@ -172,3 +196,16 @@ async def test_a_moderator_clears_reactions(chat: Chat) -> None:
         (entry,) = tx.teaching.recent_ledger(ANA.workspace, "c1", 1)
         assert tx.teaching.votes(ANA.workspace, entry.run_id) == []
         assert tx.episodes.of_run(ANA.workspace, entry.run_id)[0].verdict is Verdict.PENDING
+
+
+async def test_a_command_in_a_thread_means_the_answer_there_although_another_came_later(chat: Chat) -> None:
+    here, elsewhere = replace(ANA, thread="t1"), replace(ANA, thread="t2")
+    await chat.ask("capital of Germany?", here)
+    await chat.ask("capital of Spain?", elsewhere)
+    assert "Germany" in await chat.command("why", by=here)
+    await chat.correct("Berlin.", here)
+    episodes = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True))
+    by_goal = {each.goal: each.correction for each in episodes if each.origin is Origin.RUN}
+    assert by_goal == {"capital of Germany?": "Berlin.", "capital of Spain?": ""}
+    assert "Spain" in await chat.command("why", by=replace(ANA, thread="t3"))
+    assert "Spain" in await chat.command("why", by=ANA)

@@ -46,3 +46,22 @@ async def test_a_reply_in_a_thread_that_is_being_answered_waits_its_turn(chat: C
     chat.oracle.gates["slow"].set()
     await chat.bot.idle()
     assert chat.messenger.answers == ["the answer to slow", "the answer to and this?"]
+
+
+async def test_while_things_load_people_are_heard_and_the_answer_waits_without_a_thread() -> None:
+    warm_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    chat = Chat(warm_up=warm_up)
+    channels = [scope("ana", channel=f"c{number}") for number in range(5)]
+    for where in channels:
+        await chat.sink(chat.message("early", by=where))
+    assert await chat.command("stop", by=channels[0]) == "Stopped."
+    await chat.messenger.arrived.get()  # Stopped.
+    assert (await chat.messenger.arrived.get()).is_answer
+    assert chat.oracle.asked == []
+    assert any("loading" in text for text in chat.messenger.shown)
+    warm_up.set_result(None)
+    await chat.bot.idle()
+    assert chat.messenger.answers[1:] == ["the answer to early"] * 4
+    await chat.correct("late", by=channels[0])
+    assert len(chat.world.recalled("early", channels[0])) == 1
+    chat.off_loop.close()

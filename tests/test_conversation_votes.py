@@ -103,7 +103,7 @@ async def poison(chat: Chat) -> str:
 async def test_purge_says_first_what_it_would_do_and_then_does_it(chat: Chat, spelling: str) -> None:
     believed = await poison(chat)
     asked = await chat.command("purge", spelling, TEA, role=TEACHER)
-    assert "1 vote, 1 lesson, 0 corrections, 0 promotions; and 2 other lessons that rested on it" in asked
+    assert "1 vote, 1 lesson; and 2 other lessons that rested on it" in asked
     assert "`!purge U7MAL yes`" in asked
     assert [(choice.argument, choice.is_danger) for choice in choices(chat)] == [("U7MAL yes", True)]
     assert chat.mark[believed] is True
@@ -132,7 +132,7 @@ async def test_forget_offers_one_dangerous_choice_and_tells_what_it_erased(chat:
     await chat.command("forget", "me")
     assert [(choice.argument, choice.is_danger) for choice in choices(chat)] == [("yes", True)]
     told = await press(chat, "Erase all of it")
-    assert told == "Erased: 1 message, 1 episode, 1 vote of yours, and 0 episodes that repeated them."
+    assert told == "Erased: 1 message, 1 episode, 1 vote."
     assert isinstance(chat.store, InMemoryStore)
     assert "zyzzyva" not in repr(chat.store._committed)
 
@@ -144,3 +144,13 @@ async def test_undo_offers_the_one_before(chat: Chat) -> None:
     assert "lunch?" in await press(chat, "Take back one more")
     stats = chat.world.memory.audit.stats(ANA.workspace)
     assert stats[f"verdict.{Verdict.PENDING.value}"] == 2
+
+
+async def test_the_mark_goes_from_other_answers_too_when_a_voter_there_is_trusted_no_more(chat: Chat) -> None:
+    lunch, dinner = await chat.ask("lunch?"), await chat.ask("dinner?")
+    for posted in (lunch, dinner):
+        await chat.react(posted, "👍", BOB)
+    await chat.react(lunch, "👍", MAL)
+    assert chat.mark == {lunch: True}
+    await chat.react(dinner, "👎", TEA, role=Role.ADMIN)
+    assert chat.mark == {lunch: False, dinner: True}

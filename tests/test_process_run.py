@@ -225,3 +225,9 @@ def test_an_answer_that_does_not_end_after_sigterm_is_given_by_the_next_start(tm
             wait_for_answers(seats, asked)
             ends_well(process)
         assert answers(seats, asked) == [[ANSWER]] * 2
+
+
+def test_a_platform_alone_without_its_token_says_which_one_is_missing(tmp_path: Path) -> None:
+    ended = Home(tmp_path).run("slack", DISCORD_TOKEN="of-another-platform")
+    assert ended.code == 2
+    assert "slack is not configured: set SLACK_BOT_TOKEN" in ended.err

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.adapters.splitting import size, split
 
 LINK = "[the handbook](https://example.org/a_(b)/c?d=e)"
+TITLED = '[the [new] handbook](https://example.org/a "All of it, at last")'
 FAMILY = "👩‍👩‍👧‍👦"
 
 EMOJI = ("👍🏽", FAMILY, "🇫🇷🇩🇪", ":tada:", "1\ufe0f\u20e3")
@@ -18,6 +19,7 @@ words = st.sampled_from(
         "word",
         "longer-word",
         LINK,
+        TITLED,
         "https://example.org/x?y=z",
         "`some code`",
         "e\u0301",
@@ -65,7 +67,7 @@ def test_every_code_block_is_whole_in_its_part(text: str, limit: int) -> None:
 @given(text=sentences, limit=limits)
 def test_links_code_and_emoji_are_in_one_part_each(text: str, limit: int) -> None:
     parts = split(text, limit)
-    for whole in (LINK, "https://example.org/x?y=z", "`some code`", FAMILY, "👍🏽", "🇫🇷", "e\u0301", ":tada:"):
+    for whole in (LINK, TITLED, "https://example.org/x?y=z", "`some code`", FAMILY, "👍🏽", "🇫🇷", "e\u0301", ":tada:"):
         assert sum(part.count(whole) for part in parts) == text.count(whole)
 
 
@@ -120,3 +122,48 @@ def test_code_that_is_cut_is_opened_again_in_its_language() -> None:
 def test_a_code_block_in_the_second_half_begins_a_new_part() -> None:
     block = "```\n" + "z" * 60 + "\n```"
     assert split("x" * 70 + "\n\n" + block, 100) == ["x" * 70, block]
+
+
+@pytest.mark.parametrize(
+    ("opening", "margin", "closing"),
+    [
+        ("     ```python", "     ", "     ```"),
+        ("10. ```python", "    ", "    ```"),
+        ("- ~~~python", "  ", "  ~~~"),
+        ("> ```python", "> ", "> ```"),
+        ("\t```python", "\t", "\t```"),
+    ],
+)
+def test_code_in_a_list_or_quote_is_closed_and_opened_again_too(opening: str, margin: str, closing: str) -> None:
+    lines = [f"{margin}line_{number} = {number}" for number in range(20)]
+    text = "\n".join(["Look:", "", opening, *lines, closing, "", "Done."])
+    first, *others = split(text, 120)
+    assert first.startswith(f"Look:\n\n{opening}\n{margin}line_0 = 0\n")
+    kept, fence = margin if ">" in margin else "", closing.strip("> \t")
+    assert all(part.startswith(f"{kept}{fence}python\n{kept}line_") for part in others)
+    assert others[-1].endswith(f"\n{kept}{fence}\n\nDone.")
+    assert re.findall(r"line_\d+ = \d+", "\n".join([first, *others])) == [line.removeprefix(margin) for line in lines]
+    for part in (first, *others):
+        assert len(re.findall(r"^[> \t]*(?:\d+\. |- )?(?:```|~~~)", part, re.MULTILINE)) == 2
+
+
+def test_a_fence_within_code_does_not_close_it() -> None:
+    inner = ["def f():", '    """Example::', "    ", "        ```", "        f()", "        ```", '    """']
+    text = "\n".join(["```python", *inner, *["    f()"] * 12, "```"])
+    assert all(part.startswith("```python\n") and part.endswith("\n```") for part in split(text, 120))
+
+
+def test_a_table_that_is_cut_has_its_head_in_every_part() -> None:
+    head = "| name | value |\n|---|--:|\n"
+    rows = [f"| row {number} | {number} |" for number in range(30)]
+    parts = split("Look:\n\n" + head + "\n".join(rows) + "\n\nDone.", 200)
+    assert parts[0].startswith(f"Look:\n\n{head}")
+    assert all(part.startswith(head) for part in parts[1:])
+    assert re.findall(r"^\| row .*$", "\n".join(parts), re.MULTILINE) == rows
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, "[a](" * 2000, "[ [x](y)" * 1000, " " * 3000 + "```", "- " * 4000, "|-" * 4000]
+)
+def test_what_looks_like_the_beginning_of_much_is_soon_cut(text: str) -> None:
+    assert all(size(part) <= 500 for part in split(text, 500))

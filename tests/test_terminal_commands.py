@@ -55,6 +55,7 @@ from bot.adapters.terminal.reactions import reactions_in, same_emoji
         ("/correct\nIt is Paris.", Correct("It is Paris.")),
         ("/why", Command("why")),
         ("/why 3", Command("why", number=3)),
+        ("/why fbdc149e", Command("why", "fbdc149e")),
         ("/memory", Command("memory")),
         ("/memory page 2", Command("memory", "page 2")),
         ("/archive 0a1b2c3d page 2", Command("archive", "0a1b2c3d page 2")),

@@ -74,6 +74,7 @@ async def test_ctrl_c_stops_a_running_answer_and_leaves_when_that_does_not_help(
             person.type(CTRL_C)
             async with asyncio.timeout(10):
                 await stopped.wait()
+            await person.until_seen("stopping")
             assert not task.done()
             person.type(CTRL_C)
             async with asyncio.timeout(10):

@@ -267,7 +267,7 @@ def assemble(settings: Settings, memory: Memory) -> Running:
         agent=make_agent(settings, memory, model, recall, off_loop),
         recall=recall,
         new_id=memory.new_id,
-        is_warm=warm_up.done,
+        warm_up=warm_up,
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     goodbot = Goodbot(memory=memory, off_loop=off_loop, answering=answering, emoji=emoji, new_id=memory.new_id)

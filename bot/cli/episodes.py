@@ -267,8 +267,11 @@ def import_(
         person=person or terminal.person,
         visibility=Visibility.DIRECT if direct else Visibility.PUBLIC,
     )
-    with memory_of(ctx) as memory:
-        report = import_memories(text, episodic=EpisodicMemory(memory, scope))
+    try:
+        with memory_of(ctx) as memory:
+            report = import_memories(text, episodic=EpisodicMemory(memory, scope))
+    except InvalidInput as error:
+        raise InvalidInput(f"cannot import {file}: {error}; or with `goodbot episodes export`") from error
     if as_json:
         print_json(report)
         return

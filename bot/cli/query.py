@@ -35,10 +35,13 @@ def query(
     with memory_of(ctx) as memory:
         config = replace(memory.recalling.config, final_k=k)
         context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
-        recollection = memory.recalling.recall(scope, text, context=context, config=config).recollection
+        recalled = memory.recalling.recall(scope, text, context=context, config=config)
+        recollection = recalled.recollection
     if as_json:
         print_json(recollection)
         return
+    if recalled.vector is None:
+        say("The embedder failed, so words alone were compared; `goodbot doctor` says why.")
     for exemplar in recollection.exemplars:
         episode = exemplar.episode
         say(

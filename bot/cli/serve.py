@@ -9,12 +9,21 @@ from bot.app.serve import configured
 from bot.app.serve import serve as run_platforms
 from bot.cli.session import settings_of
 from bot.config import Settings
+from bot.errors import ConfigError
 
 
 def _serve(settings: Settings, platforms: list[str]) -> None:
     start_log(settings, to_stderr=True)
     with open_memory(settings) as memory:
         asyncio.run(run_platforms(settings, memory, platforms))
+
+
+def _alone(platform: str, settings: Settings) -> list[str]:
+    """The one platform. Raises `ConfigError` if it has no token."""
+    if platform in configured(settings):
+        return [platform]
+    wanted = {"slack": "SLACK_BOT_TOKEN (or SLACK_CLIENT_ID for several workspaces)", "discord": "DISCORD_TOKEN"}
+    raise ConfigError(f"{platform} is not configured: set {wanted[platform]}; `goodbot doctor` says what else it needs")
 
 
 @click.command()
@@ -30,7 +39,7 @@ def run(ctx: click.Context) -> None:
 def slack(ctx: click.Context) -> None:
     """Run the bot on Slack alone."""
     settings = settings_of(ctx)
-    _serve(settings, [name for name in configured(settings) if name == "slack"])
+    _serve(settings, _alone("slack", settings))
 
 
 @click.command()
@@ -38,4 +47,4 @@ def slack(ctx: click.Context) -> None:
 def discord(ctx: click.Context) -> None:
     """Run the bot on Discord alone."""
     settings = settings_of(ctx)
-    _serve(settings, [name for name in configured(settings) if name == "discord"])
+    _serve(settings, _alone("discord", settings))

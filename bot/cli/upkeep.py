@@ -5,6 +5,7 @@ import sys
 import click
 
 from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of
+from bot.conversation.wording import held_counts, purge_counts
 from memory.retrieval.prompt import shown_line
 from memory.service import Erased, Purge
 
@@ -60,10 +61,7 @@ def forget(ctx: click.Context, workspace: str, person: str, yes: bool, as_json: 
         if held.is_empty:
             _report(Erased(episodes=0, derived=0, messages=0, reactions=0), f"Nothing is stored about {who}.", as_json)
             return
-        counts = (
-            f"{len(held.messages)} messages, {len(held.episodes)} episodes, {len(held.reactions)} votes, "
-            f"{len(held.derived)} episodes of others that repeat their words"
-        )
+        counts = held_counts(held)
         if not yes:
             click.confirm(f"Erase {counts} of {who}?", abort=True, err=as_json)
         erased = memory.privacy.forget(name, person)
@@ -108,8 +106,4 @@ def _told(purge: Purge, workspace: str) -> str:
     who = shown_line(f"{purge.taught_by} in {workspace}", 120)
     if purge.is_empty:
         return f"Nothing that {who} taught still counts."
-    return (
-        f"Taught by {who}: {purge.votes} votes, {purge.lessons} lessons, {purge.corrections} corrections, "
-        f"{purge.promotions} promotions, {purge.shelved} lessons of others archived or restored; "
-        f"{purge.unlearned} other lessons rest on that and go back to pending."
-    )
+    return f"Taught by {who}: {purge_counts(purge)}."

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -95,11 +94,11 @@ class Answering:
         agent: AgentTree,
         recall: MemoryRecall,
         new_id: NewId,
-        is_warm: Callable[[], bool] = lambda: True,
+        warm_up: "asyncio.Future[None] | None" = None,
     ) -> None:
         self._memory = memory
         self._off_loop = off_loop
-        self._is_warm = is_warm
+        self._warm_up = warm_up
         self._agent = agent
         self._recall = recall
         self._new_id = new_id
@@ -114,8 +113,9 @@ class Answering:
         """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does."""
         run_id = self._new_id()
         progress = ProgressLine(messenger, incoming.scope)
-        progress.show("thinking" if self._is_warm() else "loading what I need to understand you (only now)")
         try:
+            await self._warm(progress, cancel)
+            progress.show("thinking")
             finished = await self._work(messenger, incoming, run_id, cancel, progress)
             progress.end()
             if finished is None or not await self._off_loop(self._memory.recording.finish, finished):
@@ -124,6 +124,18 @@ class Answering:
         finally:
             progress.end()
             await progress.ended()
+
+    async def _warm(self, progress: ProgressLine, cancel: asyncio.Event) -> None:
+        """Wait here while things load, unless told to stop: threads that waited for it would hold up all else."""
+        if self._warm_up is None or self._warm_up.done():
+            return
+        progress.show("loading what I need to understand you (this once)")
+        stopped: asyncio.Future[bool] = asyncio.ensure_future(cancel.wait())
+        waiting: set[asyncio.Future[None] | asyncio.Future[bool]] = {self._warm_up, stopped}
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
 
     async def _work(
         self, messenger: Messenger, incoming: Incoming, run_id: str, cancel: asyncio.Event, progress: ProgressLine

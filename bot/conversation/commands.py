@@ -22,6 +22,8 @@ from memory.export import export_memories, export_person
 from memory.service import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
+_LOOKED_THROUGH = 200
+"""Messages of a channel among which the last answer in one of its threads is looked for."""
 
 
 class Commands:
@@ -119,25 +121,29 @@ class Commands:
         if undone is None:
             return CommandReply(text=wording.NOTHING_TO_UNDO)
         again = Choice(label="Take back one more", command="undo")
-        return CommandReply(text=wording.undone(undone, spell), choices=(again,), changed_runs=undone.runs)
+        return CommandReply(text=wording.undone(undone), choices=(again,), changed_runs=undone.runs)
 
     async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope
         held = await self._off_loop(self._memory.privacy.holdings, scope.workspace, scope.person)
+        elsewhere = wording.elsewhere(scope)
         if held.is_empty:
-            return CommandReply(text=wording.NO_DATA)
-        return CommandReply(text="Your data:", attachment=_document(held, scope.person, command.argument.strip()))
+            return CommandReply(text=wording.NO_DATA + elsewhere)
+        document = await self._off_loop(_document, held, scope.person, command.argument.strip())
+        return CommandReply(text=f"Your data:{elsewhere}", attachment=document)
 
     async def _forget(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope
         held = await self._off_loop(self._memory.privacy.holdings, scope.workspace, scope.person)
+        elsewhere = wording.elsewhere(scope)
         if held.is_empty:
-            return CommandReply(text=wording.NO_DATA)
+            return CommandReply(text=wording.NO_DATA + elsewhere)
         if command.argument.strip().casefold() not in ("yes", "me yes"):
             erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
-            return CommandReply(text=wording.forget_question(held, spell("forget yes")), choices=(erase,))
+            question = wording.forget_question(held, spell("forget yes"))
+            return CommandReply(text=question + elsewhere, choices=(erase,))
         erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
-        return CommandReply(text=wording.forgotten(erased))
+        return CommandReply(text=wording.forgotten(erased) + elsewhere)
 
 
 def _document(held: Holdings, person: str, wanted: str) -> Attachment:
@@ -155,13 +161,19 @@ def _attachment(ending: str, text: str, media_type: str) -> Attachment:
 
 
 def find_run(memory: Memory, event: PersonCommand) -> str | None:
-    """The answer a command or correction means: the named message's, else the newest one posted in the channel."""
+    """The answer a command or correction means: the named message's, else the newest one in the thread.
+
+    Where the bot has not answered in that thread, or there are no threads, the newest one in the channel.
+    """
     scope = event.scope
     with memory.store.read() as tx:
         if event.message_id:
             entry = tx.teaching.ledger(scope.workspace, scope.channel, event.message_id, event.at)
             return entry.run_id if entry else None
-        for entry in tx.teaching.recent_ledger(scope.workspace, scope.channel, 20):
-            if tx.episodes.of_run(scope.workspace, entry.run_id):
-                return entry.run_id
+        only_thread = bool(scope.thread) and tx.deliveries.has_sent(scope.workspace, scope.channel, scope.thread)
+        newest = tx.teaching.recent_ledger(scope.workspace, scope.channel, _LOOKED_THROUGH if only_thread else 20)
+        for run_id in dict.fromkeys(entry.run_id for entry in newest):
+            nodes = tx.episodes.of_run(scope.workspace, run_id)
+            if nodes and (not only_thread or nodes[0].thread == scope.thread):
+                return run_id
     return None

@@ -30,11 +30,10 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
 def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
     recalls = story.recalls
     if not any(recall.shown for recall in recalls):
-        searched = sum(int(recall.retrieval.counts.get("total_loaded", 0)) for recall in recalls)
-        return [f"**Lessons**: none was near enough ({searched} looked at).", *map(_stages, recalls)]
+        return ["**Lessons**: none was near enough.", *(_stages(recall, reader) for recall in recalls)]
     lines = ["**Lessons it was shown**"]
     for recall in recalls:
-        lines.append(_stages(recall))
+        lines.append(_stages(recall, reader))
         hidden = 0
         for shown in recall.shown:
             if shown.lesson is None or (reader is not None and not may_see(reader, shown.lesson)):
@@ -47,8 +46,14 @@ def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
     return lines
 
 
-def _stages(recall: RecallStory) -> str:
+def _stages(recall: RecallStory, reader: Scope | None) -> str:
+    """How the search narrowed down: in words for people, every stage by its name for an administrator."""
     stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
+    if reader is not None:
+        of = recall.retrieval.counts
+        stages = (
+            f"{of.get('total_loaded', 0)} searched, {of.get('gated', 0)} near enough, {of.get('selected', 0)} chosen"
+        )
     return f"- search for part {shown_line(recall.retrieval.node_path, 40)}: {stages}"
 
 

@@ -100,7 +100,7 @@ class Goodbot:
             case ReactionsCleared():
                 await self._teaching.on_cleared(messenger, event)
             case PersonCorrection():
-                await self._teaching.on_correction(messenger, event)
+                await self._on_correction(messenger, event)
             case PersonTeaching():
                 await self._teaching.on_teaching(messenger, event)
             case PersonCommand():
@@ -126,10 +126,17 @@ class Goodbot:
         scope = event.scope
         if event.address is Address.FOLLOW_UP and not await self._takes_part_in(scope):
             return
+        if await self._teaching.explains_correcting(messenger, event):
+            return
         incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
         if await self._off_loop(self._memory.recording.accept, incoming):
             self._answering.pictures.keep(event.event_id, event.images)
             self._conversations.enqueue(messenger, incoming)
+
+    async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
+        """One that does not name the bot is meant for it only in a thread it takes part in."""
+        if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
+            await self._teaching.on_correction(messenger, event)
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""

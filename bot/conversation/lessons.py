@@ -79,8 +79,8 @@ def may_shelve(person: str, role: Role, episode: Episode) -> bool:
 
 def _may_review(teacher: Scope, episode: Episode) -> bool:
     """Public talk, which anybody may read; private talk only from inside; a direct conversation never."""
-    if episode.visibility is Visibility.PRIVATE:
-        return teacher.visibility is Visibility.PRIVATE and teacher.channel == episode.channel
+    if episode.visibility in (Visibility.PRIVATE, Visibility.SHARED) or teacher.visibility is Visibility.SHARED:
+        return (teacher.visibility, teacher.channel) == (episode.visibility, episode.channel)
     return episode.visibility is Visibility.PUBLIC and teacher.workspace == episode.workspace
 
 

@@ -65,6 +65,7 @@ class RatingDesk:
 
 def _may_read(reader: Scope, episode: Episode) -> bool:
     """Whether an answer's words may be repeated here: public ones, those of this place, one's own among four eyes."""
-    if episode.visibility is Visibility.PUBLIC or episode.channel == reader.channel:
+    is_public = episode.visibility is Visibility.PUBLIC and reader.visibility is not Visibility.SHARED
+    if is_public or episode.channel == reader.channel:
         return True
     return reader.visibility is Visibility.DIRECT and reader.person == episode.person

@@ -1,16 +1,18 @@
 """Reactions, buttons and corrections: find the answer, store what was said of it, show what came of it."""
 
 import logging
+import re
 
 from bot.conversation import wording
 from bot.conversation.commands import find_run
 from bot.conversation.off_loop import OffLoop
-from bot.conversation.speech import say
+from bot.conversation.speech import say, tell
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
     PersonCommand,
     PersonCorrection,
+    PersonMessage,
     PersonReaction,
     PersonTeaching,
     PersonVote,
@@ -19,7 +21,7 @@ from bot.model import (
 from bot.ports import Messenger
 from memory.emoji import EmojiMap
 from memory.errors import NotFound
-from memory.model import Reaction, Role
+from memory.model import Reaction, Role, Visibility
 from memory.service import Memory, Taught
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 LESSON_MARK = "🧠"
 
 _BUTTON = "button"
+_LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 
 
 class TeachingDesk:
@@ -68,6 +71,10 @@ class TeachingDesk:
         taught = await self._off_loop(
             self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
         )
+        if not taught.is_known and isinstance(event, PersonVote):
+            # Buttons stay under answers for ever. A reaction may be about anything, and overtake the answer's own row.
+            await say(messenger, event, wording.NO_SUCH_ANSWER)
+            return
         await self._show_mark(messenger, taught)
         if taught.is_limited and taught.is_new_opinion:
             await self._say_limit_once(messenger, event)
@@ -107,15 +114,7 @@ class TeachingDesk:
 
     async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Somebody says what would have been right."""
-        about = PersonCommand(
-            event_id=event.event_id,
-            scope=event.scope,
-            name="correct",
-            argument="",
-            at=event.at,
-            message_id=event.message_id,
-        )
-        run_id = await self._off_loop(find_run, self._memory, about)
+        run_id = await self._meant(event, event.message_id)
         if run_id is None:
             await say(messenger, event, wording.NO_SUCH_ANSWER if event.message_id else wording.NO_ANSWER_YET)
             return
@@ -134,9 +133,32 @@ class TeachingDesk:
             await say(messenger, event, wording.NO_SUCH_ANSWER)
             return
         if outcome is not None:
-            is_lesson = outcome.failed.verdict.is_validated
-            await self._mark(messenger, outcome.failed.workspace, outcome.failed.run_id, is_lesson)
+            failed = outcome.failed
+            await self._mark(messenger, failed.workspace, failed.run_id, failed.is_lesson)
             await say(messenger, event, wording.corrected(outcome, messenger.spell))
+
+    async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
+        """Whether a question looked like a correction that lacks its spelling, and the person was told: once a month.
+
+        It is not answered then: its answer would be the last one, which the correction would meet.
+        """
+        if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._meant(event) is None:
+            return False
+        occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
+        is_first = await self._off_loop(self._memory.recording.first_time, event.scope.workspace, occasion)
+        return is_first and await tell(messenger, event, wording.how_to_correct(messenger.spell))
+
+    async def _meant(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
+        """The run of the answer to correct. In a thread that others read, none from outside of it: they saw no such."""
+        scope = event.scope
+        if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:
+            has_answered = self._memory.recording.has_answered_in
+            if not await self._off_loop(has_answered, scope.workspace, scope.channel, scope.thread):
+                return None
+        about = PersonCommand(
+            event_id=event.event_id, scope=scope, name="correct", argument="", at=event.at, message_id=message_id
+        )
+        return await self._off_loop(find_run, self._memory, about)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
         """Somebody teaches an answer nobody had asked for yet."""
@@ -156,9 +178,12 @@ class TeachingDesk:
     # Marks ----------------------------------------------------------------------------------------------------
 
     async def _show_mark(self, messenger: Messenger, taught: Taught) -> None:
-        """🧠 comes when the answer became a lesson and goes when it stopped being one."""
+        """🧠 comes when an answer became a lesson and goes when it stopped being one: this one, and what it moved."""
         if taught.root is not None and taught.is_lesson != taught.was_lesson:
             await self._mark(messenger, taught.root.workspace, taught.root.run_id, taught.is_lesson)
+        for was, other in taught.elsewhere:
+            if other.is_root and other.is_lesson != was.overall.is_validated:
+                await self._mark(messenger, other.workspace, other.run_id, other.is_lesson)
 
     async def refresh_mark(self, messenger: Messenger, workspace: str, run_id: str) -> None:
         """Show on the answer whether it is a lesson now."""
@@ -166,8 +191,7 @@ class TeachingDesk:
             view = await self._off_loop(self._memory.audit.run, workspace, run_id)
         except NotFound:
             return
-        is_lesson = view.root.archived_at is None and view.root.verdict.is_validated
-        await self._mark(messenger, workspace, run_id, is_lesson)
+        await self._mark(messenger, workspace, run_id, view.root.is_lesson)
 
     async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
         sent = await self._off_loop(self._posted_parts, workspace, run_id)

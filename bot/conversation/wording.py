@@ -32,7 +32,8 @@ def help_text(spell: Spell, role: Role) -> str:
     """What the bot is for and which commands somebody in this role may use."""
     lines = [
         "Ask me anything. When an answer is right, react 👍; when it is wrong, react 👎 and tell me what would have "
-        "been right. I use what people taught me the next time somebody asks something like it.",
+        f"been right: `{spell('correct')} ...`. I use what people taught me the next time somebody asks something "
+        "like it.",
         "",
         *(f"- `{spell(name)}` - {what}" for name, what in _COMMANDS.items()),
     ]
@@ -61,6 +62,14 @@ def ask_correction(spell: Spell) -> str:
     return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
 
 
+def how_to_correct(spell: Spell) -> str:
+    """To whoever may have meant a correction and wrote what is a question to the agent."""
+    return (
+        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, send "
+        "it once more."
+    )
+
+
 DIRECT_PLACE = "DM"
 """What messengers call the place of a direct conversation."""
 NOTHING_TO_UNDO = "There is nothing of yours to take back."
@@ -70,6 +79,7 @@ NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
 NOTHING_RUNNING = "I am not working on anything here."
 NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
+_KEPT_APART = {"discord": "Each server is kept apart, and so are our direct messages: say it in each of them."}
 NO_DATA = "I keep nothing about you here."
 NO_SUCH_LESSON = "I have no such lesson here."
 NO_SUCH_RATING = "There is no such rating of yours."
@@ -143,13 +153,13 @@ TOO_MANY_VOTES = (
 )
 
 
-def undone(what: Undone, spell: Spell) -> str:
+def undone(what: Undone) -> str:
     """What was taken back."""
     goal = shown_line(what.episode.goal, 60)
     if what.what == "correction":
-        return f"Forgotten: your correction for “{goal}”. `{spell('undo')}` again takes back the one before."
+        return f"Forgotten: your correction for “{goal}”."
     reaction = what.what.partition(":")[2] or "vote"
-    return f"Taken back: your {reaction} on the answer to “{goal}”. `{spell('undo')}` again takes back the one before."
+    return f"Taken back: your {reaction} on the answer to “{goal}”."
 
 
 def beliefs(lines: Sequence[str], place: str, page: str) -> str:
@@ -292,41 +302,58 @@ def nothing_to_purge(person: str) -> str:
 def purge_question(planned: Purge, command: str) -> str:
     """The one question before everything that a person taught is withdrawn."""
     return (
-        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {_purge_counts(planned)}. It all stays "
+        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {purge_counts(planned)}. It all stays "
         f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
     )
 
 
 def purged(done: Purge) -> str:
     """What was withdrawn."""
-    return f"Taken back from {shown_line(done.taught_by, 40)}: {_purge_counts(done)}."
+    return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
 
 
-def _purge_counts(purge: Purge) -> str:
-    own = (
-        f"{_count(purge.votes, 'vote')}, {_count(purge.lessons, 'lesson')}, {_count(purge.corrections, 'correction')}, "
-        f"{_count(purge.promotions, 'promotion')}"
+def purge_counts(purge: Purge) -> str:
+    """What a purge takes back, without what there is none of."""
+    taken = _counts(
+        (purge.votes, "vote"),
+        (purge.lessons, "lesson"),
+        (purge.corrections, "correction"),
+        (purge.promotions, "promotion"),
+        (purge.shelved, "archived or restored lesson"),
+        (purge.released, "released lesson"),
+        (purge.grades, "grade"),
+        (purge.values, "topic value"),
+        (purge.topics, "topic"),
     )
-    if purge.shelved:
-        own += f"; {_count(purge.shelved, 'lesson')} of others they had archived or restored"
-    return f"{own}; and {_count(purge.unlearned, 'other lesson')} that rested on it back to pending"
+    rest = f"; and {_count(purge.unlearned, 'other lesson')} that rested on it back to pending"
+    return f"{taken}{rest if purge.unlearned else ''}"
+
+
+def elsewhere(scope: Scope) -> str:
+    """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
+    apart = _KEPT_APART.get(scope.platform, "")
+    return f"\n{apart}" if apart else ""
 
 
 def forget_question(held: Holdings, command: str) -> str:
     """The one question before everything of a person is erased."""
-    return (
-        f"This erases {_count(len(held.messages), 'message')}, {_count(len(held.episodes), 'episode')}, "
-        f"{_count(len(held.reactions), 'vote')} of yours, and {_count(len(held.derived), 'episode')} of others that "
-        f"repeat your words. It cannot be undone. To go ahead: `{command}`"
-    )
+    return f"This erases {held_counts(held)}. It cannot be undone. To go ahead: `{command}`"
+
+
+def held_counts(held: Holdings) -> str:
+    """What is kept of a person, without what there is none of."""
+    return _erasable(len(held.messages), len(held.episodes), len(held.reactions), len(held.derived))
 
 
 def forgotten(erased: Erased) -> str:
     """What was erased."""
-    return (
-        f"Erased: {_count(erased.messages, 'message')}, {_count(erased.episodes, 'episode')}, "
-        f"{_count(erased.reactions, 'vote')} of yours, and {_count(erased.derived, 'episode')} that repeated them."
-    )
+    return f"Erased: {_erasable(erased.messages, erased.episodes, erased.reactions, erased.derived)}."
+
+
+def _erasable(messages: int, episodes: int, votes: int, derived: int) -> str:
+    own = _counts((messages, "message"), (episodes, "episode"), (votes, "vote"))
+    rest = f"{_count(derived, 'episode')} of others with the same words"
+    return f"{own}, and {rest}" if own and derived else own or rest
 
 
 def verdict_word(verdict: Verdict) -> str:
@@ -341,3 +368,7 @@ def verdict_word(verdict: Verdict) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _counts(*counted: tuple[int, str]) -> str:
+    return ", ".join(_count(number, noun) for number, noun in counted if number)
