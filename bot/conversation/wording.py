@@ -65,8 +65,8 @@ def ask_correction(spell: Spell) -> str:
 def how_to_correct(spell: Spell) -> str:
     """To whoever may have meant a correction and wrote what is a question to the agent."""
     return (
-        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, send "
-        "it once more."
+        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
+        "send it once more."
     )
 
 
