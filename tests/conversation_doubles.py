@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from bot.conversation.answering import Answering, MemoryRecall
 from bot.conversation.goodbot import Goodbot
 from bot.conversation.off_loop import OffLoop
-from bot.errors import MessengerUnavailable
+from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
     BotMessage,
@@ -43,6 +43,7 @@ class RecordingMessenger:
         self.shown: list[str] = []
         self.fails: set[str] = set()
         """`post`, `mark` or `progress`; or the text of a message that is not taken."""
+        self.refusal: MessengerError = MessengerUnavailable("the platform is down")
         self.arrived: asyncio.Queue[BotMessage] = asyncio.Queue()
         self.after_post: Callable[[], Awaitable[None]] | None = None
 
@@ -57,7 +58,7 @@ class RecordingMessenger:
 
     async def post(self, message: BotMessage) -> MessageRef:
         if self.fails & {"post", message.text}:
-            raise MessengerUnavailable("the platform is down")
+            raise self.refusal
         self.posts.append(message)
         self.arrived.put_nowait(message)
         message_id = f"post-{len(self.posts)}"

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import Address
 from memory.model import Role
-from tests.conversation_doubles import BOB, TEA, Chat
+from tests.conversation_doubles import ANA, BOB, TEA, Chat
 from tests.world import scope
 
 
@@ -65,3 +66,16 @@ async def test_while_things_load_people_are_heard_and_the_answer_waits_without_a
     await chat.correct("late", by=channels[0])
     assert len(chat.world.recalled("early", channels[0])) == 1
     chat.off_loop.close()
+
+
+@pytest.mark.parametrize("refusal", [NotPermitted("no"), ChannelNotFound("gone")])
+async def test_an_asker_whose_answer_may_not_be_posted_is_told_once_alone(chat: Chat, refusal: MessengerError) -> None:
+    chat.messenger.fails.add("the answer to lunch?")
+    chat.messenger.refusal = refusal
+    await chat.ask("lunch?")
+    for _ in range(2):
+        await chat.bot.redeliver(chat.messenger)
+        await chat.bot.idle()
+    [told] = chat.messenger.posts
+    assert "may not write" in told.text
+    assert told.private_to == ANA.person

@@ -4,6 +4,7 @@ import asyncio
 import io
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -170,6 +171,20 @@ async def test_channels_that_are_closed_gone_or_left_are_named(server: DiscordSe
     server.removes_bot(session.guild)
     with pytest.raises(ChannelNotFound, match=session.general.id):
         await session.posted()
+
+
+async def test_where_it_may_not_write_a_person_is_told_directly(server: DiscordServer, session: Session) -> None:
+    server.rights(session.general, server.bot, deny=Permission.SEND_MESSAGES)
+    notice = BotMessage(
+        workspace=session.workspace,
+        channel=session.general.id,
+        text="I may not write there.",
+        private_to=session.ana.id,
+    )
+    await session.messenger.post(notice)
+    assert [said.content for said in server.said(server.dm(session.ana))] == ["I may not write there."]
+    with pytest.raises(NotPermitted):
+        await session.messenger.post(replace(notice, private_to=""))
 
 
 async def test_a_locked_thread_takes_nothing(server: DiscordServer, session: Session) -> None:

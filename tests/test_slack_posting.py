@@ -100,6 +100,14 @@ async def test_where_a_person_cannot_be_told_alone_they_are_told_directly(server
     assert [words(message) for message in server.said_by_bot(ana.dm)] == ["Noted."]
 
 
+async def test_where_only_some_may_write_a_person_is_told_directly(server: SlackServer) -> None:
+    ana, news = server.person("ana"), server.channel("news")
+    server.faults.next("chat.postEphemeral", Refused("restricted_action"))
+    async with connected(server) as session:
+        await session.messenger.post(session.notice(news, ana, "I may not write there."))
+    assert [words(message) for message in server.said_by_bot(ana.dm)] == ["I may not write there."]
+
+
 async def test_where_blocks_are_refused_the_words_are_said_all_the_same(server: SlackServer) -> None:
     server.faults.next("chat.postMessage", Refused("invalid_blocks"))
     channel = server.channel("general")

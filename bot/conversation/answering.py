@@ -10,7 +10,7 @@ from bot.conversation import wording
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
-from bot.errors import ChannelNotFound, MessengerError, ModelError, TooLong
+from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
@@ -228,6 +228,8 @@ class Answering:
                 ref = await messenger.post(message)
             except MessengerError as error:
                 await self._refuse(incoming, part, error)
+                if isinstance(error, (ChannelNotFound, NotPermitted)):
+                    await self._tell_asker(messenger, incoming)
                 return overtaken
             if await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
@@ -246,6 +248,20 @@ class Answering:
             level = logging.INFO if run_id in self._refused else logging.ERROR
             log.log(level, "part %d of answer %s was not posted and is offered again: %s", part.part, run_id, error)
             self._refused.add(run_id)
+
+    async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Say once, to the asker alone, why no answer appears: without a word they would wait for it."""
+        scope = incoming.scope
+        if not await self._off_loop(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
+            return
+        text = wording.may_not_post(scope.place)
+        notice = BotMessage(
+            workspace=scope.workspace, channel=scope.channel, thread=scope.thread, text=text, private_to=scope.person
+        )
+        try:
+            await messenger.post(notice)
+        except MessengerError as error:
+            log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
 
     def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
         with self._memory.store.read() as tx:

@@ -100,6 +100,14 @@ def apology(short_id: str) -> str:
     )
 
 
+def may_not_post(place: str) -> str:
+    """To an asker whose answer the platform does not take where they asked."""
+    where = {"": "there", DIRECT_PLACE: "there"}.get(place, f"in {place}")
+    return (
+        f"I have an answer for you, but I may not write {where}. Ask whoever manages it to let me, then ask me again."
+    )
+
+
 def lesson_line(used: UsedLesson) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
     episode = used.episode

@@ -31,7 +31,7 @@ from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
 from bot.adapters.naming import by_name
 from bot.adapters.recent import Recent
 from bot.adapters.splitting import size, split
-from bot.errors import ChannelNotFound, MessengerError, TooLong
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import Clock, NewId
 
@@ -80,6 +80,14 @@ class Posting:
             ref = _ref(message, await self._send_answer(message))
             self._last_answers.put(message.thread or message.channel, ref.message_id)
             return ref
+        try:
+            return await self._notice(message)
+        except (ChannelNotFound, NotPermitted):
+            if not message.private_to or message.workspace == DIRECT_WORKSPACE:
+                raise
+        return _ref(message, await self.direct(message.private_to, message.text))
+
+    async def _notice(self, message: BotMessage) -> MessageRef:
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))

@@ -38,7 +38,13 @@ log = logging.getLogger(__name__)
 
 _EMOJI_NAMES = {"🧠": "brain", "👀": "eyes", "👍": "+1", "👎": "-1", "🛑": "octagonal_sign", "📝": "memo"}
 _SAME_ALREADY = frozenset({"already_reacted", "no_reaction"})
-_NOBODY_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
+_OUT_OF_REACH = frozenset(
+    {
+        *("channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived", "no_permission"),
+        *("restricted_action", "restricted_action_thread_only_channel"),
+    }
+)
+"""Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
@@ -230,8 +236,8 @@ class SlackMessenger:
             if message.channel.startswith("D"):
                 return await self._post(message)
             return await self._post_ephemeral(message, message_blocks(message))
-        except ChannelNotFound as error:
-            if code_of(error) not in _NOBODY_THERE:
+        except (ChannelNotFound, NotPermitted) as error:
+            if code_of(error) not in _OUT_OF_REACH:
                 raise
             log.info("telling %s directly, for %s is out of reach: %s", message.private_to, message.channel, error)
         return await self._post_directly(message)
