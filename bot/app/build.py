@@ -6,17 +6,14 @@ Heavy libraries are imported when their object first works, never for a command 
 import asyncio
 import logging
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.app.log_format import SecretlessFormatter
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
@@ -44,29 +41,6 @@ def read_settings(config_path: Path | None = None) -> Settings:
     return load_settings(
         os.environ, config_path=config_path, cwd=Path.cwd(), data_dir=user_data_path("goodbot", appauthor=False)
     )
-
-
-def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
-    """Write the log to its file; the screen belongs to people. Where that is impossible, say so once on stderr."""
-    root = logging.getLogger()
-    root.setLevel(logging.WARNING)
-    for name in ("bot", "memory"):
-        logging.getLogger(name).setLevel(settings.log.level.upper())
-    try:
-        Path(settings.log.file).parent.mkdir(parents=True, exist_ok=True)
-        handler: logging.Handler = RotatingFileHandler(
-            settings.log.file, maxBytes=5_000_000, backupCount=3, encoding="utf-8", delay=False
-        )
-    except OSError as error:
-        sys.stderr.write(f"goodbot: no log is written: {settings.log.file}: {error.strerror}\n")
-        handler = logging.NullHandler()
-    handler.setFormatter(SecretlessFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    root.addHandler(handler)
-    if to_stderr:
-        # A service has no screen to keep clean, and its host collects what it writes there.
-        console = logging.StreamHandler()
-        console.setFormatter(handler.formatter)
-        root.addHandler(console)
 
 
 def make_embedder(settings: Settings) -> Embedder:

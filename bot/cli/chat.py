@@ -4,8 +4,9 @@ import asyncio
 
 import click
 
-from bot.app.build import open_memory, start_log
+from bot.app.build import open_memory
 from bot.app.chat import chat as run_chat
+from bot.app.log_file import start_log
 from bot.cli.session import settings_of
 
 

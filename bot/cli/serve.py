@@ -4,7 +4,8 @@ import asyncio
 
 import click
 
-from bot.app.build import open_memory, start_log
+from bot.app.build import open_memory
+from bot.app.log_file import start_log
 from bot.app.serve import configured
 from bot.app.serve import serve as run_platforms
 from bot.cli.session import settings_of
