@@ -140,6 +140,12 @@ def test_wrong_records_are_refused_and_keep_no_other_out(tmp_path: Path) -> None
     assert [each["goal"] for each in home.run("episodes", "list", "--json").json()] == ["right"]
 
 
+def test_an_import_of_which_nothing_was_taken_fails(tmp_path: Path) -> None:
+    done = fresh(tmp_path, "one").run("episodes", "import", str(written(tmp_path, [7, {"goal": ["g"]}])))
+    assert done.code == 1
+    assert "0 added, 0 known already, 2 refused" in done.out
+
+
 def test_orders_to_the_model_are_held_back_and_secrets_are_not_stored(tmp_path: Path) -> None:
     home = fresh(tmp_path, "one")
     records = [

@@ -5,19 +5,16 @@ from pathlib import Path
 
 import click
 
+from bot.cli.importing import import_
 from bot.cli.run_tree import print_run
-from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of, workspace_option
+from bot.cli.session import administrator, json_option, memory_of, print_json, say, workspace_option
 from bot.cli.table import print_episodes
 from memory.errors import InvalidInput
 from memory.export import export_memories
-from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
 from memory.ports import EpisodeFilter
-from memory.retrieval.prompt import shown_line
 from memory.service import Memory
 
-_LARGEST_IMPORT = 64 << 20
-"""Bytes. Far above what a team teaches in years; more would not fit the memory it is read into."""
-_REFUSALS_SHOWN = 10
 _STATUSES = click.Choice([status.value for status in EpisodeStatus])
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
 
@@ -25,6 +22,9 @@ _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
 @click.group()
 def episodes() -> None:
     """See, grade, correct and export what was remembered."""
+
+
+episodes.add_command(import_)
 
 
 def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
@@ -242,58 +242,6 @@ def export(
         say(text)
     else:
         click.echo(text)
-
-
-@episodes.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--workspace", default="", help="Into this workspace; the terminal's by default.")
-@click.option("--person", default="", help="As what this person judged; the terminal's by default.")
-@click.option("--channel", default="", help="Into this channel; the terminal's by default.")
-@click.option("--direct", is_flag=True, help="As said in a direct message.")
-@json_option
-@click.pass_context
-def import_(
-    ctx: click.Context, *, file: Path, workspace: str, person: str, channel: str, direct: bool, as_json: bool
-) -> None:
-    """Import a json export. What is there already is left alone; what is new is this person's own judgement alone."""
-    from memory.episodic import EpisodicMemory
-    from memory.lifecycle import import_memories
-
-    text = _read(file)
-    terminal = settings_of(ctx).terminal
-    scope = Scope(
-        workspace=workspace or terminal.workspace,
-        channel=channel or terminal.channel,
-        person=person or terminal.person,
-        visibility=Visibility.DIRECT if direct else Visibility.PUBLIC,
-    )
-    try:
-        with memory_of(ctx) as memory:
-            report = import_memories(text, episodic=EpisodicMemory(memory, scope))
-    except InvalidInput as error:
-        raise InvalidInput(f"cannot import {file}: {error}; or with `goodbot episodes export`") from error
-    if as_json:
-        print_json(report)
-        return
-    say(f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused")
-    for refused in report.errors[:_REFUSALS_SHOWN]:
-        say(f"  record {refused.position}: {shown_line(refused.reason, 200)}")
-    if len(report.errors) > _REFUSALS_SHOWN:
-        say(f"  and {len(report.errors) - _REFUSALS_SHOWN} more (all of them with --json)")
-
-
-def _read(path: Path) -> str:
-    """The text of an export. Raises `InvalidInput` for one that is too large, no UTF-8 or cannot be read."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_IMPORT + 1)
-        if len(content) > _LARGEST_IMPORT:
-            raise InvalidInput(f"{path} is larger than {_LARGEST_IMPORT >> 20} MiB; import it in parts")
-        return content.decode("utf-8-sig")
-    except OSError as exc:
-        raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is no UTF-8 text; make an export with `goodbot episodes export`") from exc
 
 
 def _save(path: Path, text: str) -> None:
