@@ -10,6 +10,7 @@ from bot.conversation import wording
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
+from bot.conversation.speech import notice
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
@@ -254,12 +255,8 @@ class Answering:
         scope = incoming.scope
         if not await self._off_loop(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
             return
-        text = wording.may_not_post(scope.place)
-        notice = BotMessage(
-            workspace=scope.workspace, channel=scope.channel, thread=scope.thread, text=text, private_to=scope.person
-        )
         try:
-            await messenger.post(notice)
+            await messenger.post(notice(scope, wording.may_not_post(scope.place)))
         except MessengerError as error:
             log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
 

@@ -255,7 +255,7 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        message = replace(notice(event, reply.text), choices=reply.choices, people=reply.people)
+        message = replace(notice(event.scope, reply.text), choices=reply.choices, people=reply.people)
         if reply.attachment is not None:
             await messenger.hand_over(message, reply.attachment)
         else:

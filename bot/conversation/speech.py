@@ -5,13 +5,14 @@ import logging
 from bot.errors import MessengerError
 from bot.model import BotMessage, PersonEvent
 from bot.ports import Messenger
+from memory.model import Scope
 
 log = logging.getLogger(__name__)
 
 
 async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
     """Say it where the person acted, to that person alone where the platform can. Raises `MessengerError` kinds."""
-    await messenger.post(notice(event, text))
+    await messenger.post(notice(event.scope, text))
 
 
 async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
@@ -24,9 +25,8 @@ async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
     return True
 
 
-def notice(event: PersonEvent, text: str) -> BotMessage:
-    """A message to the person who caused an event."""
-    scope = event.scope
+def notice(scope: Scope, text: str) -> BotMessage:
+    """A message to one person, where they are."""
     return BotMessage(
         workspace=scope.workspace, channel=scope.channel, thread=scope.thread, text=text, private_to=scope.person
     )

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.errors import NotFound
+from memory.errors import EmbeddingFailed, NotFound
 from memory.feedback import Detector, OverlapDetector
 from memory.fold import apply, with_verdicts
-from memory.model import Episode, Event, EventKind, TeachingPolicy, Verdicts, Vote
+from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector, Verdicts, Vote
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.redaction import Redactor
 from memory.service.tallying import file_in_index, retally, weights_of
@@ -28,6 +28,13 @@ class Core:
     detector: Detector = field(default_factory=OverlapDetector)
     ledger_days: int = 30
     redactor: Redactor = field(default_factory=Redactor)
+
+    def embedded(self, text: str) -> Vector | None:
+        """The text's embedding; None where the embedder fails, which must not keep anybody from being heard."""
+        try:
+            return self.embedder.embed([text])[0]
+        except EmbeddingFailed:
+            return None
 
 
 def record(tx: Transaction, episode: Episode, event: Event) -> Episode:

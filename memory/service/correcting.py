@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import EmbeddingFailed, InvalidInput
+from memory.errors import InvalidInput
 from memory.fold import facts
 from memory.model import (
     Episode,
@@ -114,10 +114,7 @@ class Correcting:
             root = next(iter(tx.episodes.of_run(workspace, run_id)), None)
             if root is None or tx.episodes.vectors(workspace, [root.id]):
                 return None
-        try:
-            return self._core.embedder.embed([root.goal])[0]
-        except EmbeddingFailed:
-            return None
+        return self._core.embedded(root.goal)
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}

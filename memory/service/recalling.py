@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from memory.audience import partitions_for, partitions_of
-from memory.errors import EmbeddingFailed
 from memory.model import (
     Audience,
     Episode,
@@ -145,7 +144,7 @@ class Recalling:
         """
         retrieval_id = self._core.new_id()
         config = config or self.config
-        vector = self._embed(goal)
+        vector = self._core.embedded(goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
         with self._core.store.read() as tx:
             source = IndexSource(self._core, tx, self._candidates)
@@ -193,12 +192,6 @@ class Recalling:
         stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
         unsettled = {exemplar.episode.id for exemplar in found} - stands
         return rule_lines(tx, scope, settled, unsettled, self._rule_from) if stands else ()
-
-    def _embed(self, goal: str) -> Vector | None:
-        try:
-            return self._core.embedder.embed([goal])[0]
-        except EmbeddingFailed:
-            return None
 
     def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
         """The corrections of each of these episodes that are approved where this person looks, the newest last."""

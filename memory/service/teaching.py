@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import EmbeddingFailed, InvalidInput
-from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Vector, Verdict, Visibility
+from memory.errors import InvalidInput
+from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.service.archive import why_archived
 from memory.service.core import Core, event, existing, file_in_index, record, settle
@@ -138,7 +138,7 @@ class Teaching:
         asked = usable(question, "a lesson needs a question: when should this be the answer?")
         said = usable(answer, "a lesson needs an answer")
         goal, words = self._core.redactor.text(asked), self._core.redactor.text(said)
-        vector = self._embedded(goal)
+        vector = self._core.embedded(goal)
         with self._core.store.write() as tx:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
@@ -155,12 +155,6 @@ class Teaching:
             own = replace(own_vote(lesson, role, at), event_id=event_id)
             write_vote(self._core, tx, own, now, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
-
-    def _embedded(self, goal: str) -> Vector | None:
-        try:
-            return self._core.embedder.embed([goal])[0]
-        except EmbeddingFailed:
-            return None
 
     def clear(
         self, workspace: str, channel: str, message_id: str, *, source: str, actor: str, at: datetime, event_id: str
