@@ -19,8 +19,8 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CALL = re.compile(r"[`*\s]*(?P<tool>[\w.-]+)[`*]*[ \t]*\(?(?P<rest>.*)", re.DOTALL)
-_FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
-_SPLIT = re.compile(r"^\s*(?P<flow>\w+)[ \t]*\(?(?P<policy>\w*)\)?[ \t]*:(?P<goals>.*)$", re.DOTALL)
+_FENCE = re.compile(r"^```\w*|```\Z")
+_SPLIT = re.compile(r"\s*(?P<flow>\w++)[ \t]*+\(?(?P<policy>\w*+)\)?[ \t]*+:(?P<goals>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ def _arguments(raw: str) -> dict[str, object] | None:
         return {}
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(raw)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # not JSON, a number of too many digits, too many brackets
         return None
     return value if isinstance(value, dict) else None
 

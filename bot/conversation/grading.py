@@ -110,7 +110,7 @@ def read_guess(text: str, *, grader: str) -> Guess:
     found = _OBJECT.findall(text)
     try:
         said = json.loads(found[0]) if len(found) == 1 else None
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     outcome = said.get("outcome") if isinstance(said, dict) else None
     if not isinstance(outcome, str) or outcome not in _IS_GOOD:

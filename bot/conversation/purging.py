@@ -10,13 +10,20 @@ from memory.errors import InvalidInput
 from memory.service import Memory, Purge
 
 _MENTION = re.compile(r"<@[!]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
-_YES = re.compile(r"\s+yes$", re.IGNORECASE)
+_YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
 
 
 def person_in(text: str) -> str:
     """The id of a person who is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`."""
     found = _MENTION.fullmatch(text.strip())
     return found["id"] if found else text.strip().removeprefix("@").strip()
+
+
+def read_argument(argument: str) -> tuple[str, bool]:
+    """`PERSON [yes]`: the person's id, and whether it is meant."""
+    asked = argument.strip()
+    person = _YES.sub("", asked)
+    return person_in(person), person != asked
 
 
 class PurgeDesk:
@@ -28,9 +35,7 @@ class PurgeDesk:
 
     async def purge(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         """`purge PERSON [yes]`: without `yes` it only counts."""
-        argument = command.argument.strip()
-        is_meant = _YES.search(argument) is not None
-        person = person_in(_YES.sub("", argument))
+        person, is_meant = read_argument(command.argument)
         if not person:
             return CommandReply(text=wording.whom_to_purge(spell("purge")))
         try:

@@ -13,6 +13,8 @@ MAX_CHARACTERS = 200
 _MAX_DIGITS = 300
 """Whole numbers may have this many digits; floats end there too (about 1.8e308)."""
 _MAX_FACTORIAL = 150
+_MAX_PLACES = 400
+"""Rounding to more places, before or after the point, changes nothing more."""
 
 _SYMBOLS = str.maketrans({"×": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "–": "-", "π": "pi", "’": "'"})
 _WORDS = {
@@ -58,7 +60,9 @@ def _factorial(number: float) -> int:
 
 
 def _round(number: float, digits: float = 0) -> float:
-    return round(number, int(digits)) if digits else round(number)
+    # Python raises 10 to the number of places, however many they are.
+    places = int(max(-_MAX_PLACES, min(_MAX_PLACES, digits)))
+    return round(number, places) if places else round(number)
 
 
 _OPERATORS: dict[type, Callable[..., float]] = {
@@ -154,7 +158,7 @@ def _evaluated(expression: str) -> float:
         raise ToolRetry(_not_arithmetic(expression)) from error
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ToolRetry(_not_arithmetic(expression))
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise ToolRetry(f"The result is too large: I calculate up to {_MAX_DIGITS} digits.")
     return value
 

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 CHUNK_CHARACTERS = 800
+_TITLE_CHARACTERS = 200
+"""Every passage repeats the headings above it."""
 
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +47,14 @@ def _sections(text: str, *, is_markdown: bool) -> Iterator[tuple[str, str]]:
         yield _joined(path), "\n".join(lines)
         lines = []
         level = len(match[1])
-        path = [*(entry for entry in path if entry[0] < level), (level, match[2])]
+        path = [*(entry for entry in path if entry[0] < level), (level, _title(match[2]))]
     yield _joined(path), "\n".join(lines)
+
+
+def _title(heading: str) -> str:
+    """What a heading says, without the `#` that may close it."""
+    text = heading.rstrip()
+    return (text.rstrip("#").rstrip() or text[:1])[:_TITLE_CHARACTERS]
 
 
 def _joined(path: list[tuple[int, str]]) -> str:
@@ -72,17 +81,23 @@ def _pieces(paragraph: str) -> Iterator[str]:
     """The paragraph in parts of at most `CHUNK_CHARACTERS`, cut at sentences if possible, else at spaces, else hard."""
     gathered = ""
     for sentence in _SENTENCE_END.split(paragraph) if len(paragraph) > CHUNK_CHARACTERS else [paragraph]:
-        rest = sentence
-        if len(gathered) + 1 + len(rest) <= CHUNK_CHARACTERS:
-            gathered = f"{gathered} {rest}" if gathered else rest
+        if len(gathered) + 1 + len(sentence) <= CHUNK_CHARACTERS:
+            gathered = f"{gathered} {sentence}" if gathered else sentence
             continue
         if gathered:
             yield gathered
-        while len(rest) > CHUNK_CHARACTERS:
-            cut = rest.rfind(" ", CHUNK_CHARACTERS // 2, CHUNK_CHARACTERS)
-            cut = cut if cut > 0 else CHUNK_CHARACTERS
-            yield rest[:cut].strip()
-            rest = rest[cut:].strip()
-        gathered = rest
+        start = 0
+        while len(sentence) - start > CHUNK_CHARACTERS:
+            cut = sentence.rfind(" ", start + CHUNK_CHARACTERS // 2, start + CHUNK_CHARACTERS)
+            cut = cut if cut > 0 else start + CHUNK_CHARACTERS
+            yield sentence[start:cut].strip()
+            start = _after_space(sentence, cut)
+        gathered = sentence[start:]
     if gathered:
         yield gathered
+
+
+def _after_space(text: str, position: int) -> int:
+    """The position of the first character from there on that is no space."""
+    found = _SPACE.match(text, position)
+    return found.end() if found else position

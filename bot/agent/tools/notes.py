@@ -47,8 +47,8 @@ def recall_tool() -> Tool:
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         wanted = " ".join(text_argument(arguments, "key").split())
-        keys = context.memory.keys()
-        same = [key for key in keys if key == wanted] or [key for key in keys if key.casefold() == wanted.casefold()]
+        keys, folded = context.memory.keys(), wanted.casefold()
+        same = [key for key in keys if key == wanted] or [key for key in keys if key.casefold() == folded]
         value = context.memory.recall(same[0]) if same else None
         if value is not None:
             return value

@@ -104,6 +104,8 @@ _COUNTRIES = {
 }
 _OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
 _FURTHEST_OFFSET = timedelta(hours=14)
+_LONGEST = 200
+"""Characters; no place has a longer name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,10 @@ def find_place(text: str) -> Place:
 
     Raises `ToolRetry`, with suggestions, for a place that is unknown or has several time zones.
     """
-    offset = _OFFSET.fullmatch(text.strip())
+    text = text.strip()
+    if len(text) > _LONGEST:
+        raise ToolRetry(f"I know no place whose name has {len(text)} characters. Name a city, a country or a zone.")
+    offset = _OFFSET.fullmatch(text)
     if offset is not None:
         return _fixed(offset)
     known = _gazetteer()

@@ -12,23 +12,26 @@ from bot.adapters.llm.offline.arithmetic import find_expression, without_express
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.wording import content_words
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
-_QUOTED = re.compile(r"[\"“«`]([^\"”»`]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")
+_QUOTED = re.compile(r"[\"“«`]([^\"“«`”»]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")
 
+# Only how a request begins is matched; what follows is cut at plain places, each text looked through once.
+_PLEASE = r"(?:please\s+|can\s+you\s+|could\s+you\s+)*"
 _REMEMBER = re.compile(
-    r"^(?:please\s+|can\s+you\s+|could\s+you\s+)*(?:remember|note|save|store|keep\s+in\s+mind|write\s+down|memori[sz]e)"
-    r"(?:\s+down)?(?:\s+that)?[\s:,]+(?P<key>.+?)\s*(?:\s(?:is|are|was|were)\s|=|:\s)\s*(?P<value>.+?)[.!]*$",
-    re.IGNORECASE | re.DOTALL,
+    rf"{_PLEASE}(?:remember|note|save|store|keep\s+in\s+mind|write\s+down|memori[sz]e)(?:\s+down)?(?:\s+that)?[\s:,]++",
+    re.IGNORECASE,
 )
+_BE = re.compile(r"\s(?:is|are|was|were)\s|=|:\s", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|your)\s+", re.IGNORECASE)
 _SEARCH = re.compile(
-    r"^(?:please\s+|can\s+you\s+|could\s+you\s+)*(?:search|look|find|check|query)(?:\s+(?:up|in|through|for|me))*"
+    rf"{_PLEASE}(?:search|look|find|check|query)(?:\s+(?:up|in|through|for|me))*"
     r"(?:\s+(?:the|our|this|my|your|all))?"
     r"(?:\s+(?:docs?|documents?|documentation|knowledge(?:\s+base)?|handbook|wiki|notes|files|folder|conversation|chat|"
-    r"channel|history|messages))+\s+(?:for|about|on|to\s+find)\s+(?P<topic>.+?)[.!?]*$",
-    re.IGNORECASE | re.DOTALL,
+    r"channel|history|messages))+\s+(?:for|about|on|to\s+find)\s+(?=\S)",
+    re.IGNORECASE,
 )
-_ABOUT = re.compile(r"\babout\s+(?:the\s+|our\s+|my\s+|a\s+)?(?P<topic>\w.*?)[\s.!?]*$", re.IGNORECASE | re.DOTALL)
+_ABOUT = re.compile(r"\babout\s+(?:the\s+|our\s+|my\s+|a\s+)?(?=\w)", re.IGNORECASE)
+_CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +126,8 @@ def _flag(name: str, goal: str) -> _Found | None:
 
 def _number(name: str, kind: str, goal: str, *, is_needed: bool) -> _Found | None:
     """The number beside the argument's name; for a required one, else the first number there is."""
-    word = re.escape(name.replace("_", " "))
-    near = re.search(rf"\b{word}\D{{0,5}}(-?\d+(?:\.\d+)?)|(-?\d+(?:\.\d+)?)\s+{word}s?\b", goal, re.IGNORECASE)
+    word, number = re.escape(name.replace("_", " ")), r"\d++(?:\.\d++)?"
+    near = re.search(rf"\b{word}\D{{0,5}}(-?{number})|((?:-|(?<!\d)){number})\s+{word}s?\b", goal, re.IGNORECASE)
     if near is not None:
         text = near[1] or near[2]
     elif is_needed and (first := _NUMBER.search(goal)):
@@ -164,21 +167,40 @@ def _place(goal: str) -> _Found | None:
 
 
 def _topic(goal: str) -> _Found | None:
-    search = _SEARCH.match(goal.strip())
+    goal = goal.strip()
+    search = _SEARCH.match(goal)
     if search:
-        return _Found(value=search["topic"], span=search["topic"], is_search=True)
+        topic = _unmarked(goal[search.end() :], ".!?")
+        return _Found(value=topic, span=topic, is_search=True)
     about = _ABOUT.search(goal)
-    return _Found(value=goal.strip(), span=about["topic"] if about else "", is_search=True)
+    return _Found(value=goal, span=_CLOSING.sub("", goal[about.end() :]) if about else "", is_search=True)
 
 
 def _key(goal: str) -> _Found | None:
-    match = _REMEMBER.match(goal.strip())
-    return _Found(value=_ARTICLE.sub("", match["key"].strip()), fit=1.0) if match else None
+    fact = _fact(goal)
+    return _Found(value=_ARTICLE.sub("", fact[0]), fit=1.0) if fact else None
 
 
 def _value(goal: str) -> _Found | None:
-    match = _REMEMBER.match(goal.strip())
-    return _Found(value=match["value"].strip(), fit=1.0) if match else None
+    fact = _fact(goal)
+    return _Found(value=fact[1], fit=1.0) if fact else None
+
+
+def _fact(goal: str) -> tuple[str, str] | None:
+    """What to remember as (key, value): "note that the door code is 4711" is ("the door code", "4711")."""
+    goal = goal.strip()
+    asked = _REMEMBER.match(goal)
+    # The key has a character at least, so a separator is looked for behind it.
+    between = _BE.search(goal, asked.end() + 1) if asked else None
+    if asked is None or between is None:
+        return None
+    key, value = goal[asked.end() : between.start()].strip(), goal[between.end() :].strip()
+    return (key, _unmarked(value, ".!").strip()) if key and value else None
+
+
+def _unmarked(text: str, marks: str) -> str:
+    """The text without the marks at its end, unless it is nothing but marks."""
+    return text.rstrip(marks) or text[:1]
 
 
 def _listed_key(goal: str, keys: Sequence[str]) -> _Found | None:

@@ -16,7 +16,9 @@ _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TO_TWENTY.spli
     "hundred": "100",
 }
 
-_N = r"(\d[\d,]*(?:\.\d+)?%?)"
+# Numbers are taken whole: a number that could also be read as several would be tried in every way of cutting it.
+_N = r"(\d[\d,]*+(?:\.\d++)?%?)"
+_AFTER_NUMBER = r"(?:(?<=\d)|(?<=\d[,%]))\s*+"
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
     for pattern, replacement in (
@@ -26,9 +28,9 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<=\d)\s*(?:percent|per cent)\b", "%"),
         (rf"\bhalf of\s+{_N}", r"50% of \1"),
         (rf"\bthe\s+(?=(?:square\s+)?root\b|{_N})", ""),
-        (rf"\b(?:square\s+root|root)\s+(?:of\s+)?\(?\s*{_N}\s*\)?", r"sqrt(\1)"),
-        (rf"{_N}\s*(?:squared|²)", r"\1 ^ 2"),
-        (rf"{_N}\s*(?:cubed|³)", r"\1 ^ 3"),
+        (rf"\b(?:square\s+root|root)\s+(?:of\s+)?(?:\(\s*)?{_N}\s*\)?", r"sqrt(\1)"),
+        (rf"{_AFTER_NUMBER}(?:squared|²)", " ^ 2"),
+        (rf"{_AFTER_NUMBER}(?:cubed|³)", " ^ 3"),
         (r"(?<=[\d)%])\s*to the power of\s*(?=[\d(])", " ^ "),
         (rf"\badd\s+{_N}\s+(?:and|to)\s+{_N}", r"\1 + \2"),
         (rf"\bsum of\s+{_N}\s+and\s+{_N}", r"\1 + \2"),
@@ -44,15 +46,17 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _FUNCTION = r"(?:sqrt|round|abs|log(?:10|2)?|ln|exp|sin|cos|tan|floor|ceil|factorial|min|max)(?=\s*\()"
-_TOKEN = rf"(?:\d[\d,]*(?:\.\d+)?|\.\d+|\*\*|//|[-+*/%^(),]|(?<=%)\s*of\b|{_FUNCTION}|pi\b)"
-_SPAN = re.compile(rf"(?<![\w.]){_TOKEN}(?:\s*{_TOKEN})*(?!\w)", re.IGNORECASE)
+_TOKEN = rf"(?>\d[\d,]*(?:\.\d+)?|\.\d+|\*\*|//|[-+*/%^(),]|(?<=%)\s*of\b|{_FUNCTION}|pi\b)"
+_SPAN = re.compile(rf"(?<![\w.])(?<!\d,)(?<!,,){_TOKEN}(?>\s*{_TOKEN})*(?!\w)", re.IGNORECASE)
 _OPERATION = re.compile(
-    rf"[\d)%i]\s*(?:\*\*|//|[-+*/^%])\s*[-+(]*\s*(?:\d|pi\b|{_FUNCTION})|%\s*of\s*[\d(]|{_FUNCTION}\s*\(", re.IGNORECASE
+    rf"[\d)%i]\s*(?:\*\*|//|[-+*/^%])\s*+[-+(]*+\s*+(?:\d|pi\b|{_FUNCTION})|%\s*of\s*[\d(]|{_FUNCTION}\s*\(",
+    re.IGNORECASE,
 )
 _NOT_ARITHMETIC = re.compile(
     r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?/\d\d?/\d{2,4}|24/7|"  # dates, round the clock
     r"\+[\d ]+|0\d+(?:[- ]\d+)+|\d{3}-\d{4,}|\d{3,}(?:-\d{3,}){2,}"  # telephone numbers
 )
+_UNFINISHED = re.compile(r"(?<![\s,+*/^(-])[\s,+*/^(-]++\Z")
 _LONGEST = 300
 
 
@@ -82,9 +86,10 @@ def _rewrite(text: str) -> str:
 
 def _balanced(span: str) -> str:
     """The span without operators and commas at its end, and without brackets that have no partner."""
-    expression = re.sub(r"[\s,+*/^(-]+$", "", span.strip(" ,"))
-    while expression.count("(") > expression.count(")"):
-        expression = expression.replace("(", "", 1)
-    while expression.count(")") > expression.count("("):
-        expression = "".join(expression.rsplit(")", 1))
+    expression = _UNFINISHED.sub("", span.strip(" ,"))
+    surplus = expression.count("(") - expression.count(")")
+    if surplus > 0:
+        expression = expression.replace("(", "", surplus)
+    elif surplus < 0:
+        expression = "".join(expression.rsplit(")", -surplus))
     return expression.strip()

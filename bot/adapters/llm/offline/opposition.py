@@ -2,6 +2,7 @@
 
 import re
 
+from bot.adapters.llm.offline.similarity import COMPARED_CHARACTERS
 from bot.adapters.llm.offline.wording import words
 
 _OPPOSITES = (
@@ -55,7 +56,9 @@ def are_opposed(one: str, other: str) -> bool:
 
     Each names something (a proper name, an acronym, a number) that the other does not mention; or one asks for a place
     and the other for a count, a person, ...; or one says the opposite of a word of the other ("open", "close").
+    Looks at as much of them as is compared otherwise.
     """
+    one, other = one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]
     if _has_name_missing_in(one, other) and _has_name_missing_in(other, one):
         return True
     wanted, offered = _asked_for(one), _asked_for(other)

@@ -3,10 +3,12 @@
 import re
 
 _SMALL = r"(?:de|da|do|del|la|le|of|the|and|sur|am)"
-_NAME = rf"[^\W\d_a-zà-ÿ][\w.'’/+-]*(?:[ -](?:{_SMALL}[ -])*[^\W\d_a-zà-ÿ][\w.'’/+-]*)*"
-_LOWER_CASE = r"[^\W\d_][\w.'’/+-]*(?:[ -][^\W\d_][\w-]*){0,2}"
+_CAPITALISED = r"[^\W\d_a-zà-ÿ][\w.'’/+-]*+"
+# Words are taken whole and parted by spaces alone, so that a chain of them can be read in one way only.
+_NAME = rf"{_CAPITALISED}(?: (?:{_SMALL}[ -])*{_CAPITALISED})*"
+_LOWER_CASE = r"[^\W\d_][\w.'’/+-]*+(?: [^\W\d_][\w-]*+){0,2}"
 _AFTER_PREPOSITION = re.compile(rf"\b(?:[Ii]n|IN|[Aa]t|[Ff]or)\s+(?:the\s+)?(?P<place>{_NAME}|{_LOWER_CASE})")
-_BEFORE_TIME = re.compile(rf"(?P<place>{_NAME}?)(?:['’]s)?\s+time\b")
+_BEFORE_TIME = re.compile(rf"(?P<place>{_NAME})(?P<time>\s++time\b)?")
 _NOT_A_PLACE = re.compile(
     r"(?:moment|morning|afternoon|evening|night|noon|midnight|times?|days?|now|today|tomorrow|yesterday|weeks?|months?|"
     r"years?|minutes?|hours?|seconds?|general|advance|total|case|fact|me|us|you|all|home|work|our|my|your|it|this|that|"
@@ -26,8 +28,8 @@ def find_place(text: str) -> str:
         place = _REST.sub("", match["place"]).strip(" .,'’")
         if place and not _NOT_A_PLACE.match(place):
             return place
-    named = _BEFORE_TIME.search(text)
-    return named["place"] if named and not _ASKS.match(named["place"]) else ""
+    named = next((match["place"] for match in _BEFORE_TIME.finditer(text) if match["time"]), "")
+    return "" if _ASKS.match(named) else named
 
 
 _ASKS = re.compile(r"(?:what|which|current|the|local|exact|tell|give|show|at|any|some|no)\b", re.IGNORECASE)

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from memory.model import Lesson
 from memory.retrieval.prompt import RULES_HEADER
 
-_GOAL = re.compile(r"<goal>\n(.*)\n</goal>\s*\Z", re.DOTALL)
-_LESSONS = re.compile(r"^<lessons>\n(.*?)\n</lessons>$", re.DOTALL | re.MULTILINE)
-_FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID|DISPUTED): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)'")
+_GOAL_BEGINS, _GOAL_ENDS = "<goal>\n", "\n</goal>"
+_FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID|DISPUTED): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)")
 _FIELD = re.compile(
     r"(?P<name>This worked|This failed|Steps|Answer|That answer was wrong|Do this instead|"
     r"The task still failed because): ?(?P<text>.*)"
 )
-_KEYS = re.compile(r"^<working-memory>\n(.*?)\n</working-memory>$", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"- (?P<key>.+?)(?: \(from node [\w.]+\))?")
 _OUTPUT = re.compile(r"\s*<tool-output[^>\n]*>\n?(.*?)\n?</tool-output>\s*", re.DOTALL)
-_NEUTRALISED = re.compile(r"&lt;(?=\s*/?\s*(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_NEUTRALISED = re.compile(r"&lt;(?=\s*+/?\s*+(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +47,15 @@ class Prompt:
 
 def read_prompt(text: str) -> Prompt:
     """Goal and lessons of a node's first turn. A text without the blocks is a goal as a whole."""
-    goal = _GOAL.search(text)
-    if goal is None:
+    begin, end = text.find(_GOAL_BEGINS), len(text.rstrip()) - len(_GOAL_ENDS)
+    goes_from = begin + len(_GOAL_BEGINS)
+    if begin < 0 or end < goes_from or not text.startswith(_GOAL_ENDS, end):
         return Prompt(goal=text.strip())
-    before = text[: goal.start()]
-    lessons = _LESSONS.search(before)
-    listed = _KEYS.search(before)
-    keys = [_KEY.fullmatch(line) for line in listed[1].split("\n")] if listed else []
+    before = text[:begin]
+    keys = (_KEY.fullmatch(line) for line in _lines_within("working-memory", before))
     return Prompt(
-        goal=_plain(goal[1]),
-        lessons=tuple(_read_lessons(lessons[1].split("\n"))) if lessons else (),
+        goal=_plain(text[goes_from:end]),
+        lessons=tuple(_read_lessons(_lines_within("lessons", before))),
         keys=tuple(_plain(key["key"]) for key in keys if key),
     )
 
@@ -69,6 +66,13 @@ def read_output(text: str) -> str:
     return _plain(wrapped[1] if wrapped else text)
 
 
+def _lines_within(block: str, text: str) -> list[str]:
+    """What stands between the lines that open and close a block; nothing when there is no such block."""
+    begin = re.search(rf"^<{block}>\n", text, re.MULTILINE)
+    end = re.compile(rf"\n</{block}>$", re.MULTILINE).search(text, begin.end()) if begin else None
+    return text[begin.end() : end.start()].split("\n") if begin and end else []
+
+
 def _read_lessons(lines: Iterable[str]) -> list[Taught]:
     """Numbered lessons; the header above the first one is skipped, and the rules behind the last one: they repeat."""
     found: list[tuple[re.Match[str], dict[str, list[str]]]] = []
@@ -76,7 +80,7 @@ def _read_lessons(lines: Iterable[str]) -> list[Taught]:
     for line in lines:
         if line == RULES_HEADER:
             break
-        if first := _FIRST_LINE.fullmatch(line):
+        if line.endswith("'") and (first := _FIRST_LINE.fullmatch(line[:-1])):
             found.append((first, {}))
             field = []
         elif found and (match := _FIELD.fullmatch(line)):

@@ -7,8 +7,8 @@ from memory.model import Vector
 Embed = Callable[[Sequence[str]], list[Vector]]
 """`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""
 
-_LONGEST = 2_000
-"""Characters that are compared; an embedder reads no more than a few hundred words."""
+COMPARED_CHARACTERS = 2_000
+"""How much of a text is compared; an embedder reads no more than a few hundred words."""
 
 
 class Similarity:
@@ -21,7 +21,7 @@ class Similarity:
         """Cosine of `text` with each of `others`, -1..1, with one call of the embedder."""
         if not others:
             return []
-        own, *vectors = self._embed([one[:_LONGEST] for one in (text, *others)])
+        own, *vectors = self._embed([one[:COMPARED_CHARACTERS] for one in (text, *others)])
         return [float(own @ vector) for vector in vectors]
 
     def best(self, text: str, others: Sequence[str]) -> float:

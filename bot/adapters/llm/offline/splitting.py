@@ -24,6 +24,7 @@ class Split:
     parts: tuple[str, ...]
 
 
+_BREAK = r"(?<![\s,;.?!])[\s,;.?!]++"
 _FAILS = r"(?:that|this|it)\s+(?:fails|does\s*n[o'’]?t\s+work|is\s+not\s+possible)"
 # From the loosest to the tightest: "A and B, then C" is the sequence of "A and B" and "C".
 _CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -31,17 +32,17 @@ _CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for flow, pattern in (
         (
             "fallback",
-            rf"[\s,;.?!]+(?:(?:and|or)[\s,]+)?(?:or\s+else|else|if\s+{_FAILS}|otherwise|failing\s+that)[\s,]+",
+            rf"{_BREAK}(?:(?:and|or)[\s,]+)?(?:or\s+else|else|if\s+{_FAILS}|otherwise|failing\s+that)[\s,]+",
         ),
         (
             "sequence",
-            r"[\s,;.?!]+and\s+(?:then|after\s+that|afterwards)[\s,]+|"
-            r"[,;.?!]\s*(?:then|after\s+that|afterwards)[\s,]+|\s+then\s+(?=\w)",
+            rf"{_BREAK}and\s+(?:then|after\s+that|afterwards)[\s,]+|"
+            r"[,;.?!]\s*(?:then|after\s+that|afterwards)[\s,]+|(?<!\s)\s++then\s+(?=\w)",
         ),
-        ("parallel", r"[\s,;.?!]+and(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
+        ("parallel", rf"{_BREAK}and(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
     )
 )
-_COURTESY = r"(?:(?:please|also|kindly|now|(?:can|could|would|will)\s+you(?:\s+please)?)\s+)*"
+_COURTESY = r"(?:(?:please|also|kindly|now|(?:can|could|would|will)\s+you)\s+)*"
 _QUESTION = re.compile(
     _COURTESY
     + r"(?:who|whom|whose|what|which|when|where|why|how|whats|hows|wheres|whos|is|are|am|was|were|do|does|did|"
@@ -60,7 +61,8 @@ _LEFT_HANGING = re.compile(
     r"her|its|between|both|either|is|are|if)$",
     re.IGNORECASE,
 )
-_PAIRED = re.compile(r"\b(?:between|both|either)\b(?:(?!\band\b)[^.?!])*$", re.IGNORECASE)
+_PAIRED = re.compile(r"\b(?:between|both|either)\b", re.IGNORECASE)
+_PAIR_ENDS = re.compile(r"\band\b|[.?!]", re.IGNORECASE)
 _LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECASE)
 
 
@@ -92,9 +94,11 @@ def begins_a_request(text: str) -> bool:
 def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
     """Where the text between connectives starts and ends. Quotation marks hold what they enclose together."""
     pieces: list[tuple[int, int]] = []
-    start = 0
+    start = counted = marks = 0
     for match in connective.finditer(goal):
-        if goal.count('"', 0, match.start()) % 2 == 0:
+        marks += goal.count('"', counted, match.start())
+        counted = match.start()
+        if marks % 2 == 0:
             # A mark that ends the sentence belongs to what it ends.
             pieces.append((start, match.start() + (match[0][0] in "?!")))
             start = match.end()
@@ -133,7 +137,7 @@ def _may_part(before: str, after: str, flow: str) -> bool:
     that has not ended. "the difference between what we say and what we do" is one thing, too.
     """
     before = _clean(before)
-    if _breaks_off(before) or _PAIRED.search(before):
+    if _breaks_off(before) or _PAIRED.search(_PAIR_ENDS.split(before)[-1]):
         return False
     if flow != "parallel":
         return True

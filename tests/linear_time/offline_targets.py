@@ -1,0 +1,168 @@
+"""What reads somebody's text in the offline model, the agent with its tools, and the conversation."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import numpy as np
+from pydantic_ai import messages as vendor
+
+from bot.adapters.llm.dialogue import from_response
+from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
+from bot.adapters.llm.offline.choosing import Chooser
+from bot.adapters.llm.offline.deciding import Decider, Seen
+from bot.adapters.llm.offline.fitness import fitness
+from bot.adapters.llm.offline.opposition import are_opposed
+from bot.adapters.llm.offline.place import find_place
+from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
+from bot.adapters.llm.offline.similarity import Similarity
+from bot.adapters.llm.offline.splitting import begins_a_request, split
+from bot.adapters.llm.offline.wording import content_words, without_courtesy
+from bot.agent.decision import clean_subgoals, decide, is_same_goal
+from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.textual import parse
+from bot.agent.tools.calculator import calculate
+from bot.agent.tools.chunks import chunk_document
+from bot.agent.tools.places import find_place as find_zone
+from bot.conversation.grading import read_guess, request_for
+from bot.conversation.purging import read_argument
+from bot.conversation.reply import page_number, pointed
+from bot.conversation.wording import belief_line, review_line
+from bot.errors import ModelError, ToolRetry
+from bot.model import ModelReply, ModelTurn, ToolCall
+from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
+from memory.retrieval.prompt import indented, one_line
+from memory.working import Observation
+from tests.linear_time.target import Target
+from tests.offline_tools import CLOCK, OFFERED
+
+_NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+_READER = Scope(workspace="w", channel="c", person="ana")
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "limit": {"type": "integer"},
+        "days": {"type": "number"},
+        "dry_run": {"type": "boolean"},
+        "unit": {"type": "string", "enum": ["metre", "foot"]},
+    },
+    "required": ["title", "limit", "days"],
+}
+"""What no built-in tool asks for: a text by no known name, numbers, a flag, a choice."""
+
+
+def _alike_or_not(texts: Sequence[str]) -> list[Vector]:
+    """Vectors that cost nothing: two texts are the same or wholly different, by their length."""
+    return [np.eye(2, dtype=np.float32)[len(text) % 2] for text in texts]
+
+
+_SIMILARITY = Similarity(_alike_or_not)
+
+
+def _unless(fault: type[Exception], run: Callable[[str], object]) -> Callable[[str], object]:
+    """The same function, where a refusal with a reason is as good as a result."""
+
+    def tried(text: str) -> None:
+        with suppress(fault):
+            run(text)
+
+    return tried
+
+
+def _decide(goal: str, *lessons: Taught, seen: Sequence[Seen] = (), keys: tuple[str, ...] = ()) -> object:
+    return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, seen).decide()
+
+
+def _lesson(text: str) -> Taught:
+    return Taught(lesson=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
+
+
+def _example(text: str) -> Taught:
+    return Taught(lesson=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
+
+
+def _episode(text: str) -> Episode:
+    steps = (
+        Step(kind=StepKind.ACT, tool="clock", arguments={"place": text}),
+        Step(kind=StepKind.OBSERVE, text=text),
+        Step(kind=StepKind.EXPAND, flow="sequence", subgoals=(text, text)),
+    )
+    return Episode(
+        id="e", workspace="w", run_id="r", goal=text, output=text, correction=text, trajectory=steps, created_at=_NOW
+    )
+
+
+def _prompted(text: str) -> object:
+    observations = [Observation(key=text, value=text)]
+    situation = Situation(now=_NOW, why=text, flow="sequence", position=1, total=2, siblings=(text,))
+    lessons = f"1. REPEAT: answer: '{one_line(text, 300)}'\nAnswer: {indented(text)}"
+    return read_prompt(node_prompt(text, situation, lessons=lessons, memory=observations))
+
+
+def _native(text: str) -> object:
+    call = vendor.ToolCallPart(tool_name="expand", args=text)
+    reply = from_response(vendor.ModelResponse(parts=[call, vendor.TextPart(content=text)]), "m")
+    return decide(reply)
+
+
+def _expansion(text: str) -> object:
+    call = ToolCall(id="1", name="expand", arguments={"flow": "sequence", "subgoals": text})
+    return decide(ModelReply(turn=ModelTurn(text=text, calls=(call,)), model="m"))
+
+
+TARGETS: tuple[Target, ...] = (
+    # the offline model
+    Target("place", find_place),
+    Target("expression", find_expression),
+    Target("without expression", without_expression),
+    *(Target(f"arguments of {tool.name}", lambda text, tool=tool: fill(tool.parameters, text)) for tool in OFFERED),
+    Target("arguments of other types", lambda text: fill(_SCHEMA, text)),
+    Target("arguments, listed key", lambda text: fill(OFFERED[3].parameters, text, ["door code", text])),
+    Target("split, parts stand alone", lambda text: split(text, lambda _: True)),
+    Target("split, parts do not", lambda text: split(text, lambda _: False)),
+    Target("begins a request", begins_a_request),
+    Target("prompt as it is", read_prompt),
+    Target("prompt's lessons", lambda text: read_prompt(f"<lessons>\n{text}\n</lessons>\n<goal>\na\n</goal>")),
+    Target("prompt, written and read", _prompted),
+    Target("tool's output", lambda text: read_output(tool_output("clock", text))),
+    Target("tool's output as it is", read_output),
+    Target("content words", content_words),
+    Target("without courtesy", without_courtesy),
+    Target("opposed to a lesson", lambda text: are_opposed(text, "When does the Berlin office open?")),
+    Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),
+    Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, Filled(spans={"place": "a"}))),
+    Target("tools and answers", lambda text: Chooser(_SIMILARITY, Prompt(goal=text), OFFERED).rank(text)),
+    Target("decision", _decide),
+    Target("decision with a lesson", lambda text: _decide("where is it?", _lesson(text))),
+    Target("decision with steps", lambda text: _decide("where is it?", _example(text))),
+    Target("decision with a key", lambda text: _decide("recall the key", keys=(text,))),
+    Target("decision on a result", lambda text: _decide("where?", seen=[Seen(tool="search_knowledge", output=text)])),
+    Target("decision on a failure", lambda text: _decide("where?", seen=[Seen(tool="expand", output=text)])),
+    # models that are asked
+    Target("reply in words", parse),
+    Target("reply in words, call", lambda text: parse(f"Act: calculator {text}")),
+    Target("reply in words, parts", lambda text: parse(f"Expand: {text}")),
+    Target("reply with a call", _unless(ModelError, _native)),
+    Target("reply with subgoals", _expansion),
+    Target("subgoals", lambda text: clean_subgoals([text, "a"])),
+    Target("same goal", lambda text: is_same_goal(text, f"{text} ")),
+    Target("guess of a grader", lambda text: read_guess(text, grader="m")),
+    Target("question to a grader", lambda text: request_for([_episode(text)])),
+    # tools
+    Target("calculation", _unless(ToolRetry, calculate)),
+    Target("calculation of the longest", _unless(ToolRetry, lambda text: calculate(text[:200]))),
+    Target("zone of a place", _unless(ToolRetry, find_zone)),
+    Target("Markdown document", lambda text: chunk_document(text, is_markdown=True)),
+    Target("plain document", lambda text: chunk_document(text, is_markdown=False)),
+    Target(
+        "document with long headings", lambda text: chunk_document(f"# {text[:-99]}\n# a\n{text}", is_markdown=True)
+    ),
+    # what people are told, and what they point at
+    Target("lesson that is listed", lambda text: belief_line(_episode(text), Lesson.AVOID, Audience.PERSONAL, _READER)),
+    Target("lesson that waits", lambda text: review_line(_episode(text), _READER)),
+    Target("pointed", pointed),
+    Target("page", page_number),
+    Target("whom to purge", read_argument),
+)
