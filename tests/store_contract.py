@@ -69,6 +69,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
     "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
     "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
+    "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
+    "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
     "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
     "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
     "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),

@@ -281,6 +281,37 @@ class TablesContract(StoreCase):
         assert moved is not None
         assert moved.progress is Progress.DELIVERED
 
+    def test_what_was_set_aside_is_unfinished_until_its_asker_was_told(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.accept(incoming("ev2", workspace, seconds=1))
+                for run in ("r1", "r2"):
+                    tx.deliveries.put_outgoing(replace(outgoing(1, workspace), run_id=run))
+                    tx.deliveries.put_outgoing(replace(outgoing(2, workspace), run_id=run, sent_at=None))
+                    event_id = run.replace("r", "ev")
+                    assert tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.SET_ASIDE, run)
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev2"]
+            assert tx.deliveries.drop_unsent("w", "r1")
+            assert not tx.deliveries.drop_unsent("w", "r1")
+            assert [part.part for part in tx.deliveries.outgoing("w", "r1")] == [1]
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
+            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            aside = [(m.scope.workspace, m.event_id) for m in tx.deliveries.set_aside()]
+        assert aside == [("w", "ev2"), ("v", "ev2"), ("w", "ev1"), ("v", "ev1")]
+
+    def test_deaths_are_kept_with_their_message(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+            tx.deliveries.put_deaths("w", "ev1", crashes=1, kills=4)
+            tx.deliveries.put_deaths("w", "none", crashes=1, kills=4)
+        with store.read() as tx:
+            found = [tx.deliveries.incoming(workspace, "ev1") for workspace in ("w", "v")]
+            assert tx.deliveries.incoming("w", "none") is None
+        assert [(m.crashes, m.kills) for m in found if m is not None] == [(1, 4), (0, 0)]
+
     def test_a_message_is_found_by_its_place_and_reworded(self, store: Store) -> None:
         with store.write() as tx:
             tx.deliveries.accept(incoming("ev1", message_id="m1"))

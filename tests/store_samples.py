@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -341,6 +342,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.teaching.put_ledger(entry("m1", workspace))
     tx.deliveries.accept(incoming("ev1", workspace, run_id="r1"))
     tx.deliveries.put_outgoing(outgoing(1, workspace))
+    tx.deliveries.put_outgoing(replace(outgoing(3, workspace), sent_at=None, message_id=""))
     tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
     tx.steps.put_run(session_run(workspace=workspace))
     tx.steps.put(step(workspace=workspace))

@@ -67,6 +67,7 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.deliveries.incoming_of_run("w", "r1")
         tx.deliveries.unfinished()
         tx.deliveries.unfinished("w")
+        tx.deliveries.set_aside()
         tx.deliveries.said_by("w", "C1", "ana", 3)
         tx.deliveries.said_by("w", "", "ana", 3)
         tx.deliveries.outgoing("w", "r1")

@@ -1,6 +1,6 @@
 """The words of the memory package as plain, frozen values. Imports nothing but the standard library."""
 
-from memory.model.delivery import Incoming, LedgerEntry, Outgoing, Progress
+from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Progress
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,
@@ -45,6 +45,7 @@ from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, Tru
 __all__ = [
     "ActionCall",
     "Audience",
+    "Death",
     "EnvironmentState",
     "Episode",
     "EpisodeStatus",

@@ -20,6 +20,20 @@ class Progress(StrEnum):
     """Deleted, stopped or forgotten before it was answered."""
     UNDELIVERABLE = "undeliverable"
     """Answered, but the place it came from is gone or took no part for too long: not tried again."""
+    SET_ASIDE = "set_aside"
+    """The process ended again and again while it was in work: not tried again, and its asker is told so."""
+
+
+UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
+"""Where something may be left to do: to answer, to post the answer, to tell that there will be none."""
+
+CRASHES, KILLS = 2, 10
+"""How often the process may end while a message is in work before it is set aside: by a crash, by a kill.
+
+A crash left a report, so that the message is the likely cause. A kill left none: it came from outside, or from a kernel
+short of memory, and is the message's fault only if it goes on.
+"""
+_SUSPECT_KILLS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +47,32 @@ class Incoming:
     at: datetime
     progress: Progress = Progress.ACCEPTED
     run_id: str = ""
+    crashes: int = 0
+    """How often the process crashed while this was in work."""
+    kills: int = 0
+    """How often the process was killed while this was in work."""
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may be what ends the process, so that it is worked on alone."""
+        return self.crashes > 0 or self.kills >= _SUSPECT_KILLS
+
+    @property
+    def is_poison(self) -> bool:
+        """Whether it ended the process too often to be tried again."""
+        return self.crashes >= CRASHES or self.kills >= KILLS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """The end of a process that nobody asked for."""
+
+    id: str
+    """Of the process's life, so that it is counted once."""
+    in_work: tuple[tuple[str, str], ...]
+    """(workspace, event id) of each message that was being worked on, not of those that waited."""
+    is_crash: bool
+    """It ended by itself and left a report; if not, it was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,7 +168,18 @@ class DeliveryTable(Protocol):
         ...
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
-        """Messages accepted or answered but not delivered, oldest first: what a restart must finish."""
+        """Messages accepted or answered but not delivered, oldest first: what a restart must finish.
+
+        And those set aside whose asker was not told yet.
+        """
+        ...
+
+    def set_aside(self) -> list[Incoming]:
+        """The messages of every workspace that were set aside, newest first."""
+        ...
+
+    def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+        """Set how often the process ended while this message was in work. Nothing happens if there is no such one."""
         ...
 
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
@@ -181,6 +192,10 @@ class DeliveryTable(Protocol):
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         """The answer's parts in order."""
+        ...
+
+    def drop_unsent(self, workspace: str, run_id: str) -> bool:
+        """Erase the answer's parts that were not sent; returns whether there were any."""
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:

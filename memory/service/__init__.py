@@ -6,7 +6,7 @@ from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.redaction import Redactor
 from memory.retrieval.config import RetrievalConfig
 from memory.service.audit import Audit, Difference, RunView
-from memory.service.core import Core
+from memory.service.core import MESSAGE_CHARACTERS, Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
 from memory.service.explaining import AnswerStory, Explaining, LessonStory
 from memory.service.guessing import Guess, Guessing, guess_of
@@ -16,6 +16,7 @@ from memory.service.purging import Purge, Purging
 from memory.service.rating import Rating, Ratings
 from memory.service.recalling import Recalled, Recalling
 from memory.service.recording import FinishedRun, NodeRecall, Recording, Unsent, UsedLesson
+from memory.service.recovering import Recovering
 from memory.service.teaching import Teaching, Undone
 from memory.service.upkeep import Upkeep
 from memory.service.voting import Taught
@@ -28,7 +29,7 @@ class Memory:
     Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.redaction` knows itself. `guesses`: whether recall fills places that people's lessons
-    left with answers of the asker's that only a model judged.
+    left with answers of the asker's that only a model judged. `message_characters` is the longest message taken.
 
     On a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
     `system.TimeOrderedIds`; `SentenceTransformerEmbedder` finds by meaning):
@@ -56,6 +57,7 @@ class Memory:
         secrets: SecretFinder | None = None,
         upkeep: UpkeepPolicy | None = None,
         guesses: bool = False,
+        message_characters: int = MESSAGE_CHARACTERS,
     ) -> None:
         core = Core(
             store=store,
@@ -65,6 +67,7 @@ class Memory:
             policy=policy or TeachingPolicy(),
             ledger_days=ledger_days,
             redactor=Redactor(secrets),
+            message_characters=message_characters,
         )
         self.core = core
         self.clock = clock
@@ -72,6 +75,7 @@ class Memory:
         self.store = store
         self.embedder = embedder
         self.recording = Recording(core)
+        self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(
             core,
@@ -120,6 +124,7 @@ __all__ = [
     "Recalled",
     "Recalling",
     "Recording",
+    "Recovering",
     "RunView",
     "Taught",
     "Teaching",

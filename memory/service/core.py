@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.errors import EmbeddingFailed, NotFound
+from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.feedback import Detector, OverlapDetector
 from memory.fold import apply, with_verdicts
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector, Verdicts, Vote
@@ -14,6 +14,9 @@ from memory.service.tallying import file_in_index, retally, weights_of
 from memory.verdict import judge
 
 __all__ = ["Core", "event", "existing", "file_in_index", "record", "settle"]
+
+MESSAGE_CHARACTERS = 100_000
+"""The longest message that is taken in where nothing else is set: all of one attached text, and words about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,16 @@ class Core:
     detector: Detector = field(default_factory=OverlapDetector)
     ledger_days: int = 30
     redactor: Redactor = field(default_factory=Redactor)
+    message_characters: int = MESSAGE_CHARACTERS
+    """The longest message that is taken in."""
+
+    def require_short(self, text: str) -> None:
+        """Raise `InvalidInput` for a message that is too long."""
+        if len(text) > self.message_characters:
+            raise InvalidInput(
+                f"this message has {len(text):,} characters, attached texts included; {self.message_characters:,} are "
+                "taken, so nothing was done with it. Please shorten it."
+            )
 
     def embedded(self, text: str) -> Vector | None:
         """The text's embedding; None where the embedder fails, which must not keep anybody from being heard."""

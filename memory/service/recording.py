@@ -23,6 +23,7 @@ from memory.model import (
     Vector,
     Verdict,
 )
+from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.quarantine import flags_of
 from memory.service.core import Core, event, record, settle
@@ -87,7 +88,8 @@ class Recording:
         self._core = core
 
     def accept(self, message: Incoming) -> bool:
-        """Store a message before anything is done about it. False if it was accepted before."""
+        """Store a message before anything is done. False if it was accepted before. Raises `InvalidInput` if too long."""
+        self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
         with self._core.store.write() as tx:
             return tx.deliveries.accept(kept)
@@ -101,14 +103,15 @@ class Recording:
         """The message as it is now: reworded, answered meanwhile. None if nothing more is to be done about it."""
         with self._core.store.read() as tx:
             now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
-        return now if now is not None and now.progress in (Progress.ACCEPTED, Progress.ANSWERED) else None
+        return now if now is not None and now.progress in UNFINISHED else None
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Take in an edit of a question that is not answered yet. False if it is too late, or no question."""
+        """Take in an edit of a question. False if it is answered, or none. Raises `InvalidInput` if now too long."""
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():
                 return False
+            self._core.require_short(text)
             tx.deliveries.reword(workspace, incoming.event_id, self._core.redactor.text(text))
             return True
 
@@ -272,7 +275,8 @@ class Recording:
         What was posted of it, and the episodes, stay as they are.
         """
         with self._core.store.write() as tx:
-            return tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
+            moved = tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
+            return moved or tx.deliveries.drop_unsent(workspace, run_id)
 
     def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> bool:
         nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)
@@ -296,17 +300,8 @@ class Recording:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
         with self._core.store.read() as tx:
             return [
-                Unsent(
-                    incoming=incoming,
-                    parts=tuple(
-                        part
-                        for part in tx.deliveries.outgoing(incoming.scope.workspace, incoming.run_id)
-                        if part.sent_at is None
-                    )
-                    if incoming.run_id
-                    else (),
-                )
-                for incoming in tx.deliveries.unfinished()
+                Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
+                for each in tx.deliveries.unfinished()
             ]
 
     def lessons_used(self, workspace: str, run_id: str) -> list[UsedLesson]:
@@ -341,6 +336,10 @@ class Recording:
             if item.episode_id in episodes and item.episode_id not in corrected
         ]
         return sorted(used, key=lambda lesson: (-lesson.relevance, lesson.episode.id))
+
+
+def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:
+    return tuple(part for part in parts if part.sent_at is None)
 
 
 def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:

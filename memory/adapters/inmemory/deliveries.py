@@ -69,9 +69,24 @@ class Deliveries:
         found = [
             message
             for key, message in self._access.state.incoming.items()
-            if workspace in (None, key[0]) and message.progress in (Progress.ACCEPTED, Progress.ANSWERED)
+            if workspace in (None, key[0])
+            and (message.progress in (Progress.ACCEPTED, Progress.ANSWERED) or self._is_to_be_told(message))
         ]
         return sorted(found, key=lambda m: (m.at, m.scope.workspace, m.event_id))
+
+    def _is_to_be_told(self, message: Incoming) -> bool:
+        """Whether it was set aside and its asker does not know yet."""
+        parts = self.outgoing(message.scope.workspace, message.run_id)
+        return message.progress is Progress.SET_ASIDE and any(part.sent_at is None for part in parts)
+
+    def set_aside(self) -> list[Incoming]:
+        found = [each for each in self._access.state.incoming.values() if each.progress is Progress.SET_ASIDE]
+        return sorted(found, key=lambda m: (m.at, m.scope.workspace, m.event_id), reverse=True)
+
+    def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+        incoming = self._access.changing.incoming
+        if (workspace, event_id) in incoming:
+            incoming[workspace, event_id] = replace(incoming[workspace, event_id], crashes=crashes, kills=kills)
 
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
         said = [
@@ -87,6 +102,13 @@ class Deliveries:
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         parts = self._access.state.outgoing
         return [parts[key] for key in sorted(parts) if key[:2] == (workspace, run_id)]
+
+    def drop_unsent(self, workspace: str, run_id: str) -> bool:
+        outgoing = self._access.changing.outgoing
+        unsent = [part for part in self.outgoing(workspace, run_id) if part.sent_at is None]
+        for part in unsent:
+            del outgoing[workspace, run_id, part.part]
+        return bool(unsent)
 
     def delete_by(self, workspace: str, person: str) -> int:
         state = self._access.changing

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, select, update
+from sqlalchemy import Row, and_, bindparam, delete, exists, or_, select, update
 
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import incoming, outgoing
@@ -36,10 +36,19 @@ _OF_RUN = (
     .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
     .order_by(_i.at, _i.event_id)
 )
+_IS_UNSENT = exists().where(
+    outgoing.c.workspace == _i.workspace, outgoing.c.run_id == _i.run_id, outgoing.c.sent_at.is_(None)
+)
 _UNFINISHED = (
     select(incoming)
-    .where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED]))
+    .where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE]))
+    .where(or_(_i.progress != Progress.SET_ASIDE, _IS_UNSENT))
     .order_by(_i.at, _i.workspace, _i.event_id)
+)
+_SET_ASIDE = (
+    select(incoming)
+    .where(_i.progress == Progress.SET_ASIDE)
+    .order_by(_i.at.desc(), _i.workspace.desc(), _i.event_id.desc())
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _ADVANCE = _MOVE.where(_i.progress == bindparam("before")).values(progress=bindparam("after"))
@@ -55,6 +64,9 @@ _OUTGOING = (
     select(outgoing)
     .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"))
     .order_by(outgoing.c.part)
+)
+_DROP_UNSENT = delete(outgoing).where(
+    outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"), outgoing.c.sent_at.is_(None)
 )
 
 
@@ -102,6 +114,12 @@ class Deliveries:
         here = _UNFINISHED if workspace is None else _UNFINISHED.where(_i.workspace == workspace)
         return _all_incoming(self._session.rows(here))
 
+    def set_aside(self) -> list[Incoming]:
+        return _all_incoming(self._session.rows(_SET_ASIDE))
+
+    def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+        self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
+
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
         said = select(incoming).where(_i.workspace == workspace, _i.person == person)
         if channel:
@@ -113,6 +131,9 @@ class Deliveries:
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]
+
+    def drop_unsent(self, workspace: str, run_id: str) -> bool:
+        return self._session.run(_DROP_UNSENT, {"w": workspace, "run": run_id}) > 0
 
     def delete_by(self, workspace: str, person: str) -> int:
         self._session.require_writing()

@@ -289,6 +289,8 @@ incoming = Table(
     Column("at", Moment, nullable=False),
     short("run_id"),
     short("place"),
+    number("crashes"),
+    number("kills"),
     prose("text"),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
