@@ -17,6 +17,7 @@ BOUNDARIES = {
     ("bot/app/build.py", "warm"),
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),
+    ("bot/conversation/goodbot.py", "_answer_unseen"),
     ("memory/service/upkeep/jobs.py", "run"),
 }
 """The functions that may swallow any exception: an event or a job ends there, and the bot goes on."""

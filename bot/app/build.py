@@ -26,7 +26,7 @@ from memory.service import Memory
 if TYPE_CHECKING:
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
-    from bot.conversation.answering import MemoryRecall
+    from bot.conversation.answering import InWork, MemoryRecall
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.off_loop import OffLoop
     from bot.ports import LanguageModel
@@ -72,6 +72,7 @@ def open_memory(settings: Settings) -> Iterator[Memory]:
             ledger_days=settings.teaching.ledger_days,
             guesses=settings.grading.model != "off",
             upkeep=upkeep_policy(settings),
+            message_characters=settings.limits.message_characters,
         )
     finally:
         store.close()
@@ -215,9 +216,9 @@ class Running:
         self.off_loop.close()
 
 
-def assemble(settings: Settings, memory: Memory) -> Running:
+def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None) -> Running:
     """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
-    from bot.conversation.answering import Answering, MemoryRecall
+    from bot.conversation.answering import Answering, MemoryRecall, unnoted
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.off_loop import OffLoop
     from memory.emoji import EmojiMap
@@ -242,6 +243,7 @@ def assemble(settings: Settings, memory: Memory) -> Running:
         recall=recall,
         new_id=memory.new_id,
         warm_up=warm_up,
+        in_work=in_work or unnoted,
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     goodbot = Goodbot(memory=memory, off_loop=off_loop, answering=answering, emoji=emoji, new_id=memory.new_id)

@@ -5,11 +5,12 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
-from bot.app.build import assemble
+from bot.app.build import Running, assemble
 from bot.app.lock import only_one
+from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.service import Memory
@@ -17,16 +18,25 @@ from memory.service import Memory
 
 async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Mapping[str, str] | None = None) -> None:
     """Talk in this terminal until the person leaves."""
+    async with AsyncExitStack() as stack:
+        report = stack.enter_context(reporting(settings, memory))
+        running = assemble(settings, memory, report.in_work)
+        await stack.enter_async_context(watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace))
+        await _talk(settings, memory, running, teacher=teacher, environ=os.environ if environ is None else environ)
+
+
+async def _talk(
+    settings: Settings, memory: Memory, running: Running, *, teacher: bool, environ: Mapping[str, str]
+) -> None:
     from bot.adapters.terminal.messenger import TerminalMessenger
     from bot.adapters.terminal.streams import standard_streams
 
-    running = assemble(settings, memory)
     goodbot = running.goodbot
 
     async def stop() -> None:
         goodbot.stop_all()
 
-    streams = standard_streams(os.environ if environ is None else environ)
+    streams = standard_streams(environ)
     messenger = TerminalMessenger(
         streams=streams,
         settings=settings.terminal,
@@ -49,9 +59,10 @@ async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Ma
     with ExitStack() as stack:
         if sys.platform != "win32":
             loop.add_signal_handler(signal.SIGTERM, lambda: ending.add(loop.create_task(end())))
-        if stack.enter_context(only_one(settings, "chat")):
-            await goodbot.recover(messenger)
         try:
+            if stack.enter_context(only_one(settings, "chat")):
+                await goodbot.recover_alone(messenger)
+                await goodbot.recover(messenger)
             await messenger.run(goodbot.sink(messenger))
             if not streams.interactive:
                 # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.

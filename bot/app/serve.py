@@ -13,6 +13,7 @@ from bot.app.grading import grading_running
 from bot.app.lock import only_one
 from bot.app.pacing import keep_pauses_short
 from bot.app.scheduler import jobs_running, owner_name
+from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
@@ -53,23 +54,37 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             "workspaces), or DISCORD_TOKEN; "
             "`goodbot chat` needs neither"
         )
-    running = assemble(settings, memory)
-    pacing = asyncio.create_task(keep_pauses_short(running.warm_up))
-    messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
     stop = asyncio.Event()
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
+        report = stack.enter_context(reporting(settings, memory))
+        running = assemble(settings, memory, report.in_work)
+        watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
+        await stack.enter_async_context(watch)
+        pacing = asyncio.create_task(keep_pauses_short(running.warm_up))
+        messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
         alone = [each for each in messengers if stack.enter_context(only_one(settings, each.platform))]
         stack.push_async_callback(running.close)
         stack.callback(pacing.cancel)
+        await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
-        for messenger in alone:
-            await running.goodbot.recover(messenger)
+        await running.goodbot.recover(*alone)
         await _until_stopped(running, messengers, alone, stop)
+
+
+async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asyncio.Event) -> None:
+    """Before anything else goes on, answer what may have made an earlier process fall, unless told to end."""
+    recovering = asyncio.create_task(goodbot.recover_alone(*alone))
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if stop.is_set():
+        goodbot.leave()
+    await recovering
 
 
 async def _until_stopped(

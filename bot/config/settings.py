@@ -100,6 +100,13 @@ class AgentSettings(_Section):
     tool_timeout_s: float = Field(default=20.0, ge=0.1, le=600)
 
 
+class LimitSettings(_Section):
+    """`[limits]`: what one message may cost, whatever the cause."""
+
+    message_characters: int = Field(default=100_000, ge=100, le=10_000_000)
+    frozen_after_s: float = Field(default=30.0, ge=0, le=3600)
+
+
 class RecallSettings(_Section):
     """`[recall]`."""
 
@@ -332,6 +339,7 @@ class Settings(_Section):
     model: ModelSettings = ModelSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     agent: AgentSettings = AgentSettings()
+    limits: LimitSettings = LimitSettings()
     recall: RecallSettings = RecallSettings()
     teaching: TeachingSettings = TeachingSettings()
     upkeep: UpkeepSettings = UpkeepSettings()

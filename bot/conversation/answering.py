@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
 
@@ -25,6 +27,14 @@ PATIENCE = timedelta(hours=24)
 
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
+
+InWork = Callable[[Incoming], AbstractContextManager[None]]
+"""Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
+
+
+def unnoted(_: Incoming) -> AbstractContextManager[None]:
+    """Where nobody wants to know."""
+    return nullcontext()
 
 
 class MemoryRecall:
@@ -96,10 +106,12 @@ class Answering:
         recall: MemoryRecall,
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
+        in_work: InWork = unnoted,
     ) -> None:
         self._memory = memory
         self._off_loop = off_loop
         self._warm_up = warm_up
+        self._in_work = in_work
         self._agent = agent
         self._recall = recall
         self._new_id = new_id
@@ -112,25 +124,39 @@ class Answering:
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
         """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does."""
-        run_id = self._new_id()
         progress = ProgressLine(messenger, incoming.scope)
         try:
-            await self._warm(progress, cancel)
-            progress.show("thinking")
-            finished = await self._work(messenger, incoming, run_id, cancel, progress)
-            progress.end()
-            if finished is None or not await self._off_loop(self._memory.recording.finish, finished):
-                return ""
-            return await self.deliver(messenger, replace(incoming, progress=Progress.ANSWERED, run_id=run_id))
+            await self._warm(progress.show, cancel)
+            with self._in_work(incoming):
+                committed = await self._commit(messenger, incoming, cancel, progress.show)
+                progress.end()
+                return "" if committed is None else await self._post(messenger, committed)
         finally:
             progress.end()
             await progress.ended()
 
-    async def _warm(self, progress: ProgressLine, cancel: asyncio.Event) -> None:
+    async def answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> bool:
+        """Run the agent and commit the answer, while no platform is connected yet. False if it was cut short."""
+        await self._warm(_unseen, cancel)
+        with self._in_work(incoming):
+            return await self._commit(messenger, incoming, cancel, _unseen) is not None
+
+    async def _commit(
+        self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
+    ) -> Incoming | None:
+        """The message once its answer is committed. None if it was cut short, or withdrawn meanwhile."""
+        run_id = self._new_id()
+        show("thinking")
+        finished = await self._work(messenger, incoming, run_id, cancel, show)
+        if finished is None or not await self._off_loop(self._memory.recording.finish, finished):
+            return None
+        return replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+
+    async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait here while things load, unless told to stop: threads that waited for it would hold up all else."""
         if self._warm_up is None or self._warm_up.done():
             return
-        progress.show("loading what I need to understand you (this once)")
+        show("loading what I need to understand you (this once)")
         stopped: asyncio.Future[bool] = asyncio.ensure_future(cancel.wait())
         waiting: set[asyncio.Future[None] | asyncio.Future[bool]] = {self._warm_up, stopped}
         try:
@@ -139,7 +165,12 @@ class Answering:
             stopped.cancel()
 
     async def _work(
-        self, messenger: Messenger, incoming: Incoming, run_id: str, cancel: asyncio.Event, progress: ProgressLine
+        self,
+        messenger: Messenger,
+        incoming: Incoming,
+        run_id: str,
+        cancel: asyncio.Event,
+        show: Callable[[str], None],
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
         try:
@@ -147,7 +178,7 @@ class Answering:
                 incoming.text,
                 incoming.scope,
                 run_id=run_id,
-                on_progress=progress.show,
+                on_progress=show,
                 cancel=cancel,
                 images=self.pictures.take(incoming.event_id),
             )
@@ -204,6 +235,10 @@ class Answering:
         A part the platform will not take now stays unsent and is offered again later, until `PATIENCE` is over or its
         place is gone. Returns the run's id if people had reacted to a part before it was noted, else an empty text.
         """
+        with self._in_work(incoming):
+            return await self._post(messenger, incoming)
+
+    async def _post(self, messenger: Messenger, incoming: Incoming) -> str:
         overtaken = ""
         workspace, run_id = incoming.scope.workspace, incoming.run_id
         parts = await self._off_loop(self._unsent, workspace, run_id)
@@ -263,3 +298,7 @@ class Answering:
     def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
         with self._memory.store.read() as tx:
             return [part for part in tx.deliveries.outgoing(workspace, run_id) if part.sent_at is None]
+
+
+def _unseen(_: str) -> None:
+    """Nobody follows the progress yet."""

@@ -1,6 +1,7 @@
 """Conversations side by side, each in order: the queues of accepted messages and the workers that answer them."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from bot.ports import Messenger
@@ -21,6 +22,8 @@ class Conversations:
         self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming]]] = {}
         self._workers: dict[Conversation, asyncio.Task[None]] = {}
         self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
+        self._alone: deque[tuple[Messenger, Incoming]] = deque()
+        self._one_by_one: asyncio.Task[None] | None = None
         self._is_leaving = False
 
     def enqueue(self, messenger: Messenger, incoming: Incoming) -> None:
@@ -30,16 +33,36 @@ class Conversations:
         if key not in self._workers:
             self._workers[key] = asyncio.create_task(self._work(key))
 
+    def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Let a message be answered while no other is: after those before it, and before everything not begun yet."""
+        self._alone.append((messenger, incoming))
+        if self._one_by_one is None or self._one_by_one.done():
+            self._one_by_one = asyncio.create_task(self._work_one_by_one())
+
+    async def run(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> None:
+        """Answer a message here and now, in this way, so that it can be stopped like any other."""
+        key, cancel = incoming.scope.conversation, asyncio.Event()
+        self._running[key] = (incoming, cancel)
+        try:
+            await answer(messenger, incoming, cancel)
+        finally:
+            self._running.pop(key, None)
+
+    async def _work_one_by_one(self) -> None:
+        while self._alone and not self._is_leaving:
+            messenger, incoming = self._alone.popleft()
+            await self.run(messenger, incoming, self._answer)
+
     async def _work(self, key: Conversation) -> None:
         queue = self._queues[key]
         try:
             while not queue.empty() and not self._is_leaving:
+                if self._one_by_one is not None and not self._one_by_one.done():
+                    await asyncio.wait({self._one_by_one})
+                    continue
                 messenger, incoming = queue.get_nowait()
-                cancel = asyncio.Event()
-                self._running[key] = (incoming, cancel)
-                await self._answer(messenger, incoming, cancel)
+                await self.run(messenger, incoming, self._answer)
         finally:
-            self._running.pop(key, None)
             self._workers.pop(key, None)
             if queue.empty():
                 self._queues.pop(key, None)
@@ -76,7 +99,7 @@ class Conversations:
 
     async def abandon(self, within_s: float) -> None:
         """Break off what still runs."""
-        workers = list(self._workers.values())
+        workers = self._tasks()
         for worker in workers:
             worker.cancel()
         if workers:
@@ -85,5 +108,9 @@ class Conversations:
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""
-        while self._workers:
-            await asyncio.wait(self._workers.values())
+        while tasks := self._tasks():
+            await asyncio.wait(tasks)
+
+    def _tasks(self) -> "list[asyncio.Task[None]]":
+        one_by_one = self._one_by_one
+        return [*self._workers.values(), *([one_by_one] if one_by_one is not None and not one_by_one.done() else [])]

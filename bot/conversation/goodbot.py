@@ -197,6 +197,14 @@ class Goodbot:
             )
             await self._apologise(messenger, message, error)
 
+    async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
+        try:
+            if await self._answering.answer_unseen(messenger, incoming, cancel):
+                await self._off_loop(self._memory.recovering.clear, incoming)
+        except Exception as error:
+            # The event boundary. Once connected it is tried again, and its asker told.
+            log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
+
     def _stop(self, command: PersonCommand) -> str:
         """Whoever asked, or a teacher, ends what is being answered there, by whatever way they say so."""
         current = self._conversations.running(command.scope.conversation)
@@ -223,29 +231,45 @@ class Goodbot:
         self._answering.is_leaving = True
         self._conversations.leave()
 
-    async def recover(self, messenger: Messenger) -> int:
+    async def recover_alone(self, *messengers: Messenger) -> None:
+        """Answer the messages that may be why an earlier process fell: one at a time, with nothing else going on.
+
+        So that the next fall is the fault of one message and no other's. For the time before the platforms connect:
+        the answers are committed, and posted by `recover`.
+        """
+        for messenger, incoming in await self._left(*messengers):
+            if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
+                await self._conversations.run(messenger, incoming, self._answer_unseen)
+
+    async def recover(self, *messengers: Messenger) -> int:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
-        left = [
-            unsent.incoming
-            for unsent in await self._off_loop(self._memory.recording.unfinished)
-            if unsent.incoming.scope.platform == messenger.platform
-        ]
-        for incoming in left:
-            self._conversations.enqueue(messenger, incoming)
+        left = await self._left(*messengers)
+        for messenger, incoming in left:
+            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
+            enqueue(messenger, incoming)
         return len(left)
 
     async def redeliver(self, messenger: Messenger) -> int:
         """Offer once more what the platform would not take. Returns how many answers have parts left to post."""
         left = [
-            unsent.incoming
-            for unsent in await self._off_loop(self._memory.recording.unfinished)
-            if unsent.incoming.scope.platform == messenger.platform
-            and unsent.incoming.progress is Progress.ANSWERED
-            and self._conversations.running(unsent.incoming.scope.conversation) is None
+            incoming
+            for _, incoming in await self._left(messenger)
+            if incoming.progress is not Progress.ACCEPTED
+            and self._conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:
             self._conversations.enqueue(messenger, incoming)
         return len(left)
+
+    async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
+        """What is unfinished on these platforms, oldest first."""
+        by_platform = {messenger.platform: messenger for messenger in messengers}
+        unfinished = [unsent.incoming for unsent in await self._off_loop(self._memory.recording.unfinished)]
+        return [
+            (by_platform[incoming.scope.platform], incoming)
+            for incoming in unfinished
+            if incoming.scope.platform in by_platform
+        ]
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""

@@ -84,6 +84,10 @@ NO_DATA = "I keep nothing about you here."
 NO_SUCH_LESSON = "I have no such lesson here."
 NO_SUCH_RATING = "There is no such rating of yours."
 NOT_YOURS_TO_ARCHIVE = "Only whoever taught that, or a teacher, can do this. React 👎 to an answer that is wrong."
+SET_ASIDE = (
+    "I had to stop again and again while working on this message, so I will not try it any more. Ask in other words or "
+    "in smaller parts, and I will try that."
+)
 TEACHERS_ONLY = "That is for teachers. Ask one of yours; 👍, 👎 and corrections are for everybody."
 
 

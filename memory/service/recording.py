@@ -88,7 +88,7 @@ class Recording:
         self._core = core
 
     def accept(self, message: Incoming) -> bool:
-        """Store a message before anything is done. False if it was accepted before. Raises `InvalidInput` if too long."""
+        """Store a message before it is worked on. False if it was accepted before. `InvalidInput`: it is too long."""
         self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
         with self._core.store.write() as tx:
@@ -106,7 +106,7 @@ class Recording:
         return now if now is not None and now.progress in UNFINISHED else None
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Take in an edit of a question. False if it is answered, or none. Raises `InvalidInput` if now too long."""
+        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now."""
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():

@@ -1,0 +1,140 @@
+"""What a process leaves behind if it falls: which messages it was working on and, if it fell by itself, where.
+
+Each process has a file of its own beside the database, private to the user and locked while the process lives. An
+orderly end takes it away; so whatever unlocked file is there tells of a death. It begins with one line for each message
+in work, which costs that message two writes of a few bytes and the database nothing; a fault appends its traceback.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from memory.model import Death, Incoming
+
+log = logging.getLogger(__name__)
+
+_ENDING = ".life"
+_LINE_BYTES = 512
+
+
+class CrashReport:
+    """The report of this process. `trace` is the descriptor that a traceback is written to."""
+
+    def __init__(self, path: Path, file: int, trace: int) -> None:
+        self.trace = trace
+        self._path = path
+        self._file = file
+        self._lines: list[bool] = []
+        """Which lines are taken."""
+
+    @contextmanager
+    def in_work(self, message: Incoming) -> Iterator[None]:
+        """Note that this message is being worked on."""
+        number = self._lines.index(False) if False in self._lines else len(self._lines)
+        self._lines[number : number + 1] = [True]
+        self._write(number, json.dumps([message.scope.workspace, message.event_id]))
+        try:
+            yield
+        finally:
+            self._lines[number] = False
+            self._write(number, "")
+
+    def _write(self, number: int, text: str) -> None:
+        # On the event loop: a few bytes into the page cache cost less than handing them over.
+        if len(text) >= _LINE_BYTES:
+            return
+        try:
+            os.lseek(self._file, number * _LINE_BYTES, os.SEEK_SET)
+            os.write(self._file, f"{text:<{_LINE_BYTES - 1}}\n".encode("ascii"))
+        except OSError as error:
+            log.warning("what is in work cannot be noted in %s: %s", self._path, error)
+
+    def close(self) -> None:
+        """The process ends in good order."""
+        self._path.unlink(missing_ok=True)
+        os.close(self.trace)
+        os.close(self._file)
+
+
+def open_report(database: Path, life: str) -> CrashReport:
+    """A new report for this process, whose life has this id. Raises `OSError`."""
+    path = database.with_name(f"{database.name}.{life}{_ENDING}")
+    # Locked before it has its name, for without a lock it would tell of a death.
+    unnamed = path.with_name(f"{path.name}.new")
+    file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    _lock(file)
+    trace = os.open(unnamed, os.O_WRONLY | os.O_APPEND)
+    unnamed.rename(path)
+    return CrashReport(path, file, trace)
+
+
+@contextmanager
+def deaths(database: Path) -> Iterator[list[Death]]:
+    """What the reports of processes that are no more tell. They are taken away at the end, if nothing was raised.
+
+    The last one with a traceback stays, for whoever looks for the cause (`last_report`).
+    """
+    with ExitStack() as stack:
+        found: dict[Path, Death] = {}
+        for path in sorted(database.parent.iterdir()):
+            if path.name.startswith(f"{database.name}.") and path.name.endswith(_ENDING) and _take(path, stack):
+                found[path] = _death(path)
+        yield list(found.values())
+        for path, death in found.items():
+            if death.is_crash:
+                log.error("an earlier process crashed; its traceback is in %s", last_report(database))
+                path.replace(last_report(database))
+            else:
+                path.unlink(missing_ok=True)
+
+
+def last_report(database: Path) -> Path:
+    """Where the report of the last crash is kept."""
+    return database.with_name(f"{database.name}.crash")
+
+
+def _take(path: Path, stack: ExitStack) -> bool:
+    """Hold the report until the stack ends. False if its process lives, or another process takes it."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+        stack.callback(os.close, file)
+        _lock(file)
+    except OSError:
+        return False
+    return path.exists()
+
+
+def _death(path: Path) -> Death:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    noted = [line for line in lines if line.startswith("[")]
+    return Death(
+        id=path.name.removesuffix(_ENDING).rpartition(".")[2],
+        in_work=tuple(pair for line in noted if (pair := _pair(line)) is not None),
+        is_crash=any(line.strip() for line in lines if line not in noted),
+    )
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """Workspace and event id; None for a line that was cut off."""
+    try:
+        workspace, event_id = json.loads(line)
+    except ValueError:
+        return None
+    return str(workspace), str(event_id)
+
+
+if sys.platform == "win32":
+
+    def _lock(file: int) -> None:
+        """Nothing to do: an open file can be neither renamed nor deleted there, so that no reports are kept."""
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        """Lock an open file until it is closed. Raises `OSError` if another process has."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
