@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.conversation.answering import Answering, MemoryRecall
+from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
 from bot.conversation.goodbot import Goodbot
 from bot.conversation.off_loop import OffLoop
 from bot.errors import MessengerError, MessengerUnavailable
@@ -136,6 +136,7 @@ class Chat:
         world: World | None = None,
         model: LanguageModel | None = None,
         warm_up: "asyncio.Future[None] | None" = None,
+        in_work: InWork = unnoted,
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
@@ -150,6 +151,7 @@ class Chat:
             recall=recall,
             new_id=self.world.ids,
             warm_up=warm_up,
+            in_work=in_work,
         )
         self.bot = Goodbot(
             memory=memory, off_loop=self.off_loop, answering=answering, emoji=DEFAULT_EMOJI, new_id=self.world.ids

@@ -24,10 +24,11 @@ class Recovering:
         aside: list[Incoming] = []
         with self._core.store.write() as tx:
             for death in deaths:
-                known = {name: tx.log.claim(name, f"death/{death.id}", now) for name, _ in death.in_work}
+                workspaces = {workspace for workspace, _ in death.in_work}
+                is_new = {each: tx.log.claim(each, f"death/{death.id}", now) for each in workspaces}
                 for workspace, event_id in dict.fromkeys(death.in_work):
                     message = tx.deliveries.incoming(workspace, event_id)
-                    if known[workspace] and message is not None:
+                    if is_new[workspace] and message is not None:
                         aside += self._count(tx, message, death, note)
         return aside
 

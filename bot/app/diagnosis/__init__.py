@@ -1,4 +1,4 @@
-"""What `goodbot doctor` looks at. A finding's code stays the same: GB00x this machine, GB02x Slack, GB03x Discord."""
+"""What `goodbot doctor` looks at. A finding's code stays the same: GB00x, GB01x here, GB02x Slack, GB03x Discord."""
 
 from collections.abc import Iterator
 

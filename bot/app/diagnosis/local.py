@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.adapters.finding import Finding
+from bot.adapters.finding import Finding, fault, fine, warning
 from bot.app.build import make_embedder, make_model, open_memory
+from bot.app.crash_report import last_report
 from bot.config import Settings
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
+from memory.model import Incoming
 from memory.ports import EpisodeFilter
+
+_MOST_NAMED = 5
 
 
 def _settings(settings: Settings) -> Finding:
@@ -112,6 +116,36 @@ def _log_file(settings: Settings) -> Finding:
     return Finding(code="GB008", what=f"log is written to {path}", ok=True)
 
 
+def _set_aside(settings: Settings) -> Finding:
+    """Names messages by where and when, never by what was said: they may be from a direct conversation."""
+    try:
+        with open_memory(settings) as memory:
+            aside = memory.recovering.set_aside()
+    except MemoryFault as error:
+        return fault("GB010", f"could not look: {error}", "mend GB002 first")
+    if not aside:
+        return fine("GB010", "no message had to be set aside")
+    named = "; ".join(map(_named, aside[:_MOST_NAMED]))
+    more = f"; and {len(aside) - _MOST_NAMED} older" if len(aside) > _MOST_NAMED else ""
+    count = f"{len(aside)} message{'' if len(aside) == 1 else 's'}"
+    report = last_report(Path(settings.storage.place))
+    cause = f"where it was is in {report}" if report.exists() else "a kill without a crash is often a lack of memory"
+    return warning(
+        "GB010",
+        f"{count} ended the process again and again and will not be tried any more: {named}{more}",
+        f"{cause}; install the newest Goodbot and have the question asked again",
+    )
+
+
+def _named(message: Incoming) -> str:
+    place = " ".join(filter(None, message.scope.conversation))
+    return (
+        f"{message.event_id} in {place}, {message.at:%Y-%m-%d %H:%M} UTC "
+        f"(crashes: {message.crashes}, kills: {message.kills})"
+    )
+
+
 CHECKS: tuple[Callable[[Settings], Finding], ...] = (
     _settings, _database, _log_agrees, _embedder, _unfiled, _model, _knowledge, _log_file,
+    _set_aside,
 )  # fmt: skip
