@@ -22,11 +22,11 @@ _LINE_BYTES = 512
 
 
 class CrashReport:
-    """The report of this process. `trace` is the descriptor that a traceback is written to."""
+    """The report of this process, at `path`. `trace` is the descriptor that a traceback is written to."""
 
     def __init__(self, path: Path, file: int, trace: int) -> None:
         self.trace = trace
-        self._path = path
+        self.path = path
         self._file = file
         self._lines: list[bool] = []
         """Which lines are taken."""
@@ -51,11 +51,11 @@ class CrashReport:
             os.lseek(self._file, number * _LINE_BYTES, os.SEEK_SET)
             os.write(self._file, f"{text:<{_LINE_BYTES - 1}}\n".encode("ascii"))
         except OSError as error:
-            log.warning("what is in work cannot be noted in %s: %s", self._path, error)
+            log.warning("what is in work cannot be noted in %s: %s", self.path, error)
 
     def close(self) -> None:
         """The process ends in good order."""
-        self._path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
         os.close(self.trace)
         os.close(self._file)
 
