@@ -188,8 +188,20 @@ class PersonCommand:
     """The answer the command is about; empty for the last one in the channel."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelChanged:
+    """The platform says that other people may read a channel than before, or that they might."""
+
+    event_id: str
+    scope: Scope
+    """The channel as it is now, with whoever changed it, or the bot where that is not said."""
+    at: datetime
+    role: Role = Role.MEMBER
+
+
 PersonEvent = (
-    PersonMessage
+    ChannelChanged
+    | PersonMessage
     | PersonEdit
     | PersonDeletion
     | PersonRetry

@@ -3,13 +3,47 @@
 Scope is applied before anything else by construction: a search names partitions, and an episode is only ever filed in
 partitions its audience may name. Nothing from a direct message or a private channel is filed where people outside that
 conversation look (design 3.1, rule 5).
+
+A channel may change who reads it. What was said in it counts as said where both the people of then and those of now
+could read it: `visibility_of`. `memory/README.md` has the table of what follows.
 """
 
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
-from memory.model import Audience, Episode, Scope, Visibility
+from memory.model import Audience, Episode, Origin, Scope, Visibility
 from memory.ports import IndexEntry
+
+_READERS = {
+    Visibility.PUBLIC: frozenset({"workspace", "members", "author"}),
+    Visibility.PRIVATE: frozenset({"members", "author"}),
+    Visibility.SHARED: frozenset({"outsiders", "author"}),
+    Visibility.DIRECT: frozenset({"author"}),
+}
+"""Before whom something may be shown that was said under each visibility; before its author in direct messages only.
+
+Members of a private channel and the people of a shared one are not comparable: the ones know what the workspace keeps
+to itself, among the others are people of elsewhere.
+"""
+
+
+def narrower(one: Visibility, other: Visibility) -> Visibility:
+    """The visibility of what both allow to be shown: direct, where they have but its author in common."""
+    both = _READERS[one] & _READERS[other]
+    return next(visibility for visibility, readers in _READERS.items() if readers == both)
+
+
+def visibility_of(said: Episode) -> Visibility:
+    """The visibility that counts: the narrower of what its channel was then, and what it is now as far as is known."""
+    return narrower(said.visibility, said.channel_visibility or said.visibility)
+
+
+def stays(then: Visibility, now: Visibility | None) -> bool:
+    """Whether what was said in a channel under one visibility may be repeated in it now. None: nothing is known of it.
+
+    Yes where fewer read it than did, or the same people.
+    """
+    return now is None or narrower(then, now) is now
 
 
 def _name(*parts: str) -> str:
@@ -41,22 +75,31 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
         if verdict.is_validated:
             entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
 
-    person = ("person", episode.author or episode.person)
-    channel = _channel(episode.channel, episode.visibility)
-    match episode.visibility:
+    visibility = visibility_of(episode)
+    # Whoever wrote a lesson about a direct message, the conversation has one person.
+    owner = episode.person if episode.visibility is Visibility.DIRECT else episode.author or episode.person
+    person = ("person", owner)
+    among_four_eyes = [] if _is_anothers_question(episode) else [_name(*person, "direct")]
+    channel = _channel(episode.channel, visibility)
+    match visibility:
         case Visibility.PUBLIC:
             file(Audience.PERSONAL, _name(*person))
             file(Audience.CHANNEL, channel)
             file(Audience.WORKSPACE, "workspace")
         case Visibility.PRIVATE | Visibility.SHARED:
             # The person's own direct messages with the bot are read by nobody outside the channel either.
-            file(Audience.PERSONAL, _inside(*person, episode.channel, episode.visibility), _name(*person, "direct"))
+            file(Audience.PERSONAL, _inside(*person, episode.channel, visibility), *among_four_eyes)
             file(Audience.CHANNEL, channel)
         case Visibility.DIRECT:
-            # Whoever wrote the lesson, the conversation has one person.
-            file(Audience.PERSONAL, _name("person", episode.person, "direct"))
-            file(Audience.CHANNEL, channel)
+            file(Audience.PERSONAL, *among_four_eyes)
+            if episode.visibility is Visibility.DIRECT:
+                file(Audience.CHANNEL, channel)
     return sorted(entries, key=lambda entry: entry.partition)
+
+
+def _is_anothers_question(episode: Episode) -> bool:
+    """Whether it repeats words that its author may be kept from by now: a correction of before its channel narrowed."""
+    return episode.origin is Origin.CORRECTION and visibility_of(episode) is not episode.visibility
 
 
 def partitions_for(scope: Scope) -> list[str]:
@@ -95,6 +138,26 @@ def is_personal(partition: str, person: str) -> bool:
     return partition == own or partition.startswith(f"{own}/")
 
 
+def is_here(scope: Scope, episode: Episode) -> bool:
+    """Whether the episode was said in this very place, and everybody who reads it now may be shown it."""
+    here = (scope.workspace, scope.channel, scope.visibility)
+    if here != (episode.workspace, episode.channel, visibility_of(episode)):
+        return False
+    return scope.visibility is not Visibility.DIRECT or scope.person == episode.person
+
+
+def may_read(scope: Scope, episode: Episode) -> bool:
+    """Whether an episode's words may be repeated where this person is, whatever anybody thinks of them.
+
+    Public ones everywhere but before outsiders, those of this place, one's own among four eyes.
+    """
+    if episode.workspace != scope.workspace:
+        return False
+    if visibility_of(episode) is Visibility.PUBLIC:
+        return scope.visibility is not Visibility.SHARED
+    return is_here(scope, episode) or (scope.visibility is Visibility.DIRECT and _is_own(scope, episode))
+
+
 def may_see(scope: Scope, episode: Episode) -> bool:
     """Whether a person may be shown this episode outside recall: it is theirs, or it is filed where they may look.
 
@@ -105,8 +168,12 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     named = set(partitions_for(scope))
     if any(entry.partition in named for entry in partitions_of(episode)):
         return True
-    is_own = scope.person in (episode.person, episode.author)
-    is_public = episode.visibility is Visibility.PUBLIC and scope.visibility is not Visibility.SHARED
-    if is_public or scope.visibility is Visibility.DIRECT:
-        return is_own
-    return is_own and episode.channel == scope.channel
+    return _is_own(scope, episode) and may_read(scope, episode)
+
+
+def _is_own(scope: Scope, episode: Episode) -> bool:
+    """Whether the person asked it, or wrote it; of a direct message only whose conversation it is."""
+    if scope.visibility is Visibility.DIRECT and _is_anothers_question(episode):
+        return False
+    is_author = episode.author == scope.person and episode.visibility is not Visibility.DIRECT
+    return episode.person == scope.person or is_author

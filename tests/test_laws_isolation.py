@@ -159,8 +159,8 @@ def may_know(here: Scope, source: Scope) -> bool:
         case Visibility.PUBLIC:
             return True
         case Visibility.PRIVATE | Visibility.SHARED:
-            own = here.person == source.person and here.visibility is Visibility.DIRECT
-            return own or (here.channel, here.visibility) == (source.channel, source.visibility)
+            among = here.person in INSIDERS.get(source.channel, PEOPLE) and here.visibility is Visibility.DIRECT
+            return among or (here.channel, here.visibility) == (source.channel, source.visibility)
         case Visibility.DIRECT:
             return here.person == source.person and here.visibility is Visibility.DIRECT
 

@@ -74,13 +74,20 @@ def live(world: World, life: Lived, number: int) -> list[Episode]:
     return made
 
 
-def allowed(episode: Episode, asker: Scope) -> bool:
-    """The audience rules, said again in other words than the code's."""
+def allowed(episode: Episode, asker: Scope, now: Visibility) -> bool:
+    """The audience rules, said again in other words than the code's: what its channel was and is both allow it."""
     if episode.workspace != asker.workspace or episode.archived_at is not None:
         return False
-    same_place = episode.channel == asker.channel and episode.visibility is asker.visibility
+    counted = [episode.visibility] if episode.visibility is DIRECT else [episode.visibility, now]
+    reached = set.intersection(*(reaching(episode, asker, each) for each in counted))
+    return any(episode.verdicts.of(audience).is_validated for audience in reached)
+
+
+def reaching(episode: Episode, asker: Scope, visibility: Visibility) -> set[Audience]:
+    """Through which audiences the asker would be reached if the channel had only ever been this."""
+    same_place = episode.channel == asker.channel and visibility is asker.visibility
     if asker.visibility is SHARED and not same_place:
-        return False
+        return set()
     may_learn = {
         PUBLIC: episode.author == asker.person,
         PRIVATE: episode.author == asker.person and (same_place or asker.visibility is DIRECT),
@@ -88,11 +95,11 @@ def allowed(episode: Episode, asker: Scope) -> bool:
         DIRECT: episode.person == asker.person and asker.visibility is DIRECT,
     }
     audiences = {
-        Audience.PERSONAL: may_learn[episode.visibility],
-        Audience.CHANNEL: episode.channel == asker.channel and (episode.visibility is PUBLIC or same_place),
-        Audience.WORKSPACE: episode.visibility is PUBLIC,
+        Audience.PERSONAL: may_learn[visibility],
+        Audience.CHANNEL: episode.channel == asker.channel and (visibility is PUBLIC or same_place),
+        Audience.WORKSPACE: visibility is PUBLIC,
     }
-    return any(may and episode.verdicts.of(audience).is_validated for audience, may in audiences.items())
+    return {audience for audience, may in audiences.items() if may}
 
 
 @given(st.lists(lived, min_size=1, max_size=5))
@@ -101,12 +108,14 @@ def test_nobody_is_reminded_of_what_is_not_theirs(lives: list[Lived]) -> None:
     lived_through = [each for number, life in enumerate(lives) for each in live(world, life, number)]
     # Read at the end: what an administrator verifies later says how far earlier voters are trusted.
     made = [world.episode(each) for each in lived_through]
+    now = {(life.workspace, life.channel): life.visibility for life in lives}
+    now |= {(life.workspace, life.channel): life.visibility for life in lives if life.visibility is not DIRECT}
     askers = {(life.workspace, person, channel) for life in lives for person in PEOPLE for channel in CHANNELS}
     for workspace, person, channel in sorted(askers):
         for visibility in Visibility:
             asker = scope(person, workspace=workspace, channel=channel, visibility=visibility)
             found = world.recalled("the one question", asker)
-            permitted = [each.id for each in made if allowed(each, asker)]
+            permitted = [each.id for each in made if allowed(each, asker, now[each.workspace, each.channel])]
             assert sorted(found) == sorted(permitted)
             assert all(may_see(asker, each) for each in made if each.id in found and each.workspace == workspace)
 
@@ -117,8 +126,10 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
 scopes = st.builds(Scope, workspace=st.just("w"), channel=names, person=names, visibility=st.sampled_from(Visibility))
 
 
-@given(scopes, scopes, st.sampled_from(Audience))
-def test_no_name_can_spell_its_way_into_another_partition(made: Scope, asker: Scope, audience: Audience) -> None:
+@given(scopes, scopes, st.sampled_from(Audience), st.none() | st.sampled_from([PUBLIC, PRIVATE, SHARED]))
+def test_no_name_can_spell_its_way_into_another_partition(
+    made: Scope, asker: Scope, audience: Audience, now: Visibility | None
+) -> None:
     verdicts = Verdicts(**{audience.value: S})
     episode = Episode(
         goal="g",
@@ -127,10 +138,13 @@ def test_no_name_can_spell_its_way_into_another_partition(made: Scope, asker: Sc
         person=made.person,
         author=made.person,
         visibility=made.visibility,
+        channel_visibility=now,
         verdicts=verdicts,
     )
     named = set(partitions_for(asker))
-    assert any(entry.partition in named for entry in partitions_of(episode)) is allowed(episode, asker)
+    assert any(entry.partition in named for entry in partitions_of(episode)) is allowed(
+        episode, asker, now or made.visibility
+    )
 
 
 @pytest.mark.parametrize("verdict", [S, F])

@@ -5,6 +5,7 @@ from pathlib import Path
 from memory.adapters.inmemory import InMemoryStore
 from memory.ports import Store
 from tests.store_contract import StoreContract
+from tests.store_contract_channels import ChannelsContract
 from tests.store_contract_recall import RecallContract
 from tests.store_contract_steps import StepsContract
 from tests.store_contract_tables import TablesContract
@@ -18,6 +19,11 @@ class TestInMemoryStore(StoreContract):
 
 
 class TestInMemoryRecall(RecallContract):
+    def make_store(self, folder: Path) -> Store:
+        return InMemoryStore()
+
+
+class TestInMemoryChannels(ChannelsContract):
     def make_store(self, folder: Path) -> Store:
         return InMemoryStore()
 

@@ -27,6 +27,7 @@ from memory.errors import (
 from memory.model import EventKind
 from memory.ports import Store
 from tests.store_contract import StoreContract
+from tests.store_contract_channels import ChannelsContract
 from tests.store_contract_recall import RecallContract, learn, near
 from tests.store_contract_steps import StepsContract
 from tests.store_contract_tables import TablesContract
@@ -47,6 +48,11 @@ class TestSqlStore(StoreContract):
 
 
 class TestSqlRecall(RecallContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlChannels(ChannelsContract):
     def make_store(self, folder: Path) -> Store:
         return open_at(folder / "goodbot.db")
 

@@ -16,6 +16,7 @@ from bot.conversation.speech import notice
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
+from memory.audience import stays
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
 from memory.ports import NewId
 from memory.service import FinishedRun, Memory, NodeRecall
@@ -123,7 +124,13 @@ class Answering:
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
-        """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does."""
+        """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does.
+
+        Where others read the channel by now than when it was asked, the asker is told so instead.
+        """
+        if not stays(incoming.scope.visibility, incoming.channel_visibility):
+            await self._keep_back(messenger, incoming)
+            return ""
         progress = ProgressLine(messenger, incoming.scope)
         try:
             await self._warm(progress.show, cancel)
@@ -233,7 +240,8 @@ class Answering:
         """Post the parts of a committed answer that were not posted yet, in order, and note each one.
 
         A part the platform will not take now stays unsent and is offered again later, until `PATIENCE` is over or its
-        place is gone. Returns the run's id if people had reacted to a part before it was noted, else an empty text.
+        place is gone, or read by others than when it was asked. Returns the run's id if people had reacted to a part
+        before it was noted, else an empty text.
         """
         with self._in_work(incoming):
             return await self._post(messenger, incoming)
@@ -242,6 +250,9 @@ class Answering:
         overtaken = ""
         workspace, run_id = incoming.scope.workspace, incoming.run_id
         parts = await self._off_loop(self._unsent, workspace, run_id)
+        if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
+            await self._keep_back(messenger, incoming)
+            return ""
         used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
         lessons = tuple(wording.lesson_line(lesson) for lesson in used)
         people = authors([lesson.episode for lesson in used])
@@ -294,6 +305,19 @@ class Answering:
             await messenger.post(notice(scope, wording.may_not_post(scope.place)))
         except MessengerError as error:
             log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
+
+    async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Others read the channel than when it was asked: end here, and say so to the asker alone."""
+        await self._off_loop(self._memory.recording.keep_back, incoming)
+        try:
+            await messenger.post(notice(incoming.scope, wording.kept_back(incoming.scope.place)))
+        except MessengerError as error:
+            log.info(
+                "%s could not be told that message %s is not answered: %s",
+                incoming.scope.person,
+                incoming.event_id,
+                error,
+            )
 
     def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
         with self._memory.store.read() as tx:

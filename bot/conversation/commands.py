@@ -16,9 +16,10 @@ from bot.conversation.reply import CommandReply, Handler, authors, pointed
 from bot.conversation.reviewing import Reviewing
 from bot.conversation.shelving import Shelving
 from bot.model import Attachment, Choice, PersonCommand
-from memory.audience import may_see
+from memory.audience import may_read, may_see
 from memory.errors import NotFound
 from memory.export import export_memories, export_person
+from memory.model import Episode, Scope
 from memory.service import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
@@ -89,8 +90,7 @@ class Commands:
         except NotFound:
             return CommandReply(text=wording.NO_SUCH_ANSWER)
         view = story.view
-        same_channel = view.root.channel == command.scope.channel
-        if not same_channel and not may_see(command.scope, view.root):
+        if not _may_show(command.scope, view.root):
             return CommandReply(text=wording.NOT_YOURS)
         (root,) = self._lessons.as_seen_by(command.scope, [view.root])
         text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), command.scope)
@@ -121,7 +121,8 @@ class Commands:
         if undone is None:
             return CommandReply(text=wording.NOTHING_TO_UNDO)
         again = Choice(label="Take back one more", command="undo")
-        return CommandReply(text=wording.undone(undone), choices=(again,), changed_runs=undone.runs)
+        text = wording.undone(undone, is_shown=_may_show(command.scope, undone.episode))
+        return CommandReply(text=text, choices=(again,), changed_runs=undone.runs)
 
     async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope
@@ -144,6 +145,11 @@ class Commands:
             return CommandReply(text=question + elsewhere, choices=(erase,))
         erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
         return CommandReply(text=wording.forgotten(erased) + elsewhere)
+
+
+def _may_show(reader: Scope, episode: Episode) -> bool:
+    """Whether an episode's words may be repeated to this person here: they can be read here, or are a lesson here."""
+    return may_read(reader, episode) or may_see(reader, replace(episode, archived_at=None))
 
 
 def _document(held: Holdings, person: str, wanted: str) -> Attachment:

@@ -19,6 +19,7 @@ from bot.conversation.speech import notice, say, tell
 from bot.conversation.teaching import TeachingDesk
 from bot.model import (
     Address,
+    ChannelChanged,
     PersonCommand,
     PersonCorrection,
     PersonDeletion,
@@ -76,9 +77,13 @@ class Goodbot:
         return take
 
     async def _take(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one line for each event
-        if event.role is Role.BOT:
+        if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.teaches(event.emoji)):
             return
+        if not isinstance(event, PersonMessage):  # which is noted with it
+            await self._off_loop(self._memory.channels.note, event.scope)
         match event:
+            case ChannelChanged():
+                pass
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
@@ -107,10 +112,12 @@ class Goodbot:
                 await self._on_command(messenger, event)
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
-        """Log it and tell the person. False if they could not be told."""
+        """Log it and tell the person, if it was one. False if they were not told."""
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
+        if isinstance(event, ChannelChanged):
+            return False
         return await tell(messenger, event, wording.apology(short_id))
 
     def teaches(self, emoji: str) -> bool:
@@ -160,9 +167,7 @@ class Goodbot:
 
     async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
         """The same question once more, as a message of its own."""
-        goal = await self._off_loop(
-            self._memory.recording.goal_of, event.scope.workspace, event.scope.channel, event.message_id
-        )
+        goal = await self._off_loop(self._memory.recording.goal_of, event.scope, event.message_id)
         if goal is None:
             await say(messenger, event, wording.NO_SUCH_ANSWER)
             return

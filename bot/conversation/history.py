@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from bot.conversation.off_loop import OffLoop
+from memory.audience import stays
 from memory.model import Incoming, Scope
 from memory.service import Memory
 
@@ -21,4 +22,5 @@ class SaidBefore:
 
     def _read(self, scope: Scope, limit: int) -> list[Incoming]:
         with self._memory.store.read() as tx:
-            return tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+            said = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+        return [message for message in said if stays(message.scope.visibility, scope.visibility)]

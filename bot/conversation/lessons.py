@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.audience import may_see, partitions_for, partitions_of
+from memory.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
 from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.service import Memory
@@ -79,9 +79,9 @@ def may_shelve(person: str, role: Role, episode: Episode) -> bool:
 
 def _may_review(teacher: Scope, episode: Episode) -> bool:
     """Public talk, which anybody may read; private talk only from inside; a direct conversation never."""
-    if episode.visibility in (Visibility.PRIVATE, Visibility.SHARED) or teacher.visibility is Visibility.SHARED:
-        return (teacher.visibility, teacher.channel) == (episode.visibility, episode.channel)
-    return episode.visibility is Visibility.PUBLIC and teacher.workspace == episode.workspace
+    if visibility_of(episode) is Visibility.PUBLIC:
+        return may_read(teacher, episode)
+    return visibility_of(episode) is not Visibility.DIRECT and is_here(teacher, episode)
 
 
 def _may_widen(episode: Episode) -> bool:
@@ -92,5 +92,5 @@ def _may_widen(episode: Episode) -> bool:
     if episode.origin is not Origin.RUN and verdicts.overall is Verdict.PENDING:
         return True  # written by somebody whose word alone does not count, such as a guest
     if verdicts.channel.is_validated:
-        return episode.visibility is Visibility.PUBLIC and not verdicts.workspace.is_validated
+        return visibility_of(episode) is Visibility.PUBLIC and not verdicts.workspace.is_validated
     return verdicts.personal.is_validated and verdicts.channel is Verdict.PENDING

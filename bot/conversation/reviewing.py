@@ -7,6 +7,7 @@ from bot.conversation.lessons import Lessons
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.reply import CommandReply, authors, page_number, page_of, pointed, short
 from bot.model import Choice, PersonCommand
+from memory.audience import visibility_of
 from memory.model import Audience, Episode, Reaction, Role, Verdict, Visibility
 from memory.service import Memory
 
@@ -71,7 +72,7 @@ class Reviewing:
     def _promote(self, command: PersonCommand, ending: str, wanted: Audience | None) -> Episode | None:
         scope, role = command.scope, command.role
         lesson = self._lessons.find(scope, role, ending)
-        if lesson is None or lesson.archived_at is not None or lesson.visibility is Visibility.DIRECT:
+        if lesson is None or lesson.archived_at is not None or visibility_of(lesson) is Visibility.DIRECT:
             return None
         if lesson.quarantine:
             return lesson
@@ -108,7 +109,7 @@ class Reviewing:
     def _release(self, command: PersonCommand, ending: str) -> Episode | None:
         scope, role = command.scope, command.role
         lesson = self._lessons.find(scope, role, ending)
-        if lesson is None or lesson.archived_at is not None or lesson.visibility is Visibility.DIRECT:
+        if lesson is None or lesson.archived_at is not None or visibility_of(lesson) is Visibility.DIRECT:
             return None
         return self._memory.teaching.release(scope.workspace, lesson.id, actor=scope.person, role=role)
 
@@ -135,7 +136,7 @@ def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
     if episode.quarantine:
         return [Choice(label=f"Release {place}", command="release", argument=f"{known} page {page}"), archive]
     wider = [] if episode.verdicts.channel.is_validated else [Audience.CHANNEL]
-    if episode.visibility is Visibility.PUBLIC:
+    if visibility_of(episode) is Visibility.PUBLIC:
         wider.append(Audience.WORKSPACE)
     return [
         *(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from memory.audience import visibility_of
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.retrieval.prompt import percent, shown_line
 from memory.service import Corrected, Erased, Holdings, Purge, Undone, UsedLesson
@@ -112,6 +113,12 @@ def may_not_post(place: str) -> str:
     )
 
 
+def kept_back(place: str) -> str:
+    """To an asker whose channel is read by others now than when they asked."""
+    where = {"": "this channel", DIRECT_PLACE: "this channel"}.get(place, place)
+    return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
+
+
 def lesson_line(used: UsedLesson) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
     episode = used.episode
@@ -165,13 +172,13 @@ TOO_MANY_VOTES = (
 )
 
 
-def undone(what: Undone) -> str:
-    """What was taken back."""
-    goal = shown_line(what.episode.goal, 60)
+def undone(what: Undone, *, is_shown: bool) -> str:
+    """What was taken back; without the words where they may not be repeated."""
+    goal = f"“{shown_line(what.episode.goal, 60)}”" if is_shown else "a question in another conversation"
     if what.what == "correction":
-        return f"Forgotten: your correction for “{goal}”."
+        return f"Forgotten: your correction for {goal}."
     reaction = what.what.partition(":")[2] or "vote"
-    return f"Taken back: your {reaction} on the answer to “{goal}”."
+    return f"Taken back: your {reaction} on the answer to {goal}."
 
 
 def beliefs(lines: Sequence[str], place: str, page: str) -> str:
@@ -260,13 +267,13 @@ def promoted(episode: Episode, rest: str) -> str:
 
 
 def _reach(episode: Episode) -> str:
-    if episode.verdicts.workspace.is_validated:
+    if episode.verdicts.workspace.is_validated and visibility_of(episode) is Visibility.PUBLIC:
         return "everybody in the workspace"
     if episode.verdicts.channel.is_validated:
         return f"everybody in {shown_line(episode.place, 40) or 'its channel'}"
     if not episode.verdicts.personal.is_validated:
         return "nobody"
-    return "its author alone" if episode.visibility is not Visibility.DIRECT else "one person"
+    return "its author alone" if visibility_of(episode) is not Visibility.DIRECT else "one person"
 
 
 def ratings(lines: Sequence[str], page: str) -> str:

@@ -39,12 +39,13 @@ from memory.model.recall import (
     StageCounts,
     Vector,
 )
-from memory.model.scope import Audience, Scope, Visibility
+from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, TrustEvidence, Vote
 
 __all__ = [
     "ActionCall",
     "Audience",
+    "Channel",
     "Death",
     "EnvironmentState",
     "Episode",

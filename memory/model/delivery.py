@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memory.model.scope import Scope
+from memory.model.scope import Scope, Visibility
 
 
 class Progress(StrEnum):
@@ -47,6 +47,8 @@ class Incoming:
     at: datetime
     progress: Progress = Progress.ACCEPTED
     run_id: str = ""
+    channel_visibility: Visibility | None = None
+    """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
     crashes: int = 0
     """How often the process crashed while this was in work."""
     kills: int = 0
@@ -88,6 +90,8 @@ class Outgoing:
     text: str
     sent_at: datetime | None = None
     message_id: str = ""
+    channel_visibility: Visibility | None = None
+    """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

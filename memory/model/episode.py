@@ -166,6 +166,9 @@ class Episode:
     thread: str = ""
     person: str = ""
     visibility: Visibility = Visibility.PUBLIC
+    """Who could read the channel when it was said. Who may be shown it now: `memory.audience.visibility_of`."""
+    channel_visibility: Visibility | None = None
+    """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
     place: str = ""
 
     origin: Origin = Origin.RUN

@@ -1,6 +1,7 @@
-"""Who a memory is for: the workspace, channel and person it came from, and the audiences it may reach."""
+"""Who a memory is for: the workspace, channel and person it came from, who reads there, the audiences it may reach."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -15,6 +16,17 @@ class Visibility(StrEnum):
     """Any member of the workspace may read it."""
     SHARED = "shared"
     """People of other organisations read it too: nothing of the workspace is shown there, nothing leaves it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """Who can read a channel now, as far as is known: from what happened in it, and from what the platform says."""
+
+    workspace: str
+    channel: str
+    visibility: Visibility
+    since: datetime
+    """When this became known."""
 
 
 class Audience(StrEnum):

@@ -4,6 +4,7 @@ Each has an in-process double that ships (`memory.adapters`), and one contract s
 No vendor type and no vendor exception crosses a port.
 """
 
+from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, Neighbour, Neighbourhood
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
@@ -14,6 +15,7 @@ from memory.ports.upkeep import UpkeepTable
 from memory.ports.world import WorldTable
 
 __all__ = [
+    "ChannelTable",
     "Clock",
     "DeliveryTable",
     "Embedder",

@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
@@ -26,6 +27,11 @@ class Transaction(Protocol):
     @property
     def teaching(self) -> TeachingTable:
         """Reactions, votes, ledger."""
+        ...
+
+    @property
+    def channels(self) -> ChannelTable:
+        """Who can read which channel."""
         ...
 
     @property

@@ -6,6 +6,7 @@ from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.redaction import Redactor
 from memory.retrieval.config import RetrievalConfig
 from memory.service.audit import Audit, Difference, RunView
+from memory.service.channels import Channels
 from memory.service.core import MESSAGE_CHARACTERS, Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
 from memory.service.explaining import AnswerStory, Explaining, LessonStory
@@ -40,7 +41,8 @@ class Memory:
         store.close()
 
     One message: `recording.accept`, `recalling.recall`, `recording.finish`, `recording.sent`; what people say of the
-    answer: `teaching.react`, `vote`, `correct`, `undo`; topics: `world.ingest`, `world.query`.
+    answer: `teaching.react`, `vote`, `correct`, `undo`; topics: `world.ingest`, `world.query`. `channels.note`
+    tells who can read a channel now; `recording.accept` does so by itself.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Memory:
             guesses=guesses,
             rule_from=(upkeep or UpkeepPolicy()).rule_from,
         )
+        self.channels = Channels(core)
         self.guessing = Guessing(core)
         self.privacy = Privacy(core)
         self.purging = Purging(core)

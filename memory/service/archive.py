@@ -4,8 +4,10 @@ So do lessons that another one stands for (`memory.service.upkeep.merging`): the
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from memory.audience import partitions_of
 from memory.fading import is_ready_for_archive
 from memory.fold import standing
 from memory.model import Episode, Event, EventKind, LinkKind
@@ -110,4 +112,5 @@ def stands_for(keeper: Episode, joined: Episode) -> bool:
         and not keeper.quarantine
         and keeper.verdicts == joined.verdicts
         and keeper.correction == joined.correction
+        and partitions_of(keeper) == partitions_of(replace(joined, archived_at=None))
     )

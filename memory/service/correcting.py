@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
+from memory.audience import narrower, stays, visibility_of
+from memory.errors import InvalidInput, NotFound
 from memory.fold import facts
 from memory.model import (
     Episode,
@@ -65,7 +66,8 @@ class Correcting:
 
         The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
         counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
-        event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer.
+        event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer, or one
+        that may not be repeated in its channel any more.
         """
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
@@ -77,10 +79,14 @@ class Correcting:
                 return None
             nodes = tx.episodes.of_run(scope.workspace, run_id)
             failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
+            if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
+                raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
             lesson = self._lesson(failed, scope, words, now)
             self._replace_older(tx, failed, lesson, now)
             implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
-            write_vote(self._core, tx, implied, now, reason=why.text)
+            # The reason is shown with the answer, also when everybody may read that again.
+            is_as_open = lesson.visibility is failed.visibility
+            write_vote(self._core, tx, implied, now, reason=why.text if is_as_open else "")
             failed = existing(tx, scope.workspace, failed.id)
             flags = lesson_flags(lesson, has_secret=words != written)
             # Held back, it does not stand on the answer either, until it is released.
@@ -105,7 +111,8 @@ class Correcting:
                 reason="a person said what is right",
             )
             lesson = existing(tx, scope.workspace, lesson.id)
-            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine
+            stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
+            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
             return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
 
     def _embedded(self, workspace: str, run_id: str) -> Vector | None:
@@ -129,7 +136,7 @@ class Correcting:
                 thread=failed.thread,
                 person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
                 author=scope.person,
-                visibility=failed.visibility,
+                visibility=_said(failed, scope),
                 place=failed.place,
                 context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
                 action="answer",
@@ -193,6 +200,17 @@ class Correcting:
                     restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
                     file_in_index(tx, restored)
                     restore_texts(tx, restored, lesson.author, now)
+
+
+def _said(failed: Episode, scope: Scope) -> Visibility:
+    """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
+
+    Words from another place stay with who said them, unless everybody may read there.
+    """
+    place = scope.visibility
+    if scope.channel != failed.channel and place is not Visibility.PUBLIC:
+        place = Visibility.DIRECT
+    return narrower(visibility_of(failed), place)
 
 
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory.audience import partitions_for, partitions_of
+from memory.audience import partitions_for, partitions_of, visibility_of
 from memory.model import (
     Audience,
     Episode,
@@ -246,7 +246,7 @@ def _near(
 
 def _is_own_here(episode: Episode, scope: Scope) -> bool:
     """Whether the asker's own approval would let them find it here, and both conversations are of one kind."""
-    if episode.person != scope.person or episode.visibility is not scope.visibility:
+    if episode.person != scope.person or visibility_of(episode) is not scope.visibility:
         return False
     as_if = replace(episode, verdicts=Verdicts(personal=Verdict.SUCCESS))
     return any(entry.partition in partitions_for(scope) for entry in partitions_of(as_if))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from memory.audience import may_read, stays
 from memory.fold import apply, facts, reaction_detail
 from memory.model import (
     Episode,
@@ -19,6 +20,7 @@ from memory.model import (
     Retrieval,
     RetrievalItem,
     RuleLine,
+    Scope,
     Signal,
     Vector,
     Verdict,
@@ -26,6 +28,7 @@ from memory.model import (
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.quarantine import flags_of
+from memory.service.channels import note
 from memory.service.core import Core, event, record, settle
 from memory.service.guessing import guess_of
 from memory.service.holding import hold_back
@@ -92,6 +95,7 @@ class Recording:
         self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
         with self._core.store.write() as tx:
+            note(tx, message.scope, self._core.clock())
             return tx.deliveries.accept(kept)
 
     def withdraw(self, workspace: str, event_id: str) -> None:
@@ -100,10 +104,25 @@ class Recording:
             tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
 
     def current(self, incoming: Incoming) -> Incoming | None:
-        """The message as it is now: reworded, answered meanwhile. None if nothing more is to be done about it."""
+        """The message as it is now: reworded, answered meanwhile, its channel narrowed to fewer people.
+
+        None if nothing more is to be done about it.
+        """
         with self._core.store.read() as tx:
             now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
-        return now if now is not None and now.progress in UNFINISHED else None
+        if now is None or now.progress not in UNFINISHED:
+            return None
+        if now.channel_visibility is None or not stays(now.scope.visibility, now.channel_visibility):
+            return now
+        return replace(now, scope=replace(now.scope, visibility=now.channel_visibility))
+
+    def keep_back(self, incoming: Incoming) -> None:
+        """Answer a message no more, nor post more of its answer: others read its channel than when it was asked."""
+        workspace = incoming.scope.workspace
+        with self._core.store.write() as tx:
+            tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            if not tx.deliveries.advance(workspace, incoming.event_id, Progress.ANSWERED, Progress.UNDELIVERABLE):
+                tx.deliveries.drop_unsent(workspace, incoming.run_id)
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
         """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now."""
@@ -137,12 +156,12 @@ class Recording:
         with self._core.store.read() as tx:
             return tx.deliveries.has_sent(workspace, channel, thread)
 
-    def goal_of(self, workspace: str, channel: str, message_id: str) -> str | None:
-        """The question behind a sent answer, or None."""
+    def goal_of(self, scope: Scope, message_id: str) -> str | None:
+        """The question behind a sent answer, as far as it may be repeated in this place; or None."""
         with self._core.store.read() as tx:
-            entry = tx.teaching.ledger(workspace, channel, message_id, self._core.clock())
-            nodes = tx.episodes.of_run(workspace, entry.run_id) if entry else []
-        return nodes[0].goal if nodes else None
+            entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, self._core.clock())
+            nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
+        return nodes[0].goal if nodes and may_read(scope, nodes[0]) else None
 
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memory.audience import visibility_of
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
@@ -150,7 +151,8 @@ class Teaching:
             lesson = hold_back(tx, lesson, lesson_flags(lesson, has_secret=(goal, words) != (asked, said)), now)
             if vector is not None:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
-            if audience is Audience.WORKSPACE and role.may_promote and lesson.visibility is Visibility.PUBLIC:
+            is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
+            if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
             own = replace(own_vote(lesson, role, at), event_id=event_id)
             write_vote(self._core, tx, own, now, reason="a person said what is right")
@@ -186,9 +188,12 @@ class Teaching:
         now = self._core.clock()
         with self._core.store.write() as tx:
             episode = existing(tx, workspace, episode_id)
-            if audience is Audience.WORKSPACE and episode.visibility is not Visibility.PUBLIC:
+            if audience is Audience.WORKSPACE and visibility_of(episode) is not Visibility.PUBLIC:
+                where = f"a {episode.visibility.value} conversation"
+                if visibility_of(episode) is not episode.visibility:
+                    where += f" that is {episode.channel_visibility or episode.visibility} now"
                 raise InvalidInput(
-                    f"episode {episode_id} comes from a {episode.visibility.value} conversation and stays there; "
+                    f"episode {episode_id} comes from {where} and stays there; "
                     "teach it again in a public channel to share it"
                 )
             promoted = self._promoted(tx, episode, audience, actor, role, now)

@@ -182,6 +182,11 @@ class Happenings:
         self.world.roles[role.id] = role
         self.tell_guild("GUILD_ROLE_CREATE", role.guild_id, {"guild_id": role.guild_id, "role": payloads.role(role)})
 
+    def change_role(self, role: Role) -> None:
+        """A role may do other things than before."""
+        self.world.roles[role.id] = role
+        self.tell_guild("GUILD_ROLE_UPDATE", role.guild_id, {"guild_id": role.guild_id, "role": payloads.role(role)})
+
     def change_channel(self, channel: Channel) -> Channel:
         """A channel or thread appears or changes. What the bot stops seeing is deleted for it, and the reverse."""
         before = self.world.channels.get(channel.id)

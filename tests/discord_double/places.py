@@ -123,6 +123,11 @@ class Places(Backstage):
         return self.happenings.change_channel(changed)
 
     @on_loop
+    def changes_role(self, role: Role) -> None:
+        """Somebody changes what a role may do."""
+        self.happenings.change_role(role)
+
+    @on_loop
     def archives(self, thread: Channel | str, *, locked: bool = False) -> Channel:
         """A thread is archived; a locked one cannot be written to."""
         return self.happenings.change_channel(replace(self._where(thread), archived=True, locked=locked))

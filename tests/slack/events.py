@@ -127,6 +127,32 @@ def archived(channel: Channel, user: str, ts: str) -> Json:
     return {"type": kind, "channel": channel.id, "user": user, "event_ts": ts}
 
 
+def converted(channel: Channel, user: str, ts: str) -> Json:
+    """The message that stands in a channel that was made private, or public again. It has no team."""
+    kind = "private" if channel.kind == "group" else "public"
+    return {
+        "type": "message",
+        "subtype": f"channel_convert_to_{kind}",
+        "user": user,
+        "text": f"made this channel *{kind}*.",
+        "ts": ts,
+        **_place(channel, ts),
+    }
+
+
+def sharing(channel: Channel, other_team: str, ts: str) -> Json:
+    """`channel_shared` or `channel_unshared`; nobody is named."""
+    if channel.shared:
+        return {"type": "channel_shared", "connected_team_id": other_team, "channel": channel.id, "event_ts": ts}
+    return {
+        "type": "channel_unshared",
+        "previously_connected_team_id": other_team,
+        "channel": channel.id,
+        "is_ext_shared": False,
+        "event_ts": ts,
+    }
+
+
 def home_opened(channel: str, user: str, tab: str, view: Json | None, ts: str) -> Json:
     """`app_home_opened`; the Home tab brings the view that was published last."""
     event = {"type": "app_home_opened", "user": user, "channel": channel, "tab": tab, "event_ts": ts}

@@ -13,6 +13,20 @@ def archive(slack: Slack, workspace: Workspace, channel: str, by: str) -> Delive
     return slack.emit(workspace, events.archived(place, by, slack.stamps.ts()), place)
 
 
+def convert(slack: Slack, workspace: Workspace, channel: str, by: str, *, private: bool) -> Delivery | None:
+    """A channel is made private, or public again."""
+    place = workspace.channel(channel)
+    place.kind = "group" if private else "channel"
+    return slack.emit(workspace, events.converted(place, by, slack.stamps.ts()), place)
+
+
+def share(slack: Slack, workspace: Workspace, channel: str, other_team: str, *, shared: bool) -> Delivery | None:
+    """Another organisation is let into a channel, or leaves it."""
+    place = workspace.channel(channel)
+    place.shared = shared
+    return slack.emit(workspace, events.sharing(place, other_team, slack.stamps.ts()), place)
+
+
 def remove_bot(slack: Slack, workspace: Workspace, channel: str) -> Delivery | None:
     """The bot is taken out of a channel: its own leaving is the last it hears from there."""
     place = workspace.channel(channel)

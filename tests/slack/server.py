@@ -180,6 +180,14 @@ class SlackServer:
         """A channel is archived."""
         return happenings.archive(self.slack, by.workspace, channel, by.id)
 
+    def convert(self, channel: str, by: Person, *, private: bool) -> Delivery | None:
+        """A channel is made private, or public again."""
+        return happenings.convert(self.slack, by.workspace, channel, by.id, private=private)
+
+    def share(self, channel: str, *, shared: bool, other_team: str = "T0OTHER") -> Delivery | None:
+        """Another organisation is let into a channel, or leaves it."""
+        return happenings.share(self.slack, self.workspace, channel, other_team, shared=shared)
+
     def remove_bot(self, channel: str, workspace: Workspace | None = None) -> Delivery | None:
         """The bot is taken out of a channel."""
         return happenings.remove_bot(self.slack, workspace or self.workspace, channel)

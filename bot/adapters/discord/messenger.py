@@ -9,6 +9,7 @@ from typing import Any
 import discord
 
 from bot.adapters import words
+from bot.adapters.discord.channels import Channels
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.desk import Desk
 from bot.adapters.discord.files import small_enough
@@ -102,7 +103,7 @@ class DiscordMessenger:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
         client = Client(self._settings, hear=self._hear, pressed=self._pressed, chosen=self._chosen)
         desk = self._new_desk(client, sink)
-        self._uses, self._intake = Uses(desk), Intake(desk)
+        self._uses, self._intake, self._channels = Uses(desk), Intake(desk), Channels(desk)
         add_commands(client.tree, self._settings.command, self._uses)
         try:
             async with client:
@@ -150,6 +151,7 @@ class DiscordMessenger:
 
     def _hear(self, name: str, payload: object) -> None:
         if not self._closed.is_set():
+            self._channels.hear(name, payload)
             self._intake.hear(name, payload)
             self._uses.hear(name, payload)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import discord
 
-from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.rest import UNKNOWN_CHANNEL, Rest, code_of
 from bot.errors import MessengerError
 from memory.model import Scope, Visibility
 
@@ -77,7 +77,7 @@ class Places:
             return Place(
                 workspace=workspace,
                 channel=str(channel_id),
-                visibility=_visibility(channel),
+                visibility=visibility_of(channel),
                 name=_name(channel),
             )
         if channel.is_private():
@@ -90,8 +90,25 @@ class Places:
             workspace=workspace,
             channel=str(channel.parent_id),
             thread=str(channel.id),
-            visibility=_visibility(parent),
+            visibility=visibility_of(parent),
             name=_name(parent) or _name(channel),
+        )
+
+    async def hidden(self, channel: discord.abc.GuildChannel) -> Place | None:
+        """The place of a channel that the gateway calls deleted; None if it is: else the bot lost sight of it.
+
+        Then others chose who reads it, so it counts as private.
+        """
+        try:
+            await self._rest(f"looking up channel {channel.id}", lambda: self._client.fetch_channel(channel.id))
+        except MessengerError as error:
+            if code_of(error) == UNKNOWN_CHANNEL:
+                return None
+        return Place(
+            workspace=f"{PLATFORM}:{channel.guild.id}",
+            channel=str(channel.id),
+            visibility=Visibility.PRIVATE,
+            name=_name(channel),
         )
 
     async def _ask(self, channel_id: int) -> object:
@@ -110,7 +127,7 @@ class Places:
         return self._asked[channel_id]
 
 
-def _visibility(channel: object) -> Visibility:
+def visibility_of(channel: object) -> Visibility:
     """Public where @everyone may look; when that is not known, private."""
     if not isinstance(channel, discord.abc.GuildChannel):
         return Visibility.PRIVATE

@@ -20,6 +20,12 @@ _SPOKEN = ("", "file_share", "thread_broadcast")
 """Subtypes under which people say something; every other one is a notice of Slack's, or another app's."""
 
 
+CHANNEL_EVENTS = ("channel_shared", "channel_unshared")
+"""Events that say nothing but that other people read a channel now."""
+_CONVERTED = ("channel_convert_to_private", "channel_convert_to_public")
+"""Subtypes of a message that say the same."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
     """Who did something where, as far as the payload says."""
@@ -148,6 +154,13 @@ def read_reaction(event: Json) -> Reacted | None:
         author=str(event.get("item_user") or ""),
         at=at(str(event["event_ts"])),
     )
+
+
+def read_channel_change(event: Json, bot_user: str) -> Spot | None:
+    """The channel that other people can read from now on; with the bot where Slack does not say who changed it."""
+    if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CONVERTED:
+        return None
+    return Spot(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
 
 
 def ends_installation(event: Json, bot_user: str) -> str:

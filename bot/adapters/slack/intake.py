@@ -17,6 +17,7 @@ from bot.adapters.slack.events import (
     Spot,
     at,
     message_id_of,
+    read_channel_change,
     read_message,
     read_reaction,
     timed,
@@ -24,7 +25,7 @@ from bot.adapters.slack.events import (
 from bot.adapters.slack.web import Json
 from bot.adapters.words import CORRECT, Typed, command_in
 from bot.errors import MessengerError
-from bot.model import Address, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
+from bot.model import Address, ChannelChanged, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
 from memory.emoji import normalise
 from memory.model import Role
 
@@ -51,6 +52,9 @@ class Intake:
 
     async def message(self, body: Json) -> None:
         """A `message` or `app_mention` event."""
+        if read_channel_change(body["event"], self._desk.identity.user) is not None:
+            await self.channel_changed(body)
+            return
         read = read_message(self._event(body), self._desk.identity.user)
         if read is None or not await self._desk.admits(read.spot):
             return
@@ -76,6 +80,19 @@ class Intake:
         if is_own and self._desk.teaches(read.emoji):
             async with self._in_order(("reaction", read.spot.channel, read.spot.user)):
                 await self._reacted(read, str(body["event_id"]))
+
+    async def channel_changed(self, body: Json) -> None:
+        """Other people read a channel than before: what was said in it counts for fewer, or for more again."""
+        event = self._event(body)
+        spot = read_channel_change(event, self._desk.identity.user)
+        if spot is None:
+            return
+        self._desk.places.changed(spot.channel)
+        await self._desk.sink(
+            ChannelChanged(
+                event_id=str(body["event_id"]), scope=await self._desk.scope(spot), at=at(str(event["event_ts"]))
+            )
+        )
 
     async def session_stopped(self, body: Json) -> None:
         """Somebody pressed Slack's own stop button."""

@@ -13,6 +13,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledging import Ack
 from bot.adapters.slack.choices import CHOICE, HOME_CHOICE
+from bot.adapters.slack.events import CHANNEL_EVENTS
 from bot.adapters.slack.home import Home
 from bot.adapters.slack.home_view import HOME_COMMAND
 from bot.adapters.slack.identity import Identity
@@ -29,6 +30,7 @@ EVENTS = (
     "app_home_opened",
     "app_uninstalled",
     "tokens_revoked",
+    *CHANNEL_EVENTS,
 )
 """What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups)."""
 
@@ -79,6 +81,8 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindFront, re
     app.event("message")(_event(lambda front: front.intake.message))
     app.event("app_mention")(_event(lambda front: front.intake.message))
     app.event(re.compile("reaction_(added|removed)"))(_event(lambda front: front.intake.reaction))
+    for name in CHANNEL_EVENTS:
+        app.event(name)(_event(lambda front: front.intake.channel_changed))
     app.event("agent_session_stopped")(_event(lambda front: front.intake.session_stopped))
     app.event("app_home_opened")(_event(lambda front: front.home.opened))
     app.event(re.compile("app_uninstalled|tokens_revoked"))(installation)

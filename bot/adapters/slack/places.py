@@ -15,7 +15,7 @@ from memory.ports import Clock
 log = logging.getLogger(__name__)
 
 _KEEP = timedelta(minutes=10)
-"""A public channel may be made private at any time, and no event of ours says so."""
+"""A channel may change who reads it while the bot is no member, and then no event of ours says so."""
 _DIRECT_MESSAGE = "DM"
 
 
@@ -48,6 +48,10 @@ class Places:
             visibility=Visibility.SHARED if is_shared else place.visibility,
             place=place.name,
         )
+
+    def changed(self, channel: str) -> None:
+        """What is known of the channel is no longer so: it is looked up anew."""
+        self._known.drop(channel)
 
     async def _place(self, spot: Spot) -> Place:
         if spot.kind == "im" or spot.channel.startswith("D"):

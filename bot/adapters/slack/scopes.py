@@ -65,6 +65,8 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "app_home_opened": (),
     "app_mention": ("app_mentions:read",),
     "app_uninstalled": (),
+    "channel_shared": ("channels:read", "groups:read"),
+    "channel_unshared": ("channels:read", "groups:read"),
     "message.channels": ("channels:history",),
     "message.groups": ("groups:history",),
     "message.im": ("im:history",),

@@ -25,11 +25,12 @@ class Deliveries:
             message.message_id and any((m.scope.channel, m.message_id) == place for m in self._incoming(workspace))
         ):
             return False
-        state.incoming[workspace, message.event_id] = message
+        state.incoming[workspace, message.event_id] = replace(message, channel_visibility=None)
         return True
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
-        return self._access.state.incoming.get((workspace, event_id))
+        message = self._access.state.incoming.get((workspace, event_id))
+        return None if message is None else self._now(message)
 
     def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
         place = (channel, message_id)
@@ -67,7 +68,7 @@ class Deliveries:
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
         found = [
-            message
+            self._now(message)
             for key, message in self._access.state.incoming.items()
             if workspace in (None, key[0])
             and (message.progress in (Progress.ACCEPTED, Progress.ANSWERED) or self._is_to_be_told(message))
@@ -97,11 +98,14 @@ class Deliveries:
         return sorted(said, key=lambda m: (m.at, m.event_id), reverse=True)[:limit]
 
     def put_outgoing(self, part: Outgoing) -> None:
-        self._access.changing.outgoing[storable(part).workspace, part.run_id, part.part] = part
+        key = (storable(part).workspace, part.run_id, part.part)
+        self._access.changing.outgoing[key] = replace(part, channel_visibility=None)
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         parts = self._access.state.outgoing
-        return [parts[key] for key in sorted(parts) if key[:2] == (workspace, run_id)]
+        found = [parts[key] for key in sorted(parts) if key[:2] == (workspace, run_id)]
+        known = {part.channel: self._access.channel_visibility(workspace, part.channel) for part in found}
+        return [replace(part, channel_visibility=known[part.channel]) for part in found]
 
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
         outgoing = self._access.changing.outgoing
@@ -125,4 +129,9 @@ class Deliveries:
             del outgoing[key]
 
     def _incoming(self, workspace: str) -> list[Incoming]:
-        return [message for key, message in self._access.state.incoming.items() if key[0] == workspace]
+        every = self._access.state.incoming
+        return [self._now(message) for key, message in every.items() if key[0] == workspace]
+
+    def _now(self, message: Incoming) -> Incoming:
+        known = self._access.channel_visibility(message.scope.workspace, message.scope.channel)
+        return replace(message, channel_visibility=known)

@@ -36,21 +36,22 @@ class Episodes:
             context_after=tuple(episode.context_after),
             exemplar_ids=tuple(episode.exemplar_ids),
             quarantine=tuple(episode.quarantine),
+            channel_visibility=None,
         )
         if not episode.workspace or not episode.id:
             raise ValueError("an episode is stored under its workspace and id, one of them is empty")
         self._access.changing.episodes[episode.workspace, episode.id] = whole
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
-        return self._access.state.episodes.get((workspace, episode_id))
+        return self.get_many(workspace, [episode_id]).get(episode_id)
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
         episodes = self._access.state.episodes
-        return {each: episodes[workspace, each] for each in episode_ids if (workspace, each) in episodes}
+        return {each: self._now(episodes[workspace, each]) for each in episode_ids if (workspace, each) in episodes}
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         found = [
-            episode
+            self._now(episode)
             for key, episode in sorted(self._access.state.episodes.items())
             if key[1].startswith(prefix) or key[1].endswith(prefix)
         ]
@@ -154,7 +155,11 @@ class Episodes:
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
 
     def _where(self, workspace: str, holds: Callable[[Episode], bool]) -> list[Episode]:
-        return [e for key, e in self._access.state.episodes.items() if key[0] == workspace and holds(e)]
+        return [self._now(e) for key, e in self._access.state.episodes.items() if key[0] == workspace and holds(e)]
+
+    def _now(self, episode: Episode) -> Episode:
+        known = self._access.channel_visibility(episode.workspace, episode.channel)
+        return replace(episode, channel_visibility=known) if known is not None else episode
 
     def _require(self, workspace: str, episode_id: str) -> None:
         if (workspace, episode_id) not in self._access.state.episodes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import StoreUnavailable
 from memory.model import (
+    Channel,
     Episode,
     Event,
     Incoming,
@@ -21,6 +22,7 @@ from memory.model import (
     StoredGrade,
     StoredStep,
     TrustEvidence,
+    Visibility,
     Vote,
 )
 from memory.model.upkeep import JobRun, Lease, Rule
@@ -50,6 +52,7 @@ class State:
     votes: dict[RunKey, tuple[Vote, ...]] = field(default_factory=dict)
     evidence: dict[RunKey, tuple[TrustEvidence, ...]] = field(default_factory=dict)
     ledger: dict[tuple[str, str, str], LedgerEntry] = field(default_factory=dict)
+    channels: dict[tuple[str, str], Channel] = field(default_factory=dict)
     incoming: dict[tuple[str, str], Incoming] = field(default_factory=dict)
     outgoing: dict[tuple[str, str, int], Outgoing] = field(default_factory=dict)
     retrievals: dict[tuple[str, str], Retrieval] = field(default_factory=dict)
@@ -99,6 +102,11 @@ class Access:
         if not self._writes:
             raise RuntimeError("a reading transaction cannot write; use store.write()")
         return self.state
+
+    def channel_visibility(self, workspace: str, channel: str) -> Visibility | None:
+        """Who can read a channel now; None where nothing is known of it."""
+        known = self.state.channels.get((workspace, channel))
+        return known.visibility if known is not None else None
 
     def next_number(self, workspace: str, counter: str) -> int:
         """The next number of a workspace's counter, from 1."""

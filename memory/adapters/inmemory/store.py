@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock, get_ident
 
+from memory.adapters.inmemory.channels import Channels
 from memory.adapters.inmemory.deliveries import Deliveries
 from memory.adapters.inmemory.episodes import Episodes
 from memory.adapters.inmemory.log import Log
@@ -24,6 +25,7 @@ class InMemoryTransaction:
         self.episodes = Episodes(access)
         self.log = Log(access)
         self.teaching = Teaching(access)
+        self.channels = Channels(access)
         self.deliveries = Deliveries(access)
         self.retrievals = Retrievals(access)
         self.world = World(access)

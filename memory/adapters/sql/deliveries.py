@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, exists, or_, select, update
 
+from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import incoming, outgoing
 from memory.adapters.storable import chunks, storable
@@ -14,8 +15,9 @@ from memory.model import Incoming, Outgoing, Progress, Scope
 _i = incoming.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
 _ACCEPT = add_statement(incoming)
-_INCOMING = select(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
-_OF_MESSAGE = select(incoming).where(
+_WHOLE = select(incoming, channel_visibility(incoming))
+_INCOMING = _WHOLE.where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_OF_MESSAGE = _WHOLE.where(
     _i.workspace == bindparam("w"),
     _i.channel == bindparam("channel"),
     _i.message_id == bindparam("message"),
@@ -31,24 +33,19 @@ _SENT = (
     )
     .limit(1)
 )
-_OF_RUN = (
-    select(incoming)
-    .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
-    .order_by(_i.at, _i.event_id)
+_OF_RUN = _WHOLE.where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "").order_by(
+    _i.at, _i.event_id
 )
 _IS_UNSENT = exists().where(
     outgoing.c.workspace == _i.workspace, outgoing.c.run_id == _i.run_id, outgoing.c.sent_at.is_(None)
 )
 _UNFINISHED = (
-    select(incoming)
-    .where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE]))
+    _WHOLE.where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE]))
     .where(or_(_i.progress != Progress.SET_ASIDE, _IS_UNSENT))
     .order_by(_i.at, _i.workspace, _i.event_id)
 )
-_SET_ASIDE = (
-    select(incoming)
-    .where(_i.progress == Progress.SET_ASIDE)
-    .order_by(_i.at.desc(), _i.workspace.desc(), _i.event_id.desc())
+_SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
+    _i.at.desc(), _i.workspace.desc(), _i.event_id.desc()
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _ADVANCE = _MOVE.where(_i.progress == bindparam("before")).values(progress=bindparam("after"))
@@ -61,7 +58,7 @@ _ADVANCE_RUN = (
 )
 _PUT_OUTGOING = put_statement(outgoing)
 _OUTGOING = (
-    select(outgoing)
+    select(outgoing, channel_visibility(outgoing))
     .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"))
     .order_by(outgoing.c.part)
 )
@@ -121,7 +118,7 @@ class Deliveries:
         self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
 
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
-        said = select(incoming).where(_i.workspace == workspace, _i.person == person)
+        said = _WHOLE.where(_i.workspace == workspace, _i.person == person)
         if channel:
             said = said.where(_i.channel == channel)
         return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))

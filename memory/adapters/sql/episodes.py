@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select
 
 from memory.adapters.sql import index
+from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import episode_vectors, episodes, events, links, quarantines, retrieval_items
 from memory.adapters.storable import chunks, goal_key, half, storable
@@ -31,8 +32,9 @@ _QUARANTINE = (
     .correlate(episodes)
     .scalar_subquery()
 )
-_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), _QUARANTINE.label("quarantine"))
-_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), _QUARANTINE.label("quarantine"))
+_BESIDE = (_QUARANTINE.label("quarantine"), channel_visibility(episodes))
+_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
+_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
 _PUT_QUARANTINE = put_statement(quarantines)
 _CLEAR_QUARANTINE = delete(quarantines).where(
     quarantines.c.workspace == bindparam("w"), quarantines.c.episode_id == bindparam("id")

@@ -8,6 +8,7 @@ from threading import Lock, RLock, get_ident
 from sqlalchemy import select, union
 
 from memory.adapters.sql import index
+from memory.adapters.sql.channels import Channels
 from memory.adapters.sql.deliveries import Deliveries
 from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import Episodes
@@ -39,6 +40,7 @@ class SqlTransaction:
         self.episodes = Episodes(session, recall)
         self.log = Log(session)
         self.teaching = Teaching(session)
+        self.channels = Channels(session)
         self.deliveries = Deliveries(session)
         self.retrievals = Retrievals(session)
         self.world = World(session)

@@ -93,6 +93,17 @@ episodes = Table(
     Index(None, "workspace", "person", "channel", "goal_digest"),
 )
 
+channels = Table(
+    "channels",
+    metadata,
+    short("workspace"),
+    short("channel"),
+    Column("visibility", Word(Visibility), nullable=False),
+    Column("since", Moment, nullable=False),
+    PrimaryKeyConstraint("workspace", "channel"),
+    sqlite_with_rowid=False,
+)
+
 episode_vectors = Table(
     "episode_vectors",
     metadata,

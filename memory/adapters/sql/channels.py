@@ -1,0 +1,33 @@
+"""Who can read which channel now."""
+
+from typing import Any
+
+from sqlalchemy import Label, Table, bindparam, select
+
+from memory.adapters.sql.session import Session, put_statement, row_of
+from memory.adapters.sql.tables import channels
+from memory.model import Channel
+
+_c = channels.c
+_PUT = put_statement(channels)
+_GET = select(channels).where(_c.workspace == bindparam("w"), _c.channel == bindparam("channel"))
+
+
+class Channels:
+    """`memory.ports.ChannelTable` in SQL."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def put(self, channel: Channel) -> None:
+        self._session.run(_PUT, row_of(channels, channel))
+
+    def get(self, workspace: str, channel: str) -> Channel | None:
+        row = self._session.row(_GET, {"w": workspace, "channel": channel})
+        return None if row is None else Channel(**row._mapping)
+
+
+def channel_visibility(table: Table) -> Label[Any]:
+    """A column beside those of a table: who can read the row's channel now, null where nothing is known of it."""
+    here = select(_c.visibility).where(_c.workspace == table.c.workspace, _c.channel == table.c.channel)
+    return here.correlate(table).scalar_subquery().label("channel_visibility")

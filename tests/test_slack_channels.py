@@ -1,0 +1,52 @@
+"""Slack channels that change who reads them: the bot hears it at once, and looks them up anew."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.model import ChannelChanged, PersonMessage
+from memory.model import Visibility
+from tests.slack import SlackServer
+from tests.slack_driver import connected
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as running:
+        yield running
+        assert running.slack.complaints == []
+        assert running.slack.unknown_methods() == []
+
+
+async def test_every_change_of_who_reads_a_channel_is_told(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        ana.says(channel, f"<@{server.workspace.bot.id}> hello")
+        for change in (
+            lambda: server.convert(channel, ana, private=True),
+            lambda: server.convert(channel, ana, private=False),
+            lambda: server.share(channel, shared=True),
+            lambda: server.share(channel, shared=False),
+        ):
+            await session.settled()
+            change()
+        await session.settled()
+        ana.says(channel, f"<@{server.workspace.bot.id}> and now?")
+        await session.settled()
+    told = [event for event in session.heard.events if isinstance(event, ChannelChanged)]
+    public, private, shared = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.SHARED
+    assert [event.scope.visibility for event in told] == [private, public, shared, public]
+    bot = server.workspace.bot.id
+    assert [event.scope.person for event in told] == [ana.id, ana.id, bot, bot]
+    assert {(event.scope.workspace, event.scope.channel) for event in told} == {(session.workspace, channel)}
+    asked = [event.scope.visibility for event in session.heard.events if isinstance(event, PersonMessage)]
+    assert asked == [public, public]
+
+
+async def test_archiving_a_channel_and_leaving_it_change_nobody_s_view(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        server.archive(channel, ana)
+        server.remove_bot(channel)
+        await session.settled()
+    assert session.heard.events == []
