@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -81,6 +82,23 @@ def test_every_index_but_the_sweeps_begins_with_the_workspace() -> None:
         "ix_incoming_progress_workspace_at",
     }
     assert others == jobs_for_all_workspaces_at_once
+
+
+def test_messages_of_an_older_schema_are_kept_without_blame(path: Path) -> None:
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        with store.write() as tx:
+            fill(tx, "w")
+        before = dump(store, "w")
+    config = Config()
+    config.set_main_option("script_location", "memory:migrations")
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0005")
+        assert "crashes" not in {row[1] for row in connection.exec_driver_sql("PRAGMA table_info(incoming)")}
+    engine.dispose()
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        assert dump(store, "w") == before
 
 
 def test_opening_again_changes_nothing(path: Path) -> None:
