@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.model import (
+    NEEDS_QUESTION,
     Audience,
     Episode,
     EpisodeStatus,
@@ -72,8 +73,10 @@ def apply(episode: Episode, event: Event) -> Episode:
     """One step of the fold for events that touch the episode directly. Votes go through `reaction_of` and `judge`."""
     detail = event.detail
     match event.kind:
-        case EventKind.QUARANTINED | EventKind.RELEASED:
-            return replace(episode, quarantine=_flags(detail))
+        case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
+            held = replace(episode, quarantine=_held(episode.quarantine, event))
+            goal = str(detail.get("goal", ""))
+            return replace(held, goal=goal, action_target=goal) if event.kind is EventKind.RESTATED else held
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
             # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
             said = str(detail.get("reason", episode.outcome_reason))
@@ -105,6 +108,16 @@ def apply(episode: Episode, event: Event) -> Episode:
             return replace(episode, promoted=Audience(audience) if audience else None)
         case _:
             return episode
+
+
+def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
+    """Why an episode is held back after it was, for more reasons; was released; was given a question by its author."""
+    match event.kind:
+        case EventKind.RELEASED:
+            return tuple(flag for flag in before if flag == NEEDS_QUESTION)
+        case EventKind.RESTATED:
+            before = [flag for flag in before if flag != NEEDS_QUESTION]
+    return tuple(dict.fromkeys((*before, *_flags(event.detail))))
 
 
 def _flags(detail: Mapping[str, object]) -> tuple[str, ...]:

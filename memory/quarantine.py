@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 
-from memory.model import Episode, StepKind
+from memory.model import NEEDS_QUESTION, Episode, StepKind
 from memory.retrieval.prompt import escapes, visible
 
 LESSON_CHARACTERS = 4000
@@ -29,6 +29,8 @@ class Flag(StrEnum):
     """Somebody wrote a password, token or key into a lesson; it was taken out, and the lesson may be useless."""
     LENGTH = "length"
     """It is longer than a lesson should be."""
+    NEEDS_QUESTION = NEEDS_QUESTION
+    """Its question was somebody's who is forgotten: it waits for one in its author's words, not for a teacher."""
 
 
 _INJECTION = re.compile(

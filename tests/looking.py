@@ -83,7 +83,7 @@ class Looking:
     def retry(self) -> str:
         """The questions that "try again" would ask again in this channel."""
         here = [each for each in self._posted if each.channel == self._here.channel]
-        return repr([self._memory.recording.goal_of(self._here, f"m-{each.run_id}") for each in here])
+        return repr([self._memory.questions.behind(self._here, f"m-{each.run_id}") for each in here])
 
     def topics(self) -> str:
         """Topics and lessons as the query interface returns them."""

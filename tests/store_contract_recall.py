@@ -38,6 +38,35 @@ class RecallContract(StoreCase):
         assert vector.dtype == np.float32
         assert np.abs(vector - unit(0.1, 0.2, 0.7)).max() < 5e-4
 
+    def test_without_its_vector_an_episode_is_findable_nowhere(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+            tx.episodes.put_vector("w", "e1", MODEL, unit(1, 0))
+            tx.episodes.set_index("w", "e1", [EVERYONE])
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0), 3, -1.0).searched == 1
+        with store.write() as tx:
+            tx.episodes.delete_vector("w", "e1")
+            tx.episodes.delete_vector("w", "e1")
+            assert tx.episodes.vectors("w", ["e1"]) == {}
+            assert tx.episodes.index_of("w", "e1") == []
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0), 3, -1.0).searched == 0
+
+    def test_whose_words_it_holds_is_known_as_long_as_the_episode(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"), episode("e2"))
+            for each, person in (("e2", "bo"), ("e1", "cy"), ("e1", "bo"), ("e1", "bo")):
+                tx.episodes.note_words("w", each, person)
+            tx.episodes.put(episode("e2", goal="other"))
+            assert tx.episodes.with_words_of("w", "bo") == ["e1", "e2"]
+            assert tx.episodes.words_of_others("w", ["e1", "e2", "e3"]) == {"e1": ["bo", "cy"], "e2": ["bo"]}
+            tx.episodes.clear_words("w", "e1")
+            tx.episodes.delete("w", ["e2"])
+            assert tx.episodes.words_of_others("w", ["e1", "e2"]) == {}
+            tx.episodes.put(episode("e2"))
+            assert tx.episodes.with_words_of("w", "bo") == []
+        with pytest.raises(NotFound), store.write() as tx:
+            tx.episodes.note_words("w", "e9", "bo")
+
     def test_vectors_need_their_episode_and_index_entries_their_vector(self, store: Store) -> None:
         with store.write() as tx:
             with pytest.raises(NotFound):

@@ -375,6 +375,26 @@ class TablesContract(StoreCase):
             assert tx.deliveries.outgoing("w", "r3") == []
             assert tx.deliveries.incoming("w", "ev3") is not None
 
+    def test_what_is_tried_again_is_its_askers_words(self, store: Store) -> None:
+        again = replace(incoming("ev2", run_id="r2"), asked_by="bo")
+        with store.write() as tx:
+            assert tx.deliveries.accept(incoming("ev1", run_id="r1"))
+            assert tx.deliveries.accept(again)
+            assert not tx.deliveries.accept(replace(again, asked_by="cy"))
+            tx.deliveries.put_outgoing(outgoing(1, run_id="r2"))
+        with store.read() as tx:
+            assert tx.deliveries.incoming("w", "ev2") == again
+            assert tx.deliveries.incoming_of_run("w", "r2") == again
+            assert tx.deliveries.incoming_of_message("w", "C1", "m-ev2") == again
+            assert [each.asked_by for each in tx.deliveries.unfinished("w")] == ["", "bo"]
+            assert [each.event_id for each in tx.deliveries.said_by("w", "", "ana", 9)] == ["ev1"]
+            assert tx.deliveries.said_by("w", "", "bo", 9) == []
+        with store.write() as tx:
+            assert tx.deliveries.delete_by("w", "bo") == 1
+            assert tx.deliveries.incoming("w", "ev2") is None
+            assert tx.deliveries.outgoing("w", "r2") == []
+            assert tx.deliveries.delete_by("w", "ana") == 1
+
     # recalls
 
     def test_a_recall_comes_back_whole(self, store: Store) -> None:

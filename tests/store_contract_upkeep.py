@@ -1,9 +1,10 @@
 """What every store must do with jobs, leases and rules."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from memory.model import Verdict
-from memory.model.upkeep import JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 from memory.ports import Store
 from tests.store_case import StoreCase
 from tests.store_samples import NOW
@@ -50,3 +51,16 @@ class UpkeepContract(StoreCase):
             assert tx.upkeep.rules("w", ["p", "q"]) == []
             assert tx.upkeep.rules("v", ["p"]) == [rule("1", "v")]
             assert tx.upkeep.rules("v", []) == []
+
+    def test_an_erasure_is_under_way_until_it_ends(self, store: Store) -> None:
+        asked = Erasure(workspace="w", id="1", person="ana")
+        other = Erasure(workspace="v", id="1")
+        with store.write() as tx:
+            for erasure in (asked, other):
+                tx.upkeep.put_erasure(erasure)
+            assert tx.upkeep.erasures() == [other, asked]
+            tx.upkeep.put_erasure(replace(asked, person=""))
+            assert tx.upkeep.erasures() == [other, replace(asked, person="")]
+            tx.upkeep.end_erasure(asked)
+            tx.upkeep.end_erasure(asked)
+            assert tx.upkeep.erasures() == [other]

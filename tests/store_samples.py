@@ -331,6 +331,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.episodes.put(episode("e2", workspace, parent_id="e1", step_number=2))
     tx.episodes.put_vector(workspace, "e1", MODEL, unit(1, 0, 0))
     tx.episodes.set_index(workspace, "e1", [EVERYONE, CHANNEL])
+    tx.episodes.note_words(workspace, "e1", "bo")
     tx.episodes.add_link(link("e2", "e1", workspace=workspace))
     tx.log.claim(workspace, "ev1", NOW)
     tx.log.append(event("e1", EventKind.CREATED, workspace, source="ev1"))
@@ -362,6 +363,8 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "attempts": tx.episodes.attempts(workspace, "ana", "C1", " GOAL  of e1"),
             "vectors": {k: (m, v.tolist()) for k, (m, v) in tx.episodes.vectors(workspace, ["e1", "e2", "e3"]).items()},
             "index": [tx.episodes.index_of(workspace, each) for each in ("e1", "e2", "e3")],
+            "words": tx.episodes.words_of_others(workspace, ["e1", "e2", "e3"]),
+            "with words": tx.episodes.with_words_of(workspace, "bo"),
             "links": tx.episodes.links(workspace, ["e1", "e2", "e3"]),
             "log": _unnumbered([e for each in ("e1", "e2", "e3") for e in tx.log.of_episode(workspace, each)]),
             "run log": _unnumbered(tx.log.of_run(workspace, "r1")),

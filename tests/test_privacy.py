@@ -15,7 +15,7 @@ from memory.adapters.inmemory.state import State
 from memory.adapters.sql import SqlStore
 from memory.export import export_person
 from memory.model import Episode, EventKind, Incoming, Role, Step, StepKind, Verdict, Verdicts, Visibility
-from memory.ports import EpisodeFilter, Store
+from memory.ports import Store
 from tests.world import World, scope
 
 CANARY = "zyzzyva"
@@ -55,7 +55,7 @@ def a_life(world: World) -> list[Episode]:
     world.ask(f"my secret {CANARY}", f"kept: {CANARY}", of=direct)
     world.react(mine, "👍", by=PERSON)
     world.react(mine, "👎", by="bob")
-    world.correct(mine, f"the {CANARY} is downstairs", by="bob")
+    world.correct(mine, "it is downstairs", by="bob")
     kept = world.ask("when is lunch?", "at three", of=bob)
     world.react(kept, "👎", by=PERSON)
     world.react(kept, "👎", by="tea", role=Role.TEACHER)
@@ -138,14 +138,19 @@ def test_erasing_one_answer_keeps_the_question(world: World, tmp_path: Path) -> 
     assert world.memory.audit.check() == []
 
 
-def test_a_teachers_lesson_about_a_forgotten_persons_answer_goes_too(world: World) -> None:
-    """Its question is that person's."""
+def test_a_teachers_lesson_about_a_forgotten_persons_answer_stays_without_its_question(
+    world: World, tmp_path: Path
+) -> None:
     mine = world.ask(f"where is the {CANARY}?", "no idea", of=scope(PERSON))
     lesson = world.correct(mine, "upstairs", by="tea", role=Role.TEACHER)
-    assert world.memory.privacy.holdings(WORKSPACE, PERSON).derived == (world.episode(lesson),)
-    world.memory.privacy.forget(WORKSPACE, PERSON)
+    held = world.memory.privacy.holdings(WORKSPACE, PERSON)
+    assert (held.kept, held.derived) == ((world.episode(lesson),), ())
+    assert world.memory.privacy.forget(WORKSPACE, PERSON).kept == 1
+    assert remains(world, tmp_path, CANARY) == []
     assert world.recalled(f"where is the {CANARY}?", scope("bob")) == []
-    assert world.memory.audit.episodes(WORKSPACE, EpisodeFilter(include_archived=True)) == []
+    kept = world.episode(lesson)
+    assert (kept.goal, kept.output, kept.author, kept.quarantine) == ("", "upstairs", "tea", ("needs_question",))
+    assert kept.verdicts.channel is Verdict.SUCCESS
 
 
 def test_what_repeats_a_repetition_goes_too(world: World, tmp_path: Path) -> None:

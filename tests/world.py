@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memory.adapters.embedding import HashingEmbedder
@@ -91,13 +92,14 @@ class World:
         termination: Termination = Termination.SUCCESS,
         message_id: str = "",
         parts: int = 1,
+        asked_by: str = "",
     ) -> Episode:
         """A person asks, the agent answers with an optional set of child nodes, and the answer is posted."""
         asker = of or scope()
         self.clock.tick()
         run_id, event_id = self.ids(), self.ids()
         self.memory.recording.accept(
-            Incoming(scope=asker, event_id=event_id, message_id=event_id, text=goal, at=self.clock())
+            Incoming(scope=asker, event_id=event_id, message_id=event_id, text=goal, at=self.clock(), asked_by=asked_by)
         )
         root = self._node(asker, run_id, goal, answer, termination if not children else Termination.EXPAND, "0", "")
         nodes = [root]
@@ -127,12 +129,22 @@ class World:
                 parts=[answer] * parts,
                 channel=asker.channel,
                 embedding_model=self.memory.embedder.name,
+                asked_by=asked_by,
             )
         )
         for part in range(1, parts + 1):
             posted = message_id or f"m-{run_id}"
             self.memory.recording.sent(asker.workspace, run_id, part, posted if part == 1 else f"{posted}/{part}")
         return self.episode(root)
+
+    def retry(self, episode: Episode, answer: str, *, of: Scope) -> Episode:
+        """Somebody wants the question behind a posted answer tried again."""
+        here = replace(of, channel=episode.channel, visibility=episode.visibility)
+        question = self.memory.questions.behind(here, f"m-{episode.run_id}")
+        assert question is not None
+        return self.ask(
+            question.text, answer, of=of, asked_by=question.asked_by if question.asked_by != of.person else ""
+        )
 
     def _node(
         self,

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 CORRECT = "correct"
+RESTATE = "restate"
 
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
@@ -22,6 +23,7 @@ _ARGUMENTS = {
     "undo": rf"(?:{_ID})?",
     "export": r"(?:json|csv|prompt)?",
     "forget": r"(?:(?:me )?yes|me)?",
+    RESTATE: "",
     "privacy": "",
     "stop": "",
     "review": rf"(?:{_PAGE})?",
@@ -49,6 +51,8 @@ def command_in(text: str) -> Typed | None:
     """The command a message consists of. One more word makes it a question: "why is the sky blue?" is for the agent."""
     if found := _CORRECTION.fullmatch(text.strip()):
         return Typed(CORRECT, found["text"].strip())
+    if restated := _restated(text):
+        return restated
     words = " ".join(text.split())
     said = words.rstrip(".!?")
     name, _, argument = said.partition(" ")
@@ -58,6 +62,14 @@ def command_in(text: str) -> Typed | None:
     if "?" in words[len(said) :] and (argument or name in _SERIOUS):
         return None
     return Typed(name, argument if name == "purge" else argument.lower())
+
+
+def _restated(text: str) -> Typed | None:
+    """`restate ID QUESTION`: the question is kept as it is written."""
+    said = text.split(maxsplit=2)
+    if len(said) < 3 or said[0].lower() != RESTATE or not re.fullmatch(_ID, said[1], re.IGNORECASE):
+        return None
+    return Typed(RESTATE, f"{said[1].lower()} {said[2].strip()}")
 
 
 def slash_command(text: str) -> Typed:

@@ -1,6 +1,7 @@
 """`goodbot episodes ...`: what an administrator sees and does."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -195,6 +196,20 @@ def release(ctx: click.Context, episode_id: str, as_json: bool) -> None:
         episode = memory.audit.find(episode_id)
         released = memory.teaching.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
     _report(released, "released" if episode.quarantine else "was not in quarantine", as_json)
+
+
+@episodes.command()
+@click.argument("episode_id")
+@click.argument("question")
+@json_option
+@click.pass_context
+def restate(ctx: click.Context, episode_id: str, question: str, as_json: bool) -> None:
+    """Give a lesson a question whose own went with whoever had asked it; its author can do that in the chat."""
+    with memory_of(ctx) as memory:
+        episode = memory.audit.find(episode_id)
+        scope = replace(episode.scope, person=administrator())
+        restated = memory.restating.restate(scope, episode.id, question, role=Role.ADMIN)
+    _report(restated or episode, "restated", as_json)
 
 
 @episodes.command()

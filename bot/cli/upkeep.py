@@ -5,7 +5,8 @@ import sys
 import click
 
 from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of
-from bot.conversation.wording import held_counts, purge_counts
+from bot.conversation.forgetting import held_counts, kept_lessons
+from bot.conversation.wording import purge_counts
 from memory.retrieval.prompt import shown_line
 from memory.service import Erased, Purge
 
@@ -53,7 +54,10 @@ def rebuild(ctx: click.Context, check: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def forget(ctx: click.Context, workspace: str, person: str, yes: bool, as_json: bool) -> None:
-    """Erase everything about one person, and what others' episodes repeat of their words. Cannot be undone."""
+    """Erase everything about one person, and answers to others that repeat their words. Cannot be undone.
+
+    Lessons that others wrote about their questions stay, without the questions.
+    """
     name = workspace or settings_of(ctx).terminal.workspace
     who = shown_line(f"{person} in {name}", 120)
     with memory_of(ctx) as memory:
@@ -62,10 +66,11 @@ def forget(ctx: click.Context, workspace: str, person: str, yes: bool, as_json: 
             _report(Erased(episodes=0, derived=0, messages=0, reactions=0), f"Nothing is stored about {who}.", as_json)
             return
         counts = held_counts(held)
+        kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
         if not yes:
-            click.confirm(f"Erase {counts} of {who}?", abort=True, err=as_json)
+            click.confirm(f"Erase {counts} of {who}?{kept}", abort=True, err=as_json)
         erased = memory.privacy.forget(name, person)
-    _report(erased, f"Erased: {counts}.", as_json)
+    _report(erased, f"Erased: {counts}.{kept}", as_json)
 
 
 def _report(erased: Erased, text: str, as_json: bool) -> None:

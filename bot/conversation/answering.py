@@ -222,6 +222,7 @@ class Answering:
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
+            asked_by=incoming.asked_by,
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from bot.conversation import wording
 from bot.conversation.beliefs import Beliefs
 from bot.conversation.explanation import explain
+from bot.conversation.forgetting import forget_question, forgotten
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.lessons import Lessons
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.purging import PurgeDesk
 from bot.conversation.rating import RatingDesk
 from bot.conversation.reply import CommandReply, Handler, authors, pointed
+from bot.conversation.restating import RestateDesk
 from bot.conversation.reviewing import Reviewing
 from bot.conversation.shelving import Shelving
 from bot.model import Attachment, Choice, PersonCommand
@@ -39,6 +41,7 @@ class Commands:
         shelving = Shelving(memory, self._lessons, off_loop, beliefs, reviewing)
         rating = RatingDesk(memory, off_loop)
         self._take_back = rating.take_back
+        self.restating = RestateDesk(memory, self._lessons, off_loop)
         self._handlers: dict[str, Handler] = {
             "help": self._help,
             "privacy": self._privacy,
@@ -52,6 +55,7 @@ class Commands:
             "export": self._export,
             "forget": self._forget,
             "stop": self._stop_run,
+            "restate": self.restating.restate,
             "review": reviewing.show,
             "promote": reviewing.promote,
             "release": reviewing.release,
@@ -141,10 +145,10 @@ class Commands:
             return CommandReply(text=wording.NO_DATA + elsewhere)
         if command.argument.strip().casefold() not in ("yes", "me yes"):
             erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
-            question = wording.forget_question(held, spell("forget yes"))
+            question = forget_question(held, spell("forget yes"))
             return CommandReply(text=question + elsewhere, choices=(erase,))
         erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
-        return CommandReply(text=wording.forgotten(erased) + elsewhere)
+        return CommandReply(text=forgotten(erased) + elsewhere)
 
 
 def _may_show(reader: Scope, episode: Episode) -> bool:

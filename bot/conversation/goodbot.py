@@ -13,10 +13,12 @@ from bot.conversation import wording
 from bot.conversation.answering import Answering
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
+from bot.conversation.forgetting import need_questions
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.pictures import described
 from bot.conversation.speech import notice, say, tell
 from bot.conversation.teaching import TeachingDesk
+from bot.errors import MessengerError
 from bot.model import (
     Address,
     ChannelChanged,
@@ -108,6 +110,7 @@ class Goodbot:
                 await self._on_correction(messenger, event)
             case PersonTeaching():
                 await self._teaching.on_teaching(messenger, event)
+                await self._tell_news(messenger, event)
             case PersonCommand():
                 await self._on_command(messenger, event)
 
@@ -139,11 +142,13 @@ class Goodbot:
         if await self._off_loop(self._memory.recording.accept, incoming):
             self._answering.pictures.keep(event.event_id, event.images)
             self._conversations.enqueue(messenger, incoming)
+            await self._tell_news(messenger, event)
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """One that does not name the bot is meant for it only in a thread it takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
             await self._teaching.on_correction(messenger, event)
+            await self._tell_news(messenger, event)
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""
@@ -167,16 +172,17 @@ class Goodbot:
 
     async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
         """The same question once more, as a message of its own."""
-        goal = await self._off_loop(self._memory.recording.goal_of, event.scope, event.message_id)
-        if goal is None:
+        question = await self._off_loop(self._memory.questions.behind, event.scope, event.message_id)
+        if question is None:
             await say(messenger, event, wording.NO_SUCH_ANSWER)
             return
         incoming = Incoming(
             scope=event.scope,
             event_id=event.event_id,
             message_id=f"retry/{event.event_id}",
-            text=goal,
+            text=question.text,
             at=event.at,
+            asked_by=question.asked_by if question.asked_by != event.scope.person else "",
         )
         if await self._off_loop(self._memory.recording.accept, incoming):
             self._conversations.enqueue(messenger, incoming)
@@ -185,6 +191,7 @@ class Goodbot:
         try:
             current = await self._off_loop(self._memory.recording.current, incoming)
             if current is None:
+                self._answering.pictures.take(incoming.event_id)
                 return
             if current.progress is Progress.ACCEPTED:
                 overtaken = await self._answering.answer(messenger, current, cancel)
@@ -284,13 +291,24 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        message = replace(notice(event.scope, reply.text), choices=reply.choices, people=reply.people)
-        if reply.attachment is not None:
-            await messenger.hand_over(message, reply.attachment)
-        else:
-            await messenger.post(message)
+        async with self._commands.restating.news(event.scope) as lessons:
+            news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
+            message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)
+            if reply.attachment is not None:
+                await messenger.hand_over(message, reply.attachment)
+            else:
+                await messenger.post(message)
         for run_id in reply.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+
+    async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
+        """Tell whoever says something that lessons of theirs lost their question, if nobody did yet."""
+        try:
+            async with self._commands.restating.news(event.scope) as lessons:
+                if lessons:
+                    await say(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
+        except MessengerError as error:
+            log.info("an author is told later that lessons need a question: %s", error)
 
 
 def _whole(event: PersonMessage | PersonEdit) -> str:

@@ -9,6 +9,7 @@ from bot.conversation.reply import CommandReply, authors, page_number, page_of, 
 from bot.model import Choice, PersonCommand
 from memory.audience import visibility_of
 from memory.model import Audience, Episode, Reaction, Role, Verdict, Visibility
+from memory.quarantine import Flag
 from memory.service import Memory
 
 _REVIEW = "review"
@@ -133,6 +134,8 @@ def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
     """Channel and workspace as far as they are wider than it is now, or its release; archive."""
     known = short(episode.id)
     archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
+    if Flag.NEEDS_QUESTION in episode.quarantine:
+        return [archive]
     if episode.quarantine:
         return [Choice(label=f"Release {place}", command="release", argument=f"{known} page {page}"), archive]
     wider = [] if episode.verdicts.channel.is_validated else [Audience.CHANNEL]

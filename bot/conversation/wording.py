@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from bot.conversation.counts import count, counts
 from memory.audience import visibility_of
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.retrieval.prompt import percent, shown_line
-from memory.service import Corrected, Erased, Holdings, Purge, Undone, UsedLesson
+from memory.service import Corrected, Purge, Undone, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -16,6 +17,7 @@ _COMMANDS = {
     "memory": "what I believe here, and taking your lessons out of use",
     "ratings": "your 👍 and 👎, and taking one back",
     "undo": "take back the last thing you taught me",
+    "restate": "your lessons that need a new question, and giving them one",
     "export": "your data as a file",
     "forget": "erase your data",
     "privacy": "what I keep and who sees it",
@@ -54,7 +56,8 @@ def privacy_text(spell: Spell) -> str:
         "**What I never do.** I train no model on it and show nobody else's memory to you.\n\n"
         f"**Your rights.** `{spell('memory')}` shows it, `{spell('ratings')}` your votes, `{spell('undo')}` takes back "
         "what you taught, "
-        f"`{spell('export')}` gives you a copy, `{spell('forget')}` erases it."
+        f"`{spell('export')}` gives you a copy, `{spell('forget')}` erases it. What others taught me about your "
+        "questions stays theirs, without the questions."
     )
 
 
@@ -155,6 +158,7 @@ _HELD = {
     "delimiter": "it looks like a part of my own instructions",
     "secret": "there was a password, token or key in it, which I took out",
     "length": "it is very long",
+    "needs_question": "its question went with whoever had asked it, and its author has not given it another one",
 }
 
 
@@ -205,7 +209,7 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
-    return _listed(f"{_count(total, 'lesson')} {verb} for a teacher", lines, page)
+    return _listed(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
@@ -225,7 +229,8 @@ def review_line(episode: Episode, reader: Scope) -> str:
 def _said(episode: Episode) -> str:
     answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
-    return f"“{shown_line(episode.goal, 80)}”{answer}{instead}"
+    asked = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
+    return f"{asked}{answer}{instead}"
 
 
 def _whom(episode: Episode, reader: Scope) -> str:
@@ -248,11 +253,20 @@ def which_lesson(command: str, list_command: str) -> str:
 def shelved(episode: Episode, rest: str) -> str:
     """A lesson was archived or restored."""
     done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
-    return _then(f"{done}: “{shown_line(episode.goal, 80)}”.", rest)
+    return _then(f"{done}: “{shown_line(episode.goal or episode.output, 80)}”.", rest)
+
+
+def restated(episode: Episode) -> str:
+    """A lesson has a question again."""
+    if episode.quarantine:
+        return held_back(episode)
+    return f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {_reach(episode)} now."
 
 
 def release_first(episode: Episode, command: str) -> str:
     """A lesson that is held back reaches nobody, however far it is promoted."""
+    if not episode.goal:
+        return f"I hold that lesson back: {_why_held(episode)}."
     return f"I hold “{shown_line(episode.goal, 80)}” back, for {_why_held(episode)}. First: `{command}`"
 
 
@@ -333,7 +347,7 @@ def purged(done: Purge) -> str:
 
 def purge_counts(purge: Purge) -> str:
     """What a purge takes back, without what there is none of."""
-    taken = _counts(
+    taken = counts(
         (purge.votes, "vote"),
         (purge.lessons, "lesson"),
         (purge.corrections, "correction"),
@@ -344,7 +358,7 @@ def purge_counts(purge: Purge) -> str:
         (purge.values, "topic value"),
         (purge.topics, "topic"),
     )
-    rest = f"; and {_count(purge.unlearned, 'other lesson')} that rested on it back to pending"
+    rest = f"; and {count(purge.unlearned, 'other lesson')} that rested on it back to pending"
     return f"{taken}{rest if purge.unlearned else ''}"
 
 
@@ -352,27 +366,6 @@ def elsewhere(scope: Scope) -> str:
     """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
     apart = _KEPT_APART.get(scope.platform, "")
     return f"\n{apart}" if apart else ""
-
-
-def forget_question(held: Holdings, command: str) -> str:
-    """The one question before everything of a person is erased."""
-    return f"This erases {held_counts(held)}. It cannot be undone. To go ahead: `{command}`"
-
-
-def held_counts(held: Holdings) -> str:
-    """What is kept of a person, without what there is none of."""
-    return _erasable(len(held.messages), len(held.episodes), len(held.reactions), len(held.derived))
-
-
-def forgotten(erased: Erased) -> str:
-    """What was erased."""
-    return f"Erased: {_erasable(erased.messages, erased.episodes, erased.reactions, erased.derived)}."
-
-
-def _erasable(messages: int, episodes: int, votes: int, derived: int) -> str:
-    own = _counts((messages, "message"), (episodes, "episode"), (votes, "vote"))
-    rest = f"{_count(derived, 'episode')} of others with the same words"
-    return f"{own}, and {rest}" if own and derived else own or rest
 
 
 def verdict_word(verdict: Verdict) -> str:
@@ -383,11 +376,3 @@ def verdict_word(verdict: Verdict) -> str:
         Verdict.FAILURE: "rejected",
         Verdict.DISPUTED: "disputed",
     }[verdict]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _counts(*counted: tuple[int, str]) -> str:
-    return ", ".join(_count(number, noun) for number, noun in counted if number)

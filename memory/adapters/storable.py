@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -162,6 +163,11 @@ def one_workspace(events: Sequence[Event]) -> str:
 def goal_key(goal: str) -> str:
     """What makes two goals the same attempt: the text, ignoring case and spaces."""
     return " ".join(goal.split()).casefold()
+
+
+def claim_key(workspace: str, source_event_id: str) -> str:
+    """What is kept of a handled event's id, which may name a person: enough to know it again. 32 hexadecimal digits."""
+    return blake2b(f"{workspace}\0{source_event_id}".encode(), digest_size=16).hexdigest()
 
 
 def chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -14,6 +14,7 @@ from memory.model.entry import (
     StoredStep,
 )
 from memory.model.episode import (
+    NEEDS_QUESTION,
     Episode,
     EpisodeStatus,
     Origin,
@@ -43,6 +44,7 @@ from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, TrustEvidence, Vote
 
 __all__ = [
+    "NEEDS_QUESTION",
     "ActionCall",
     "Audience",
     "Channel",

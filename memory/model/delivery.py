@@ -47,6 +47,8 @@ class Incoming:
     at: datetime
     progress: Progress = Progress.ACCEPTED
     run_id: str = ""
+    asked_by: str = ""
+    """Whose words the text is, where another person's question is tried again; empty for the sender's own."""
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
     crashes: int = 0

@@ -32,6 +32,10 @@ class Step:
     is_error: bool = False
 
 
+NEEDS_QUESTION = "needs_question"
+"""Why an episode is held back (`Episode.quarantine`) whose question is erased: its author has to give it another."""
+
+
 class Termination(StrEnum):
     """How a node ended by itself."""
 

@@ -40,6 +40,8 @@ class EventKind(StrEnum):
     QUARANTINED = "quarantined"
     """Its text was flagged: it enters no prompt until a teacher releases it."""
     RELEASED = "released"
+    RESTATED = "restated"
+    """Its question is another one now, in its author's words. Detail: `goal`, and `flags` of these words."""
     LIMITED = "limited"
     """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
     PURGED = "purged"

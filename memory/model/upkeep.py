@@ -49,6 +49,15 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """An erasure under way: of everything about a person; with no person, of the bytes that an erasure left behind."""
+
+    workspace: str
+    id: str
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """Many lessons of one partition that say the same. It holds their ids: the line is made of what they say now."""
 

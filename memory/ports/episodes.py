@@ -107,6 +107,29 @@ class EpisodeTable(Protocol):
         """(model, vector) by episode id, for those that have one."""
         ...
 
+    def delete_vector(self, workspace: str, episode_id: str) -> None:
+        """Erase the episode's goal embedding, if there is one: it is findable nowhere then."""
+        ...
+
+    def note_words(self, workspace: str, episode_id: str, person: str) -> None:
+        """Note that the episode holds words of a person who is not its author. Twice is once.
+
+        Raises `NotFound` without the episode.
+        """
+        ...
+
+    def clear_words(self, workspace: str, episode_id: str) -> None:
+        """Nothing of others is left in the episode."""
+        ...
+
+    def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Whose words these episodes hold, in alphabetical order, by id, for those where it was noted."""
+        ...
+
+    def with_words_of(self, workspace: str, person: str) -> list[str]:
+        """The episodes noted to hold this person's words, by id."""
+        ...
+
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
         ...

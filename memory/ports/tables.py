@@ -23,7 +23,10 @@ class EventLog(Protocol):
     """The append-only log and the register of platform events already handled."""
 
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
-        """Mark a platform event as handled in this transaction. False if it already was: do nothing then."""
+        """Mark a platform event as handled in this transaction. False if it already was: do nothing then.
+
+        Kept is a digest of the id, which may name a person.
+        """
         ...
 
     def sweep_claims(self, before: datetime) -> int:
@@ -183,7 +186,10 @@ class DeliveryTable(Protocol):
         ...
 
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
-        """What one person said in one channel, newest first; every channel if `channel` is empty."""
+        """What one person said in one channel, newest first; every channel if `channel` is empty.
+
+        Without what they tried again: that was said by others.
+        """
         ...
 
     def put_outgoing(self, part: Outgoing) -> None:
@@ -203,7 +209,7 @@ class DeliveryTable(Protocol):
         ...
 
     def delete_by(self, workspace: str, person: str) -> int:
-        """Erase what one person said and the answers to it. Returns how many messages."""
+        """Erase what one person sent, what others tried again of theirs, and the answers. Returns how many messages."""
         ...
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from memory.model.upkeep import JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
 
 class UpkeepTable(Protocol):
-    """Jobs and leases belong to the whole database; rules to a workspace."""
+    """Jobs and leases belong to the whole database; rules and erasures to a workspace."""
 
     def take_lease(self, lease: Lease, now: datetime) -> bool:
         """Take or renew it. False while another owner's has not run out."""
@@ -36,4 +36,16 @@ class UpkeepTable(Protocol):
 
     def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
         """The rules of these partitions, or of all, by id."""
+        ...
+
+    def put_erasure(self, erasure: Erasure) -> None:
+        """Note that an erasure is under way, or how far it is."""
+        ...
+
+    def erasures(self) -> list[Erasure]:
+        """Those under way in every workspace, by workspace and id."""
+        ...
+
+    def end_erasure(self, erasure: Erasure) -> None:
+        """Nothing of it is left to do."""
         ...

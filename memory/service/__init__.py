@@ -1,5 +1,8 @@
 """The use cases of memory, grouped by who has them. `Memory` is what an agent is given."""
 
+import logging
+
+from memory.errors import StoreUnavailable
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
@@ -10,18 +13,23 @@ from memory.service.channels import Channels
 from memory.service.core import MESSAGE_CHARACTERS, Core
 from memory.service.correcting import CORRECTION_CHARACTERS, Corrected
 from memory.service.explaining import AnswerStory, Explaining, LessonStory
+from memory.service.finished_run import FinishedRun, NodeRecall
 from memory.service.guessing import Guess, Guessing, guess_of
 from memory.service.lessons import Lessons
 from memory.service.privacy import Erased, Holdings, Privacy
 from memory.service.purging import Purge, Purging
+from memory.service.questions import Questions
 from memory.service.rating import Rating, Ratings
 from memory.service.recalling import Recalled, Recalling
-from memory.service.recording import FinishedRun, NodeRecall, Recording, Unsent, UsedLesson
+from memory.service.recording import Recording, Unsent, UsedLesson
 from memory.service.recovering import Recovering
+from memory.service.restating import Restating
 from memory.service.teaching import Teaching, Undone
 from memory.service.upkeep import Upkeep
 from memory.service.voting import Taught
 from memory.world import World
+
+log = logging.getLogger(__name__)
 
 
 class Memory:
@@ -31,6 +39,8 @@ class Memory:
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.redaction` knows itself. `guesses`: whether recall fills places that people's lessons
     left with answers of the asker's that only a model judged. `message_characters` is the longest message taken.
+
+    An erasure that an earlier process began is brought to its end first.
 
     On a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
     `system.TimeOrderedIds`; `SentenceTransformerEmbedder` finds by meaning):
@@ -89,6 +99,8 @@ class Memory:
         self.channels = Channels(core)
         self.guessing = Guessing(core)
         self.privacy = Privacy(core)
+        self.restating = Restating(core)
+        self.questions = Questions(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)
         self.audit = Audit(core)
@@ -102,6 +114,10 @@ class Memory:
             clean=core.redactor.text,
             shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=clock())],
         )
+        try:
+            self.privacy.finish()
+        except StoreUnavailable as error:
+            log.warning("an erasure that was begun is not at its end, and is tried again within the hour: %s", error)
 
 
 __all__ = [
@@ -122,12 +138,14 @@ __all__ = [
     "Privacy",
     "Purge",
     "Purging",
+    "Questions",
     "Rating",
     "Ratings",
     "Recalled",
     "Recalling",
     "Recording",
     "Recovering",
+    "Restating",
     "RunView",
     "Taught",
     "Teaching",

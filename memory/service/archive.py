@@ -3,7 +3,7 @@
 So do lessons that another one stands for (`memory.service.upkeep.merging`): they come back when it stands no more.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -91,15 +91,20 @@ def joined_to(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> lis
     return sorted({link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id in wanted})
 
 
-def part(tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime) -> int:
-    """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many."""
+def part(
+    tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime, *, changed: Collection[str] = ()
+) -> int:
+    """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many.
+
+    None of the `changed` stands for any: they have another question than when they were joined.
+    """
     parted = 0
     for joined in tx.episodes.get_many(workspace, joined_ids).values():
         why = why_archived(tx, joined)
         if why.get("reason") != MERGED:
             continue
         keeper = tx.episodes.get(workspace, str(why.get("into")))
-        if keeper is None or not stands_for(keeper, joined):
+        if keeper is None or keeper.id in changed or not stands_for(keeper, joined):
             unshelve(tx, joined, ACTOR, now, "parted")
             parted += 1
     return parted

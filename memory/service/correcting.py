@@ -24,6 +24,7 @@ from memory.ports import Transaction
 from memory.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.service.core import Core, event, existing, file_in_index, record
 from memory.service.holding import corrected_by, hold_back, restore_texts, usable_reason
+from memory.service.questions import askers_of
 from memory.service.voting import write_vote
 
 CORRECTION_CHARACTERS = 8000
@@ -157,6 +158,9 @@ class Correcting:
         tx.episodes.add_link(
             Link(workspace=failed.workspace, from_id=lesson.id, to_id=failed.id, kind=LinkKind.CORRECTS, at=now)
         )
+        for asker in askers_of(tx, failed):
+            if asker != lesson.author:
+                tx.episodes.note_words(lesson.workspace, lesson.id, asker)
 
     def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
         """Archive the author's own lessons that this one makes obsolete: those on this answer, or that it rested on."""

@@ -12,15 +12,16 @@ from memory.quarantine import flags as flags_in
 from memory.service.archive import why_archived
 from memory.service.core import Core, event, existing, file_in_index, record
 
-_SYSTEM = "goodbot"
+SYSTEM = "goodbot"
+"""Who acts where nobody did."""
 
 
 def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
-    """Put an episode that was just stored in quarantine; nothing happens without a reason to."""
+    """Put an episode in quarantine, for these reasons too; nothing happens without one."""
     if not flags:
         return episode
     detail = {"flags": [flag.value for flag in flags]}
-    held = record(tx, episode, event(episode, EventKind.QUARANTINED, _SYSTEM, at, detail=detail))
+    held = record(tx, episode, event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail))
     file_in_index(tx, held)
     return held
 
@@ -44,7 +45,7 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
     """Let a quarantined episode be recalled again as far as its verdicts allow. Releasing twice is once.
 
     A correction that was held back now stands on the answer it corrects. Raises `NotFound`, and `InvalidInput` for
-    anybody but a teacher or administrator.
+    anybody but a teacher or administrator, and for a lesson that only lacks its question.
     """
     if not role.may_promote:
         raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
@@ -53,6 +54,8 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
         episode = existing(tx, workspace, episode_id)
         if not episode.quarantine:
             return episode
+        if set(episode.quarantine) == {Flag.NEEDS_QUESTION}:
+            raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
         detail: dict[str, object] = {"role": role.value, "flags": []}
         released = record(tx, episode, event(episode, EventKind.RELEASED, actor, now, detail=detail))
         file_in_index(tx, released)
@@ -70,7 +73,7 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
     standing = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
-        if (each.archived_at is None or why_archived(tx, each)) and not each.quarantine
+        if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= {Flag.NEEDS_QUESTION}
     ]
     newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
     text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)

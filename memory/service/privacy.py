@@ -1,7 +1,8 @@
 """A person's data: what there is, a copy of it, and its erasure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memory.model import (
     Episode,
@@ -9,19 +10,20 @@ from memory.model import (
     EventKind,
     GradeSource,
     Incoming,
-    LinkKind,
     Reaction,
     ShortMemory,
     Signal,
     StoredGrade,
     StoredStep,
-    TeachingPolicy,
 )
+from memory.model.upkeep import Erasure
 from memory.model.world import Revision, Topic
-from memory.ports import EpisodeFilter, Transaction
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules import same_goal
 from memory.service.archive import joined_to, part
 from memory.service.core import Core
 from memory.service.holding import restore_text, restore_texts
+from memory.service.restating import in_words_of, part_from_asker
 from memory.service.tallying import refold, runs_of_voters
 from memory.world.merging import erase_person as erase_topics
 
@@ -33,7 +35,7 @@ class Holdings:
     episodes: tuple[Episode, ...]
     """Their own questions with every node of the answers, and the lessons they wrote."""
     derived: tuple[Episode, ...]
-    """Episodes of others that repeat their words: corrections of their answers, answers that rest on their lessons."""
+    """Answers to others that repeat their words: the question was tried again, or the answer rests on their lessons."""
     messages: tuple[Incoming, ...]
     reactions: tuple[Reaction, ...]
     topics: tuple[Topic, ...] = ()
@@ -46,12 +48,14 @@ class Holdings:
     """Every grade they gave to a step, and what a model said of their answers."""
     short: tuple[ShortMemory, ...] = ()
     """What is kept for a while only."""
+    kept: tuple[Episode, ...] = ()
+    """Lessons of others about their questions: these stay, without their words."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing at all."""
         said = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
-        return not any((*said, self.steps, self.grades, self.short))
+        return not any((*said, self.steps, self.grades, self.short, self.kept))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,8 @@ class Erased:
     derived: int
     messages: int
     reactions: int
+    kept: int = 0
+    """Lessons of others that stayed without the person's words."""
 
 
 _REPEATS = (Signal.USED, Signal.CONTRADICTED)
@@ -84,12 +90,16 @@ class Privacy:
     def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
         every = EpisodeFilter(include_archived=True, limit=None)
         theirs = (replace(every, person=person), replace(every, author=person))
-        own = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
-        repeated = _repeating(tx, workspace, own)
-        whole = tx.episodes.get_many(workspace, [*own, *repeated])
+        found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
+        kept, answers = in_words_of(tx, workspace, person, found)
+        own = [each for each in found if each not in set(kept)]
+        repeated = _repeating(tx, workspace, own, answers)
+        repeated += _quoting(tx, workspace, kept, {*own, *repeated})
+        whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
         return Holdings(
             episodes=tuple(whole[each] for each in own),
             derived=tuple(whole[each] for each in repeated),
+            kept=tuple(whole[each] for each in kept),
             messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
             topics=tuple(tx.world.of_person(workspace, person)),
@@ -102,72 +112,129 @@ class Privacy:
     def forget(self, workspace: str, person: str) -> Erased:
         """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
 
-        Afterwards the database's free space is overwritten, so that no byte of the person's text remains in its files.
+        Lessons that others wrote stay theirs without the person's words (`memory.service.restating`). Afterwards the
+        database's free space is overwritten, so that no byte of the person's text remains in its files. What a crash
+        leaves undone of all this, `finish` does.
         """
+        erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
+        with self._core.store.write() as tx:
+            tx.upkeep.put_erasure(erasure)
+        erased = self._erase(erasure)
+        overwrite_erased(self._core.store)
+        return erased
+
+    def finish(self) -> int:
+        """Bring erasures to their end that an earlier process left, or could not end. Returns how many there were."""
+        with self._core.store.read() as tx:
+            left = tx.upkeep.erasures()
+        for erasure in left:
+            if erasure.person:
+                self._erase(erasure)
+        if left:
+            overwrite_erased(self._core.store)
+        return len(left)
+
+    def _erase(self, erasure: Erasure) -> Erased:
+        workspace, person = erasure.workspace, erasure.person
         now = self._core.clock()
         with self._core.store.write() as tx:
+            if erasure not in tx.upkeep.erasures():  # another process was quicker
+                return Erased(episodes=0, derived=0, messages=0, reactions=0)
             held = self._holdings(tx, workspace, person)
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
             doomed = [*held.episodes, *held.derived]
             gone = {episode.run_id for episode in doomed}
-            touched_runs |= runs_of_voters(tx, workspace, gone)
-            tx.retrievals.delete_runs(workspace, {episode.run_id for episode in doomed})
-            tx.deliveries.delete_runs(workspace, {episode.run_id for episode in doomed})
+            touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             erased_ids = [episode.id for episode in doomed]
-            _erase_rules(tx, workspace, erased_ids)
-            parted = joined_to(tx, workspace, erased_ids)
-            tx.episodes.delete(workspace, erased_ids)
+            kept_ids = [lesson.id for lesson in held.kept]
+            parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
+            replaced = part_from_asker(self._core, tx, held.kept, erased_ids, now)
+            gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
+            tx.retrievals.delete_runs(workspace, gone)
+            tx.deliveries.delete_runs(workspace, gone)
+            _erase_rules(tx, workspace, [*erased_ids, *replaced])
+            tx.episodes.delete(workspace, [*erased_ids, *replaced])
             tx.deliveries.delete_by(workspace, person)
             tx.teaching.delete_reactions(workspace, person)
             erase_topics(tx, workspace, person, now, self._core.new_id)
             tx.steps.erase_grades(workspace, person)
             tx.steps.delete_runs(workspace, person)
             tx.short.delete_by(workspace, person)
-            tx.teaching.delete_runs(workspace, {episode.run_id for episode in doomed})
-            touched: set[str] = set()
-            for episode_id in tx.log.erase_actor(workspace, person):
-                episode = tx.episodes.get(workspace, episode_id)
-                if episode is not None:
-                    touched_runs.add(episode.run_id)
-                    touched.add(episode_id)
-            refold(tx, workspace, touched_runs - gone, self._core.policy)
-            # Without their last word on a correction, one that was taken back before would be the last.
-            for episode in tx.episodes.get_many(workspace, sorted(touched)).values():
-                restore_text(tx, episode, "", now)
-                restore_texts(tx, episode, "", now)
-            part(tx, workspace, parted, now)
+            tx.teaching.delete_runs(workspace, gone)
+            self._refold(tx, workspace, person, touched_runs - gone, now)
+            part(tx, workspace, parted, now, changed=kept_ids)
             erased = Erased(
                 episodes=len(held.episodes),
                 derived=len(held.derived),
                 messages=len(held.messages),
                 reactions=len(held.reactions),
+                kept=len(held.kept),
             )
             counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
             tx.log.append(
                 Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor="", at=now, detail=counts)
             )
-        self._core.store.erase_free_space()
+            tx.upkeep.put_erasure(replace(erasure, person=""))
         return erased
+
+    def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
+        """Take the person's acts out of the log, and make what others keep what it says then."""
+        about = tx.episodes.get_many(workspace, tx.log.erase_actor(workspace, person))
+        refold(tx, workspace, touched_runs | {each.run_id for each in about.values()}, self._core.policy)
+        # Without their last word on a correction, one that was taken back before would be the last.
+        for episode in tx.episodes.get_many(workspace, sorted(about)).values():
+            restore_text(tx, episode, "", now)
+            restore_texts(tx, episode, "", now)
 
     def erase_run(self, workspace: str, run_id: str) -> int:
         """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
         with self._core.store.write() as tx:
-            erased = erase_run(tx, workspace, run_id, self._core.policy)
-        self._core.store.erase_free_space()
+            erased = erase_run(self._core, tx, workspace, run_id)
+        overwrite_erased(self._core.store)
         return erased
 
 
-def erase_run(tx: Transaction, workspace: str, run_id: str, policy: TeachingPolicy) -> int:
+def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     """Erase one answer as `Privacy.erase_run` does, and leave the free space of the files to the caller."""
-    nodes = [node.id for node in tx.episodes.of_run(workspace, run_id)]
+    whole = tx.episodes.of_run(workspace, run_id)
+    nodes = [node.id for node in whole]
+    for node in whole:
+        _note_words(tx, node)
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
     tx.teaching.delete_runs(workspace, [run_id])
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)
-    refold(tx, workspace, touched, policy)
+    refold(tx, workspace, touched, core.policy)
+    if erased:
+        tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))
     return erased
+
+
+def _note_words(tx: Transaction, erased: Episode) -> None:
+    """What rests on an episode holds its asker's words, also when nothing else tells so any more."""
+    people = {
+        erased.author or erased.person,
+        *tx.episodes.words_of_others(erased.workspace, [erased.id]).get(erased.id, []),
+    }
+    for node in _resting_on(tx, erased.workspace, erased.id):
+        for person in sorted(people - {"", node.author}):
+            tx.episodes.note_words(node.workspace, node.id, person)
+
+
+def overwrite_erased(store: Store) -> None:
+    """Overwrite what erasures left behind in the files, and end those that were waiting for it.
+
+    Raises `StoreUnavailable` if that is not possible now; they go on waiting.
+    """
+    with store.read() as tx:
+        waiting = [each for each in tx.upkeep.erasures() if not each.person]
+    store.erase_free_space()
+    if waiting:
+        with store.write() as tx:
+            for erasure in waiting:
+                tx.upkeep.end_erasure(erasure)
 
 
 def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
@@ -183,22 +250,37 @@ def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[Stor
     return [each for grades in graded.values() for each in grades if each.grade.source is GradeSource.MODEL]
 
 
-def _repeating(tx: Transaction, workspace: str, own: Collection[str]) -> list[str]:
-    """Other episodes that hold a person's words.
+def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
+    """Answers to others that hold a person's words.
 
-    Corrections of their answers, which have their question; answers that rest on theirs, those that rest on these, and
-    so on.
+    These, whose question they asked first, and those that rest on theirs or on these, and so on.
     """
-    found: dict[str, None] = {}
-    said = list(own)
+    found: dict[str, None] = dict.fromkeys(answers)
+    said = [*own, *answers]
     while said:
         repeating = [node.id for each in said for node in _resting_on(tx, workspace, each)]
-        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in own]
+        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
         found |= dict.fromkeys(said)
-    for link in tx.episodes.links(workspace, own):
-        if link.kind is LinkKind.CORRECTS and link.to_id in own and link.from_id not in own:
-            found[link.from_id] = None
     return list(found)
+
+
+def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
+    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say."""
+    found: dict[str, None] = {}
+    for lesson in tx.episodes.get_many(workspace, lessons).values():
+        question = same_goal(lesson.goal)
+        for run_id in {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=_ALL)}:
+            nodes = [node for node in tx.episodes.of_run(workspace, run_id) if node.id not in without]
+            if nodes and question not in same_goal(nodes[0].goal) and any(question in _text(each) for each in nodes):
+                found |= dict.fromkeys(node.id for node in nodes)
+    return list(found)
+
+
+def _text(node: Episode) -> str:
+    """Everything that a node said, did and saw."""
+    steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
+    said = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
+    return same_goal(" ".join([*said, *node.context_before, *node.context_after, *steps]))
 
 
 def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:

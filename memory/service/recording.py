@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from memory.audience import may_read, stays
+from memory.audience import stays
 from memory.fold import apply, facts, reaction_detail
 from memory.model import (
     Episode,
@@ -16,13 +16,9 @@ from memory.model import (
     LinkKind,
     Outgoing,
     Progress,
-    Recollection,
     Retrieval,
     RetrievalItem,
-    RuleLine,
-    Scope,
     Signal,
-    Vector,
     Verdict,
 )
 from memory.model.delivery import UNFINISHED
@@ -30,39 +26,9 @@ from memory.ports import Transaction
 from memory.quarantine import flags_of
 from memory.service.channels import note
 from memory.service.core import Core, event, record, settle
+from memory.service.finished_run import FinishedRun, NodeRecall
 from memory.service.guessing import guess_of
 from memory.service.holding import hold_back
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRecall:
-    """What one node recalled and which of it fitted into its prompt."""
-
-    node_path: str
-    recollection: Recollection
-    vector: Vector | None
-    """The goal's embedding; None when the embedder failed."""
-    shown_ids: tuple[str, ...]
-    rules: tuple[RuleLine, ...] = ()
-    """The rules that were in its prompt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedRun:
-    """An answer with everything that led to it, ready to be committed at once."""
-
-    workspace: str
-    run_id: str
-    event_id: str
-    """Of the message it answers; empty when there was none (a library's own run)."""
-    nodes: Sequence[Episode]
-    recalls: Sequence[NodeRecall]
-    parts: Sequence[str]
-    """The texts to post, in order."""
-    channel: str = ""
-    thread: str = ""
-    """Where they are posted."""
-    embedding_model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +121,6 @@ class Recording:
         """Whether the bot ever answered in this thread, so that replies there are meant for it."""
         with self._core.store.read() as tx:
             return tx.deliveries.has_sent(workspace, channel, thread)
-
-    def goal_of(self, scope: Scope, message_id: str) -> str | None:
-        """The question behind a sent answer, as far as it may be repeated in this place; or None."""
-        with self._core.store.read() as tx:
-            entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, self._core.clock())
-            nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
-        return nodes[0].goal if nodes and may_read(scope, nodes[0]) else None
 
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""
@@ -388,6 +347,8 @@ def _attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None
         vector = vectors.get(node.node_path)
         if vector is not None:
             tx.episodes.put_vector(node.workspace, node.id, run.embedding_model, vector)
+        if run.asked_by:
+            tx.episodes.note_words(node.workspace, node.id, run.asked_by)
         if node.parent_id:
             tx.episodes.add_link(
                 Link(

@@ -7,7 +7,7 @@ import discord
 from discord import app_commands
 
 from bot.adapters.discord.views import Use
-from bot.adapters.words import CORRECT
+from bot.adapters.words import CORRECT, RESTATE
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
 
@@ -132,6 +132,15 @@ def _add_with_options(group: app_commands.Group, orders: Orders) -> None:
     async def forget(interaction: Use, confirm: str = "") -> None:
         await orders.command(interaction, "forget", confirm)
 
+    @group.command(name=RESTATE, description="Your lessons that need a new question, and giving one its question")
+    @app_commands.describe(lesson="Its id, as the list shows it", question="What your answer answers, in your words")
+    async def restate(
+        interaction: Use,
+        lesson: app_commands.Range[str, 0, 64] = "",
+        question: app_commands.Range[str, 0, 4000] = "",
+    ) -> None:
+        await orders.command(interaction, RESTATE, f"{lesson} {question}".strip())
+
     @group.command(name=CORRECT, description="Say what the last answer here should have been")
     @app_commands.describe(answer="What would have been right")
     async def correct(interaction: Use, answer: app_commands.Range[str, 1, 4000]) -> None:
@@ -158,6 +167,7 @@ _OPTIONS = {
     "promote": ("lesson", "audience"),
     "purge": ("person", "confirm"),
     "export": ("form",),
+    RESTATE: ("lesson", "question"),
 }
 """What the slash command calls the words that follow a command."""
 

@@ -26,6 +26,7 @@ Type a message to ask something. To teach:
   /unreact [EMOJI] [n]  take a reaction back
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
+  /restate [ID TEXT]    lessons that need a new question; gives one its question
 To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [page N]      what is remembered for you; /archive ID, /restore ID
@@ -220,7 +221,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 
 _PLAIN = (
-    *("memory", "archive", "restore", "ratings", "unrate", "undo", "forget", "privacy", "stop"),
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop"),
     *("review", "promote", "release", "purge"),
 )
 """Commands of the bot that are passed on as they are typed."""

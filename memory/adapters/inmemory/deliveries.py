@@ -93,7 +93,7 @@ class Deliveries:
         said = [
             message
             for message in self._incoming(workspace)
-            if message.scope.person == person and channel in ("", message.scope.channel)
+            if message.scope.person == person and channel in ("", message.scope.channel) and not message.asked_by
         ]
         return sorted(said, key=lambda m: (m.at, m.event_id), reverse=True)[:limit]
 
@@ -116,7 +116,7 @@ class Deliveries:
 
     def delete_by(self, workspace: str, person: str) -> int:
         state = self._access.changing
-        gone = [message for message in self._incoming(workspace) if message.scope.person == person]
+        gone = [each for each in self._incoming(workspace) if person in (each.scope.person, each.asked_by)]
         for message in gone:
             del state.incoming[workspace, message.event_id]
         self.delete_runs(workspace, {message.run_id for message in gone if message.run_id})

@@ -86,6 +86,7 @@ class Episodes:
         gone = {each for each in episode_ids if state.episodes.pop((workspace, each), None) is not None}
         for each in gone:
             state.vectors.pop((workspace, each), None)
+            state.words.pop((workspace, each), None)
             state.index.pop((workspace, each), None)
             state.steps.pop((workspace, each), None)
         for link_key in [key for key in state.links if key[0] == workspace and gone.intersection(key[1:3])]:
@@ -108,6 +109,26 @@ class Episodes:
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
         vectors = self._access.state.vectors
         return {each: vectors[workspace, each] for each in episode_ids if (workspace, each) in vectors}
+
+    def delete_vector(self, workspace: str, episode_id: str) -> None:
+        self.set_index(workspace, episode_id, ())
+        self._access.changing.vectors.pop((workspace, episode_id), None)
+
+    def note_words(self, workspace: str, episode_id: str, person: str) -> None:
+        self._require(workspace, episode_id)
+        words = self._access.changing.words
+        words[workspace, episode_id] = words.get((workspace, episode_id), frozenset()) | {storable(person)}
+
+    def clear_words(self, workspace: str, episode_id: str) -> None:
+        self._access.changing.words.pop((workspace, episode_id), None)
+
+    def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
+        words = self._access.state.words
+        return {each: sorted(words[workspace, each]) for each in episode_ids if (workspace, each) in words}
+
+    def with_words_of(self, workspace: str, person: str) -> list[str]:
+        words = self._access.state.words
+        return sorted(key[1] for key, people in words.items() if key[0] == workspace and person in people)
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         state = self._access.changing

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import one_workspace, plain, storable
+from memory.adapters.storable import claim_key, one_workspace, plain, storable
 from memory.model import Event, EventKind
 
 
@@ -19,9 +19,11 @@ class Log:
         claimed = self._access.changing.claimed
         if not source_event_id:
             raise ValueError("only an event with an id can be claimed")
-        if (workspace, source_event_id) in claimed:
+        storable((workspace, source_event_id))
+        key = (workspace, claim_key(workspace, source_event_id))
+        if key in claimed:
             return False
-        claimed[storable((workspace, source_event_id))] = storable(at)
+        claimed[key] = storable(at)
         return True
 
     def sweep_claims(self, before: datetime) -> int:

@@ -25,7 +25,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
-from memory.model.upkeep import JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 from memory.model.world import Revision, Topic, TopicEvent, TopicField, TopicLink
 from memory.ports import IndexEntry
 
@@ -44,6 +44,7 @@ class State:
 
     episodes: dict[EpisodeKey, Episode] = field(default_factory=dict)
     vectors: "dict[EpisodeKey, tuple[str, Vector]]" = field(default_factory=dict)
+    words: dict[EpisodeKey, frozenset[str]] = field(default_factory=dict)
     index: dict[EpisodeKey, tuple[IndexEntry, ...]] = field(default_factory=dict)
     links: dict[tuple[str, str, str, LinkKind], Link] = field(default_factory=dict)
     events: dict[tuple[str, int], Event] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class State:
     leases: dict[str, Lease] = field(default_factory=dict)
     job_runs: dict[str, JobRun] = field(default_factory=dict)
     rules: dict[tuple[str, str], Rule] = field(default_factory=dict)
+    erasures: dict[tuple[str, str], Erasure] = field(default_factory=dict)
     counters: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def copy(self) -> "State":

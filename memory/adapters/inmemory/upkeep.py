@@ -1,11 +1,11 @@
-"""Jobs, leases and rules in dictionaries."""
+"""Jobs, leases, rules and erasures in dictionaries."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
 from memory.adapters.storable import storable
-from memory.model.upkeep import JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
 
 class Upkeep:
@@ -48,3 +48,13 @@ class Upkeep:
         rules = self._access.state.rules
         found = [rules[key] for key in sorted(rules) if key[0] == workspace]
         return [rule for rule in found if partitions is None or rule.partition in partitions]
+
+    def put_erasure(self, erasure: Erasure) -> None:
+        self._access.changing.erasures[storable(erasure).workspace, erasure.id] = erasure
+
+    def erasures(self) -> list[Erasure]:
+        under_way = self._access.state.erasures
+        return [under_way[key] for key in sorted(under_way)]
+
+    def end_erasure(self, erasure: Erasure) -> None:
+        self._access.changing.erasures.pop((erasure.workspace, erasure.id), None)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, exists, or_, select, update
+from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
 
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
-from memory.adapters.sql.tables import incoming, outgoing
+from memory.adapters.sql.tables import incoming, incoming_askers, outgoing
 from memory.adapters.storable import chunks, storable
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Progress, Scope
@@ -15,7 +15,15 @@ from memory.model import Incoming, Outgoing, Progress, Scope
 _i = incoming.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
 _ACCEPT = add_statement(incoming)
-_WHOLE = select(incoming, channel_visibility(incoming))
+_a = incoming_askers.c
+_ADD_ASKER = add_statement(incoming_askers)
+_ASKER = (
+    select(_a.person)
+    .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
+    .correlate(incoming)
+    .scalar_subquery()
+)
+_WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_visibility(incoming))
 _INCOMING = _WHOLE.where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _OF_MESSAGE = _WHOLE.where(
     _i.workspace == bindparam("w"),
@@ -77,7 +85,12 @@ class Deliveries:
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
         own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
-        return self._session.run(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE}) == 1
+        if not self._session.run(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE}):
+            return False
+        if message.asked_by:
+            event = {"workspace": message.scope.workspace, "event_id": message.event_id}
+            self._session.run(_ADD_ASKER, {**event, "person": message.asked_by})
+        return True
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         row = self._session.row(_INCOMING, {"w": workspace, "event": event_id})
@@ -118,7 +131,7 @@ class Deliveries:
         self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
 
     def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
-        said = _WHOLE.where(_i.workspace == workspace, _i.person == person)
+        said = _WHOLE.where(_i.workspace == workspace, _i.person == person, _ASKER.is_(None))
         if channel:
             said = said.where(_i.channel == channel)
         return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))
@@ -134,7 +147,7 @@ class Deliveries:
 
     def delete_by(self, workspace: str, person: str) -> int:
         self._session.require_writing()
-        said = and_(_i.workspace == workspace, _i.person == person)
+        said = and_(_i.workspace == workspace, or_(_i.person == person, _ASKER.is_not_distinct_from(person)))
         runs = self._session.rows(select(_i.run_id).distinct().where(said, _i.run_id != ""))
         self.delete_runs(workspace, [row.run_id for row in runs])
         return self._session.run(delete(incoming).where(said))

@@ -10,7 +10,15 @@ from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func
 from memory.adapters.sql import index
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
-from memory.adapters.sql.tables import episode_vectors, episodes, events, links, quarantines, retrieval_items
+from memory.adapters.sql.tables import (
+    borrowed_words,
+    episode_vectors,
+    episodes,
+    events,
+    links,
+    quarantines,
+    retrieval_items,
+)
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, Origin, Usage, Verdicts
@@ -56,6 +64,22 @@ _VECTORS = select(episode_vectors).where(
 )
 _ADD_VECTOR = add_statement(episode_vectors)
 _PUT_VECTOR = put_statement(episode_vectors)
+_DROP_VECTOR = delete(episode_vectors).where(
+    episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("id")
+)
+_b = borrowed_words.c
+_NOTE_WORDS = add_statement(borrowed_words)
+_CLEAR_WORDS = delete(borrowed_words).where(_b.workspace == bindparam("w"), _b.episode_id == bindparam("id"))
+_WORDS = (
+    select(borrowed_words)
+    .where(_b.workspace == bindparam("w"), _b.episode_id.in_(bindparam("ids", expanding=True)))
+    .order_by(_b.episode_id, _b.person)
+)
+_WITH_WORDS = (
+    select(_b.episode_id)
+    .where(_b.workspace == bindparam("w"), _b.person == bindparam("person"))
+    .order_by(_b.episode_id)
+)
 _ADD_LINK = add_statement(links)
 _REMOVE_LINK = delete(links).where(
     links.c.workspace == bindparam("w"),
@@ -144,6 +168,30 @@ class Episodes:
             rows = self._session.rows(_VECTORS, {"w": workspace, "ids": ids})
             found.update((row.episode_id, (row.model, row.vector)) for row in rows)
         return found
+
+    def delete_vector(self, workspace: str, episode_id: str) -> None:
+        index.unfile(self._session, workspace, [episode_id])
+        self._session.run(_DROP_VECTOR, {"w": workspace, "id": episode_id})
+
+    def note_words(self, workspace: str, episode_id: str, person: str) -> None:
+        row = {"workspace": workspace, "episode_id": episode_id, "person": storable(person)}
+        try:
+            self._session.run(_NOTE_WORDS, row)
+        except Conflict as exc:
+            raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
+
+    def clear_words(self, workspace: str, episode_id: str) -> None:
+        self._session.run(_CLEAR_WORDS, {"w": workspace, "id": episode_id})
+
+    def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for ids in chunks(episode_ids, ID_LIMIT):
+            for row in self._session.rows(_WORDS, {"w": workspace, "ids": ids}):
+                found.setdefault(row.episode_id, []).append(row.person)
+        return found
+
+    def with_words_of(self, workspace: str, person: str) -> list[str]:
+        return [row.episode_id for row in self._session.rows(_WITH_WORDS, {"w": workspace, "person": person})]
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         index.file(self._session, workspace, episode_id, storable(tuple(entries)))

@@ -8,7 +8,7 @@ from sqlalchemy import Row, and_, bindparam, delete, select
 
 from memory.adapters.sql.session import Session, add_statement, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
-from memory.adapters.storable import one_workspace, storable
+from memory.adapters.storable import claim_key, one_workspace, storable
 from memory.model import Event, EventKind
 
 _t = events.c
@@ -35,8 +35,9 @@ class Log:
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
         if not source_event_id:
             raise ValueError("only an event with an id can be claimed")
-        row = {"workspace": workspace, "source_event_id": source_event_id, "at": at}
-        return self._session.run(_CLAIM, storable(row)) == 1
+        storable((workspace, source_event_id, at))
+        row = {"workspace": workspace, "event_digest": claim_key(workspace, source_event_id), "at": at}
+        return self._session.run(_CLAIM, row) == 1
 
     def sweep_claims(self, before: datetime) -> int:
         return self._session.run(delete(processed_events).where(processed_events.c.at < before))

@@ -183,13 +183,14 @@ events = Table(
     ),
 )
 
+# A digest of the platform's id, which may name a person.
 processed_events = Table(
     "processed_events",
     metadata,
     short("workspace"),
-    short("source_event_id"),
+    short("event_digest"),
     Column("at", Moment, nullable=False),
-    PrimaryKeyConstraint("workspace", "source_event_id"),
+    PrimaryKeyConstraint("workspace", "event_digest"),
     sqlite_with_rowid=False,
 )
 
@@ -269,6 +270,19 @@ quarantines = Table(
     sqlite_with_rowid=False,
 )
 
+# Only episodes that hold words of somebody other than their author have rows.
+borrowed_words = Table(
+    "borrowed_words",
+    metadata,
+    short("workspace"),
+    short("episode_id"),
+    short("person"),
+    PrimaryKeyConstraint("workspace", "episode_id", "person"),
+    ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE"),
+    Index(None, "workspace", "person"),
+    sqlite_with_rowid=False,
+)
+
 ledger = Table(
     "ledger",
     metadata,
@@ -315,6 +329,19 @@ incoming = Table(
         unique=True,
         sqlite_where=text("message_id != ''"),
     ),
+)
+
+# Only messages that try another person's question again have a row.
+incoming_askers = Table(
+    "incoming_askers",
+    metadata,
+    short("workspace"),
+    short("event_id"),
+    short("person"),
+    PrimaryKeyConstraint("workspace", "event_id"),
+    ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
+    Index(None, "workspace", "person"),
+    sqlite_with_rowid=False,
 )
 
 outgoing = Table(

@@ -1,4 +1,4 @@
-"""Jobs, leases and rules."""
+"""Jobs, leases, rules and erasures."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,14 +6,16 @@ from datetime import datetime
 from sqlalchemy import and_, bindparam, delete, insert, select
 
 from memory.adapters.sql.session import Session, put_statement, row_of
-from memory.adapters.sql.upkeep_tables import job_runs, leases, rules
-from memory.model.upkeep import JobRun, Lease, Rule
+from memory.adapters.sql.upkeep_tables import erasures, job_runs, leases, rules
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
 _l = leases.c
 _r = rules.c
 _PUT_JOB = put_statement(job_runs)
 
 
+_e = erasures.c
+_PUT_ERASURE = put_statement(erasures)
 _PUT_LEASE = put_statement(leases)
 _LEASE = select(leases).where(_l.name == bindparam("name"))
 _RULES = (
@@ -63,3 +65,13 @@ class Upkeep:
         else:
             found = self._session.rows(_RULES, {"w": workspace, "partitions": list(partitions)})
         return [Rule(**row._mapping) for row in found]
+
+    def put_erasure(self, erasure: Erasure) -> None:
+        self._session.run(_PUT_ERASURE, row_of(erasures, erasure))
+
+    def erasures(self) -> list[Erasure]:
+        rows = self._session.rows(select(erasures).order_by(_e.workspace, _e.id))
+        return [Erasure(**row._mapping) for row in rows]
+
+    def end_erasure(self, erasure: Erasure) -> None:
+        self._session.run(delete(erasures).where(and_(_e.workspace == erasure.workspace, _e.id == erasure.id)))

@@ -1,4 +1,4 @@
-"""The tables of jobs, leases and rules."""
+"""The tables of jobs, leases, rules and erasures."""
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table
 
@@ -38,5 +38,16 @@ rules = Table(
     Column("lesson_ids", TextTuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "partition"),
+    sqlite_with_rowid=False,
+)
+
+# What was begun and has to be brought to its end, by whichever process comes next.
+erasures = Table(
+    "erasures",
+    metadata,
+    short("workspace"),
+    short("id"),
+    short("person"),
+    PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
 )

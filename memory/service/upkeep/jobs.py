@@ -15,7 +15,7 @@ from memory.ports import EpisodeFilter
 from memory.rules import rules_of
 from memory.service.archive import archive_idle
 from memory.service.core import Core
-from memory.service.privacy import erase_run
+from memory.service.privacy import Privacy, erase_run, overwrite_erased
 from memory.service.upkeep.merging import join_duplicates
 from memory.service.upkeep.sweeping import forgotten_runs, is_forgotten, sweep_expired
 from memory.world import World
@@ -50,7 +50,8 @@ class JobState:
 
 def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     ledger, short, claims = sweep_expired(core.store, now, policy)
-    return f"{ledger} ledger rows, {short} short memories, {claims} event ids"
+    finished = Privacy(core).finish()
+    return f"{ledger} ledger rows, {short} short memories, {claims} event ids; {finished} erasures ended"
 
 
 def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
@@ -61,9 +62,9 @@ def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
                 # Read again: somebody may have judged it meanwhile.
                 nodes = tx.episodes.of_run(workspace, run_id)
                 if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
-                    erased += bool(erase_run(tx, workspace, run_id, core.policy))
+                    erased += bool(erase_run(core, tx, workspace, run_id))
     if erased:
-        core.store.erase_free_space()
+        overwrite_erased(core.store)
     return f"{erased} answers nobody judged"
 
 
@@ -95,7 +96,7 @@ def _topics(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 JOBS = (
-    Job(name="sweep", every=timedelta(hours=1), what="delete what has expired", run=_sweep),
+    Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, end erasures", run=_sweep),
     Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
     Job(name="archive", every=timedelta(days=1), what="archive lessons that are weak, unloved and idle", run=_archive),
     Job(name="join", every=timedelta(days=1), what="join lessons that are the same", run=_join),

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory.audience import partitions_of
-from memory.model import Episode, EventKind, Link, LinkKind, Vector
+from memory.model import Episode, EventKind, Link, LinkKind
 from memory.ports import EpisodeFilter, Store, Transaction
-from memory.rules import said, same_goal
+from memory.rules import is_same_goal, said, same_goal
 from memory.service.archive import ACTOR, MERGED, is_restored_by_a_person, part, shelve
 from memory.service.core import event, record
-
-NEAR = 0.95
-"""Cosine of two goals from which they are one goal in other words."""
 
 
 def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
@@ -47,20 +44,12 @@ def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> li
     found: list[list[Episode]] = []
     for lesson in sorted(group, key=lambda lesson: (lesson.created_at, lesson.id)):
         for same in found:
-            if _is_same(same[0], lesson, vectors):
+            if is_same_goal(same[0], lesson, vectors):
                 same.append(lesson)
                 break
         else:
             found.append([lesson])
     return [same for same in found if len(same) > 1]
-
-
-def _is_same(one: Episode, other: Episode, vectors: dict[str, tuple[str, Vector]]) -> bool:
-    if same_goal(one.goal) == same_goal(other.goal):
-        return True
-    if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
-        return False
-    return float(vectors[one.id][1] @ vectors[other.id][1]) >= NEAR
 
 
 def _join(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
