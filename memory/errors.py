@@ -3,7 +3,7 @@
     MemoryFault
     ├─ NotFound            no such episode, run or retrieval in this workspace
     ├─ Conflict            the write contradicts what is stored
-    ├─ InvalidInput        the caller's text, number or name cannot be accepted
+    ├─ InvalidInput        the caller's text, number or name cannot be accepted; a `ValueError` too
     ├─ StoreUnavailable *  the database cannot be opened, read or written now
     │  ├─ StoreReadOnly    the file or its folder refuses writes
     │  ├─ NotADatabase     the file is something else, or is damaged
@@ -32,8 +32,8 @@ class Conflict(MemoryFault):
     """The write contradicts what is stored, for example two different runs for one message."""
 
 
-class InvalidInput(MemoryFault):
-    """A person's input cannot be accepted; the message is fit to be shown to that person."""
+class InvalidInput(MemoryFault, ValueError):
+    """An input cannot be accepted, a person's or a program's; the message is fit to be shown to that person."""
 
 
 class StoreUnavailable(MemoryFault):

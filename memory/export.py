@@ -15,6 +15,7 @@ from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry, Ou
 from memory.retrieval.adapter import ScoredMemory
 from memory.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
 from memory.service.privacy import Holdings
+from memory.validation import shown
 
 Format = Literal["json", "csv", "prompt"]
 Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]
@@ -50,7 +51,7 @@ def export_memories(memories: Sequence[Exportable], format: Format = "json") -> 
         case "prompt":
             return _prompt(memories)
         case _:
-            raise InvalidInput(f"cannot export as {format!r}; use json, csv or prompt")
+            raise InvalidInput(f"cannot export as {shown(format)}; use json, csv or prompt")
 
 
 def export_person(held: Holdings, person: str) -> dict[str, object]:

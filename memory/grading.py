@@ -6,13 +6,13 @@ no grades and so no lessons: `get_grader` raises, `has_grader` asks. People's re
 grades are weaker: they count as nobody's vote and are seen by the asker alone.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol, TypeVar
 
-from memory.errors import GraderMissing
+from memory.errors import GraderMissing, InvalidInput
 from memory.model import GradeSource
+from memory.validation import flag, integer, mapping, number, shown, text
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 class StepGrade:
     """A grader's judgement of one step, named by its id, else by its number.
 
-    Raises `ValueError` for a confidence outside 0..1.
+    Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
     """
 
     step_id: str = ""
@@ -34,15 +34,19 @@ class StepGrade:
     confidence: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_flag("is_correct", self.is_correct)
-        _require_share("confidence", self.confidence)
+        for name in ("step_id", "action", "explanation", "correction"):
+            text(getattr(self, name), name)
+        if self.step_number is not None:
+            integer(self.step_number, "step_number")
+        flag(self.is_correct, "is_correct")
+        number(self.confidence, "confidence", high=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingResult:
     """A grader's judgement of a run. It may leave out steps, and the task.
 
-    Raises `ValueError` for a confidence outside 0..1.
+    Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
     """
 
     task_completed: bool | None = None
@@ -53,9 +57,10 @@ class GradingResult:
 
     def __post_init__(self) -> None:
         if self.task_completed is not None:
-            _require_flag("task_completed", self.task_completed)
-        _require_share("completion_confidence", self.completion_confidence)
-        object.__setattr__(self, "step_grades", tuple(step_grade(each) for each in self.step_grades))
+            flag(self.task_completed, "task_completed")
+        number(self.completion_confidence, "completion_confidence", high=1.0)
+        text(self.overall_explanation, "overall_explanation")
+        object.__setattr__(self, "step_grades", _step_grades(self.step_grades))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,51 +126,51 @@ _SPELLING = {
 
 
 def step_grade(given: StepGrade | Mapping[str, object]) -> StepGrade:
-    """A grade from a mapping, in the seed's spelling or ours. Raises `ValueError` for what cannot be one."""
+    """A grade from a mapping, in the seed's spelling or ours. Raises `InvalidInput` for what cannot be one."""
     return given if isinstance(given, StepGrade) else _made(StepGrade, given)
 
 
 def grading_result(
     given: GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object],
 ) -> GradingResult:
-    """A result from itself, a mapping in either spelling, or grades of steps alone. Raises `ValueError`."""
+    """A result from itself, a mapping in either spelling, or grades of steps alone. Raises `InvalidInput`."""
     if isinstance(given, GradingResult):
         return given
     if isinstance(given, Mapping):
         return _made(GradingResult, given)
-    return GradingResult(step_grades=tuple(step_grade(each) for each in given))
+    return GradingResult(step_grades=_step_grades(given))
+
+
+def _step_grades(given: object) -> tuple[StepGrade, ...]:
+    if not isinstance(given, list | tuple):
+        raise InvalidInput(f"grades must be a list of grades of steps, got {shown(given)}")
+    return tuple(step_grade(each) for each in given)
 
 
 def _made(kind: type[T], given: Mapping[str, object]) -> T:
+    mapping(given, f"a {kind.__name__}")
     known = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # both are dataclasses
     values = {_SPELLING.get(name, name): value for name, value in given.items()}
-    unknown = sorted(set(values) - known)
+    unknown = [name for name in values if name not in known]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no field of a {kind.__name__}; its fields are {', '.join(sorted(known))}")
+        raise InvalidInput(
+            f"{unknown[0]!r} is no field of a {kind.__name__}; its fields are {', '.join(sorted(known))}"
+        )
     values = {name: value for name, value in values.items() if value is not None}
     try:
         return kind(**values)
     except TypeError as exc:
-        raise ValueError(f"cannot read a {kind.__name__}: {exc}") from exc
-
-
-def _require_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} must be true or false, got {value!r}")
-
-
-def _require_share(name: str, value: object) -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or not 0 <= value <= 1:  # type: ignore[operator]  # a number by the test before
-        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+        raise InvalidInput(f"cannot read a {kind.__name__}: {exc}") from exc
 
 
 _chosen: Grader | None = None
 
 
 def set_grader(grader: Grader | None) -> None:
-    """Use this grader from now on; None takes it away."""
+    """Use this grader from now on; None takes it away. Raises `InvalidInput` for what has no method `grade`."""
     global _chosen
+    if grader is not None and not callable(getattr(grader, "grade", None)):
+        raise InvalidInput(f"a grader needs a method grade(request), got {shown(grader)}")
     _chosen = grader
 
 

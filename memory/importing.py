@@ -19,12 +19,12 @@ from memory.adapters.storable import storable
 from memory.errors import InvalidInput
 from memory.export import plain
 from memory.model import Episode, MemoryEntry
+from memory.validation import json_value, shown
+from memory.validation import text as checked_text
 
 T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DEEPEST = 50
-"""Levels of lists and objects in one record; an export of this program has fewer."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _ENTRY_MARKS = ("internal_state", "step_num", "env_pre")
 _EPISODE_CONTENT = (
@@ -61,7 +61,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     Entries may use the seed's spelling (`stepNum`, `envPre`) and its times in milliseconds since 1970.
     """
     try:
-        records = json.loads(text)
+        records = json.loads(checked_text(text, "an export"))
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
     if not isinstance(records, list):
@@ -70,7 +70,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     unreadable: list[Unreadable] = []
     for position, record in enumerate(records, start=1):
         try:
-            _require_shallow(record)
+            json_value(record, "it")
             memories.append(storable(_memory(record)))
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
@@ -81,26 +81,14 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
     """What makes two memories the same one: everything the run produced, and nothing that was said of it later.
 
     64 hexadecimal digits. Neither ids nor outcomes count, so a memory that was graded meanwhile is still the same.
+    Raises `InvalidInput` for what is no memory.
     """
+    if not isinstance(memory, Episode | MemoryEntry):
+        raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
     names = _EPISODE_CONTENT if isinstance(memory, Episode) else _ENTRY_CONTENT
     content = {name: plain(getattr(memory, name)) for name in names}
     text = json.dumps([type(memory).__name__, content], ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _require_shallow(record: object) -> None:
-    """Raise `ValueError` for what is nested so deeply that walking through it might not end well."""
-    level = [record]
-    for _ in range(_DEEPEST):
-        level = [
-            item
-            for value in level
-            if isinstance(value, dict | list)
-            for item in (value.values() if isinstance(value, dict) else value)
-        ]
-        if not level:
-            return
-    raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
 
 
 def _memory(record: object) -> Episode | MemoryEntry:

@@ -2,8 +2,9 @@
 
 from memory.emoji import EmojiMap
 from memory.episodic import EpisodicMemory, NoOpEpisodicMemory
-from memory.ledger import ReactionLedger
+from memory.ledger import ReactionLedger, posted
 from memory.model import Episode, Reaction, Role
+from memory.validation import flag, one_of, text, word
 
 AGENT_EMOJI = EmojiMap(
     success=(
@@ -28,7 +29,9 @@ class ReactionHandler:
         *,
         emoji: EmojiMap = AGENT_EMOJI,
     ) -> None:
-        self._ledger = ledger
+        self._ledger = None if ledger is None else one_of(ReactionLedger, ledger, "the ledger of a handler")
+        if episodic is not None and not isinstance(episodic, NoOpEpisodicMemory):
+            one_of(EpisodicMemory, episodic, "the memory of a handler")
         self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
         self._emoji = emoji
 
@@ -46,16 +49,27 @@ class ReactionHandler:
         """Take in a reaction; returns the episode as it is now, or None if nothing came of it.
 
         `actor` is the reacting person; empty means the memory's own user. Their `role` says what their word counts
-        for; a bot's never counts. Unknown emoji, unknown or expired messages and repeated events change nothing.
+        for; a bot's never counts. Unknown emoji, unknown or expired messages and repeated events change nothing, nor
+        does a message of a conversation that this memory's person may not read from here.
+        Raises `InvalidInput` for ids and emoji that are no texts, and for a role there is none of.
         """
+        named = {"message_id": message_id, "emoji": emoji, "actor": actor, "channel": channel, "event_id": event_id}
+        for name, given in named.items():
+            text(given, name)
+        flag(added, "added")
+        role = word(Role, role, "role")
         value = self._emoji.value(emoji)
         if self._ledger is None or self._episodic is None or value is None:
             return None
         memory, scope = self._episodic.memory, self._episodic.scope
+        with memory.store.read() as tx:
+            found = posted(tx, scope, channel, message_id, memory.clock())
+        if found is None:
+            return None
         taught = memory.teaching.react(
             Reaction(
                 workspace=scope.workspace,
-                channel=channel or scope.channel,
+                channel=found[0],
                 message_id=message_id,
                 actor=actor or scope.person,
                 source=f"emoji:{emoji}",

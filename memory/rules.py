@@ -5,14 +5,11 @@ archived is never in it.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from memory.audience import partitions_of
-from memory.model import Episode, Vector, Verdict
+from memory.model import Episode, Verdict
 from memory.model.upkeep import Rule
-
-NEAR = 0.95
-"""Cosine of two goals from which they are one goal in other words."""
 
 GOALS_NAMED = 3
 """How many goals a line names."""
@@ -23,15 +20,6 @@ _ADVICE_CHARACTERS = 200
 def same_goal(goal: str) -> str:
     """Goals that differ in case and spaces only are one goal."""
     return " ".join(goal.split()).casefold()
-
-
-def is_same_goal(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, Vector]]) -> bool:
-    """Whether the goals of two episodes are one: the same words, or near in meaning by embeddings of one model."""
-    if same_goal(one.goal) == same_goal(other.goal):
-        return True
-    if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
-        return False
-    return float(vectors[one.id][1] @ vectors[other.id][1]) >= NEAR
 
 
 def said(lesson: Episode) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from datetime import datetime
 from threading import Lock
 
 from memory.redaction import Redactor
+from memory.validation import text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,9 @@ class WorkingMemory:
         self._lock = Lock()
 
     def store(self, key: str, value: str, *, node: str = "", at: datetime | None = None) -> None:
-        """Save a value; an earlier one under this key is overwritten."""
-        kept = self._clean(value)
+        """Save a value; an earlier one under this key is overwritten. Raises `InvalidInput` for what is no text."""
+        text(key, "the key of an observation")
+        kept = self._clean(text(value, f"the value of {key}"))
         with self._lock:
             self._entries[key] = Observation(key=key, value=kept, node=node, at=at)
 

@@ -30,7 +30,7 @@ class StepsContract(StoreCase):
         assert all(getattr(whole, field.name) for field in fields(SessionRun))
         with store.write() as tx:
             tx.steps.put_run(whole)
-            assert tx.steps.run("w", "ana", "s1", "run-1") == whole
+            assert tx.steps.run("w", "ana", "person/ana", "s1", "run-1") == whole
             tx.steps.put_run(replace(whole, rep=5))
             assert tx.steps.runs("w", "ana", "s1") == [replace(whole, rep=5)]
 
@@ -47,12 +47,23 @@ class StepsContract(StoreCase):
             for run in runs:
                 tx.steps.put_run(run)
             assert [run.run_id for run in tx.steps.runs("w", "ana", "s1")] == ["c", "b", "a"]
-            assert tx.steps.run("w", "bo", "s1", "b") == runs[3]
-            assert tx.steps.run("w", "bo", "s1", "a") is None
+            assert tx.steps.run("w", "bo", "person/ana", "s1", "b") == runs[3]
+            assert tx.steps.run("w", "bo", "person/ana", "s1", "a") is None
             assert tx.steps.delete_runs("w", "ana") == 4
             assert tx.steps.runs("w", "ana", "s1") == tx.steps.runs("w", "ana", "s2") == []
-            assert tx.steps.run("v", "ana", "s1", "b") == runs[5]
+            assert tx.steps.run("v", "ana", "person/ana", "s1", "b") == runs[5]
             assert tx.steps.delete_runs("w", "ana") == 0
+
+    def test_one_run_id_in_two_places_is_two_runs(self, store: Store) -> None:
+        public, direct = session_run(), session_run(partition="person/ana/direct", task="said in private")
+        with store.write() as tx:
+            tx.steps.put_run(public)
+            assert tx.steps.run("w", "ana", "person/ana/direct", "s1", "run-1") is None
+            tx.steps.put_run(direct)
+            assert tx.steps.run("w", "ana", "person/ana", "s1", "run-1") == public
+            assert tx.steps.run("w", "ana", "person/ana/direct", "s1", "run-1") == direct
+            assert tx.steps.runs("w", "ana", "s1") == [public, direct]
+            assert tx.steps.delete_runs("w", "ana") == 2
 
     def test_a_step_comes_back_whole(self, store: Store) -> None:
         whole = step()

@@ -410,6 +410,10 @@ class TablesContract(StoreCase):
                 (retrieval("q1"), [items[1], items[0]]),
             ]
             assert tx.retrievals.of_run("w", "none") == []
+            assert tx.retrievals.get("w", "q1") == (retrieval("q1"), [items[1], items[0]])
+            assert tx.retrievals.get("w", "q2") == (retrieval("q2", seconds=-1), [])
+            assert tx.retrievals.get("w", "none") is None
+            assert tx.retrievals.get("v", "q1") is None
 
     def test_a_signal_is_stored_and_nothing_else_of_the_item(self, store: Store) -> None:
         with store.write() as tx:

@@ -247,6 +247,7 @@ def session_run(run_id: str = "run-1", workspace: str = "w", **changes: object) 
     values: dict[str, object] = {
         "workspace": workspace,
         "person": "ana",
+        "partition": "person/ana",
         "session_id": "s1",
         "run_id": run_id,
         "node_run": "r1",
@@ -384,8 +385,9 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "said": tx.deliveries.said_by(workspace, "", "ana", 10),
             "outgoing": tx.deliveries.outgoing(workspace, "r1"),
             "retrievals": tx.retrievals.of_run(workspace, "r1"),
+            "retrieval": tx.retrievals.get(workspace, "q1"),
             "injected": tx.retrievals.of_episode(workspace, "e1"),
-            "session run": tx.steps.run(workspace, "ana", "s1", "run-1"),
+            "session run": tx.steps.run(workspace, "ana", "person/ana", "s1", "run-1"),
             "session runs": tx.steps.runs(workspace, "ana", "s1"),
             "steps": tx.steps.of_session(workspace, "ana", "s1"),
             "steps of": tx.steps.of_person(workspace, "ana"),

@@ -19,9 +19,12 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.engine import open_engine
 from memory.adapters.sql.schema import HEAD_REVISION
+from memory.audience import partition_of
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
-from tests.store_samples import dump, fill
+from memory.model import Audience, Event, EventKind, Visibility
+from tests.store_samples import NOW, dump, episode, fill, session_run
+from tests.world import scope
 
 ROOT = Path(__file__).parents[1]
 
@@ -122,6 +125,44 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path, migrate: bool) -> 
     with pytest.raises(SchemaMismatch, match=r"newer Goodbot \(schema 9999\); upgrade"):
         SqlStore.open(f"sqlite:///{path}", migrate=migrate)
     assert path.read_bytes() == content
+
+
+def test_runs_of_an_older_schema_get_their_place_and_findings_lose_their_question(path: Path) -> None:
+    """The place is that of the first steps; of a run without any, nobody but its person is told."""
+    runs = {"public": "public", "private": "private", "shared": "shared", "direct": "direct", "noted": ""}
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.write() as tx:
+        for name, visibility in runs.items():
+            root = f"root-{name}" if visibility else ""
+            if visibility:
+                tx.episodes.put(episode(root, visibility=Visibility(visibility), channel="c/1"))
+            tx.steps.put_run(session_run(name, root_id=root))
+        detail = {"ratio": 0.5, "context": "where is zyzzyva?"}
+        tx.log.append(
+            Event(workspace="w", episode_id="e", kind=EventKind.USED, actor="detector", at=NOW, detail=detail)
+        )
+    engine = open_engine(path)
+    config = Config()
+    config.set_main_option("script_location", "memory:migrations")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0005")
+    engine.dispose()
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.read() as tx:
+        places = {run.run_id: run.partition for run in tx.steps.runs("w", "ana", "s1")}
+        (told,) = tx.log.of_episode("w", "e")
+    inside = "person/ana/in/c%2F1"
+    assert places == {
+        "public": "person/ana",
+        "private": inside,
+        "shared": f"{inside}/shared",
+        "direct": "person/ana/direct",
+        "noted": "person/ana/direct",
+    }
+    for name, visibility in runs.items():
+        if visibility:
+            here = scope("ana", workspace="w", channel="c/1", visibility=Visibility(visibility))
+            assert partition_of(here, Audience.PERSONAL) == places[name]
+    assert told.detail == {"ratio": 0.5}
 
 
 def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:

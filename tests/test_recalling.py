@@ -405,7 +405,7 @@ def test_another_retriever_takes_over_and_the_default_comes_back() -> None:
     (found,) = world.memory.recalling.recall(scope(), "lunch?", run_id="r1").recollection.exemplars
     assert (found.episode, found.context_score, found.intent_score, found.relevance) == (other, 0.5, 0.25, 0.4)
     session, run, situation, _ = custom.asked[0]
-    assert (session, run, situation.goal, situation.scope) == ("terminal:ana:c1", "r1", "lunch?", scope())
+    assert (session, run, situation.goal, situation.scope) == ("terminal%3Aw:ana:c1", "r1", "lunch?", scope())
     set_retriever(None)
     assert world.recalled("lunch?") == [own.id]
 

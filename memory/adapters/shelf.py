@@ -35,8 +35,15 @@ class Shelf:
         return self._matrix.nbytes + 200 * len(self._rows)
 
     def add(self, labels: Sequence[Label], matrix: "NDArray[np.floating]") -> None:
-        """Append rows of shape (len(labels), dimension), each replacing the episode's earlier one."""
+        """Append rows of shape (len(labels), dimension), each replacing the episode's earlier one.
+
+        A row that is not finite is like nothing, so it is not kept.
+        """
         self.remove(label[0] for label in labels)
+        usable = np.isfinite(matrix).all(axis=1)
+        if not usable.all():
+            labels = [label for label, is_usable in zip(labels, usable, strict=True) if is_usable]
+            matrix = matrix[usable]
         start, end = len(self._rows), len(self._rows) + len(labels)
         self._reserve(end)
         self._matrix[start:end] = matrix
@@ -56,9 +63,12 @@ class Shelf:
                 self._place[last[0]] = place
 
     def nearest(self, vector: "Vector", k: int, min_cosine: float) -> list[Neighbour]:
-        """The k best rows with at least this cosine, best first; equal ones by later id."""
+        """The k best rows with at least this cosine, best first; equal ones by later id.
+
+        None for a vector that is not finite: it is like nothing. One without length has the cosine 0 with every row.
+        """
         count = len(self._rows)
-        if not count or k < 1:
+        if not count or k < 1 or not np.isfinite(vector).all():
             return []
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
         scores = np.clip(np.vecdot(self._matrix[:count], vector), -1.0, 1.0)

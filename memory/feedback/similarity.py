@@ -1,5 +1,6 @@
 """A second opinion by meaning: a paraphrase shares no word with the lesson."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,5 +34,6 @@ class SimilarityDetector:
         signs = [bool(Denials(simplified(text, languages), languages)) for text in (answer, taught)]
         if admits_ignorance(answer, languages) or signs[0] is not signs[1]:
             return found
-        alike = max(0.0, min(1.0, self.similarity(taught, answer)))
+        alike = self.similarity(taught, answer)
+        alike = max(0.0, min(1.0, alike)) if math.isfinite(alike) else 0.0  # what is no number says nothing
         return Evidence(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found

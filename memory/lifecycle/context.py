@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 
+from memory.audience import partition_of
 from memory.episodic import EpisodicMemory, EpisodicMemoryConfig
 from memory.errors import Conflict, InvalidInput
 from memory.lifecycle.redacting import clean_environment
-from memory.model import EnvironmentState, Scope, SessionRun, ShortMemory
+from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory
 from memory.ports import Transaction
+from memory.validation import counted, embedding, flag, json_value, one_of, text
 
 PENDING_KIND = "pending_steps"
 PENDING_LIFE = timedelta(days=30)
@@ -21,10 +23,19 @@ Seen = EnvironmentState | Mapping[str, object] | Iterable[str] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeContext:
-    """The run that is going on. Every call of the lifecycle takes it; it holds no state of its own."""
+    """The run that is going on. Every call of the lifecycle takes it; it holds no state of its own.
+
+    Raises `InvalidInput` for the run of another person, or one that was begun in another place.
+    """
 
     episodic: EpisodicMemory
     run: SessionRun
+
+    def __post_init__(self) -> None:
+        scope = one_of(EpisodicMemory, self.episodic, "the memory of a run").scope
+        run = one_of(SessionRun, self.run, "the run of a context")
+        if (run.workspace, run.person, run.partition) != (scope.workspace, scope.person, place_of(scope)):
+            raise InvalidInput("the run was begun by somebody else or elsewhere; begin one here with init_episode()")
 
     @property
     def session_id(self) -> str:
@@ -63,10 +74,20 @@ class PendingStep:
     created_at: datetime
 
 
+def place_of(scope: Scope) -> str:
+    """Where runs that are begun here belong: a direct message, a private channel, or everything that is public."""
+    return partition_of(scope, Audience.PERSONAL)
+
+
 @cache
 def default_episodic() -> EpisodicMemory:
     """The memory of a process that names none: in this process, for one user, gone at its end."""
     return EpisodicMemoryConfig().new_episodic_memory()
+
+
+def memory_or_default(episodic: EpisodicMemory | None) -> EpisodicMemory:
+    """The memory that was given, else the process's own. Raises `InvalidInput` for anything else."""
+    return default_episodic() if episodic is None else one_of(EpisodicMemory, episodic, "episodic")
 
 
 def init_episode(
@@ -82,22 +103,27 @@ def init_episode(
 
     `rep` is 1 + the number of runs the session had before, unless it is given. In an `evaluation`, the first repetition
     runs without memories, as the baseline. A resumed run keeps the number, task and kind it began with. Sessions belong
-    to the person whose memory it is: equal ids of two people never meet.
+    to the person whose memory it is: equal ids of two people never meet, nor those of a direct message and a channel.
     Raises `InvalidInput` without a session id, or for a repetition below 1.
     """
-    if not session_id.strip():
+    if not text(session_id, "session_id").strip():
         raise InvalidInput("a session needs an id that names the task it repeats")
-    if rep is not None and rep < 1:
-        raise InvalidInput(f"repetitions are counted from 1, got {rep}")
-    memory = episodic or default_episodic()
+    text(run_id, "run_id")
+    text(task, "task")
+    flag(evaluation, "evaluation")
+    if rep is not None:
+        counted(rep, "repetitions")
+    memory = memory_or_default(episodic)
     scope, service = memory.scope, memory.memory
+    place = place_of(scope)
     with service.store.write() as tx:
-        known = tx.steps.run(scope.workspace, scope.person, session_id, run_id) if run_id else None
+        known = tx.steps.run(scope.workspace, scope.person, place, session_id, run_id) if run_id else None
         if known is not None:
             return EpisodeContext(episodic=memory, run=known)
         run = SessionRun(
             workspace=scope.workspace,
             person=scope.person,
+            partition=place,
             session_id=session_id,
             run_id=run_id or service.new_id(),
             node_run=service.new_id(),
@@ -129,11 +155,16 @@ def record_step_start(
     step begins with. The same step id again, before it is persisted, replaces the note.
     Raises `InvalidInput` without an action, and `Conflict` for a step that is persisted or a number that is taken.
     """
-    if not action.strip():
+    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
+    if not text(action, "action").strip():
         raise InvalidInput("a step needs an action, for example click('42')")
-    if step_num is not None and step_num < 1:
-        raise InvalidInput(f"steps are counted from 1, got {step_num}")
-    service = context.episodic.memory
+    said = {"internal_state": internal_state, "think": think, "action_element_text": action_element_text}
+    for name, value in {**said, "step_id": step_id}.items():
+        text(value, name)
+    if step_num is not None:
+        counted(step_num, "steps")
+    vector = embedding(internal_state_embedding, "internal_state_embedding") if len(internal_state_embedding) else ()
+    before, after = seen(env_pre, "env_pre"), None if env_post is None else seen(env_post, "env_post")
     redactor = service.core.redactor
     with service.store.write() as tx:
         pending = pending_steps(tx, context)
@@ -147,9 +178,9 @@ def record_step_start(
             action_element_text=redactor.text(action_element_text),
             internal_state=redactor.text(internal_state),
             think=redactor.text(think),
-            embedding=tuple(float(number) for number in internal_state_embedding),
-            env_pre=clean_environment(redactor, EnvironmentState.of(env_pre)),
-            env_post=None if env_post is None else clean_environment(redactor, EnvironmentState.of(env_post)),
+            embedding=vector,
+            env_pre=clean_environment(redactor, before),
+            env_post=None if after is None else clean_environment(redactor, after),
             created_at=known.created_at if known else service.clock(),
         )
         _require_free(tx, context, step, others)
@@ -159,14 +190,21 @@ def record_step_start(
 
 def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bool:
     """Add what the agent saw after a step that is not persisted yet. False if there is no such step."""
-    service = context.episodic.memory
+    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
+    after = clean_environment(service.core.redactor, seen(env_post, "env_post"))
     with service.store.write() as tx:
         pending = pending_steps(tx, context)
         if all(step.step_id != step_id for step in pending):
             return False
-        after = clean_environment(service.core.redactor, EnvironmentState.of(env_post))
         put_pending(tx, context, [replace(s, env_post=after) if s.step_id == step_id else s for s in pending])
     return True
+
+
+def seen(given: Seen, name: str) -> EnvironmentState:
+    """What an agent saw. Raises `TypeError` for elements that are no list of texts, `InvalidInput` for its details."""
+    state = EnvironmentState.of(given)
+    json_value(state.details, f"what else is in {name}")
+    return state
 
 
 def _last_number(tx: Transaction, context: EpisodeContext, pending: Sequence[PendingStep]) -> int:
@@ -176,14 +214,19 @@ def _last_number(tx: Transaction, context: EpisodeContext, pending: Sequence[Pen
 
 def _require_free(tx: Transaction, context: EpisodeContext, step: PendingStep, others: Sequence[PendingStep]) -> None:
     run = context.run
-    stored = {
-        s.step_id for s in tx.steps.of_session(run.workspace, run.person, run.session_id) if s.run_id == run.run_id
-    }
-    if step.step_id in stored:
+    nodes = tx.episodes.of_run(run.workspace, run.node_run)
+    own = {node.id for node in nodes}
+    every = tx.steps.of_session(run.workspace, run.person, run.session_id)
+    if any(each.step_id == step.step_id for each in every if each.episode_id in own):
         raise Conflict(f"step {step.step_id} of run {run.run_id} is persisted already; give the next one its own id")
-    taken = {node.step_number for node in tx.episodes.of_run(run.workspace, run.node_run)}
+    taken = {node.step_number for node in nodes}
     if step.step_num in taken or any(other.step_num == step.step_num for other in others):
         raise Conflict(f"run {run.run_id} has a step number {step.step_num} already; leave it out to get the next one")
+
+
+def run_of(tx: Transaction, run: SessionRun) -> SessionRun | None:
+    """A run as it is stored now."""
+    return tx.steps.run(run.workspace, run.person, run.partition, run.session_id, run.run_id)
 
 
 def pending_steps(tx: Transaction, context: EpisodeContext) -> list[PendingStep]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.audience import may_read
 from memory.episodic import EpisodicMemory
-from memory.lifecycle.context import default_episodic
+from memory.lifecycle.context import memory_or_default
 from memory.model import (
     Episode,
     Grade,
@@ -17,6 +18,7 @@ from memory.model import (
     Verdict,
 )
 from memory.ports import Transaction
+from memory.validation import text
 
 _OF_VERDICT = {Verdict.SUCCESS: Outcome.SUCCESS, Verdict.FAILURE: Outcome.FAILURE}
 
@@ -86,24 +88,28 @@ def latest(grades: Sequence[Grade], *, of: GradeSource) -> Grade | None:
 
 
 def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory | None = None) -> list[MemoryEntry]:
-    """Every memory of one's own session, graded or not, the first step first. An unknown session has none."""
-    memory = episodic or default_episodic()
+    """Every memory of one's own session, graded or not, the first step first. An unknown session has none.
+
+    What was recorded in a direct message or a private channel is there only for who asks from where it may be read.
+    """
+    memory = memory_or_default(episodic)
     with memory.memory.store.read() as tx:
-        found = entries_of(tx, memory, session_id)
+        found = entries_of(tx, memory, text(session_id, "session_id"))
     return [entry.memory for entry in found]
 
 
 def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> list[Entry]:
-    """The session's entries with their episodes, by number."""
+    """The session's entries that may be read from here, with their episodes, by number."""
     scope = episodic.scope
-    steps = tx.steps.of_session(scope.workspace, scope.person, session_id)
-    ids = [step.episode_id for step in steps]
-    roots = {run.run_id: run.root_id for run in tx.steps.runs(scope.workspace, scope.person, session_id)}
-    episodes = tx.episodes.get_many(scope.workspace, [*ids, *roots.values()])
+    every = tx.steps.of_session(scope.workspace, scope.person, session_id)
+    nodes = tx.episodes.get_many(scope.workspace, [step.episode_id for step in every])
+    episodes = {name: node for name, node in nodes.items() if may_read(scope, node)}
+    steps = [step for step in every if step.episode_id in episodes]
+    roots = tx.episodes.get_many(scope.workspace, {node.parent_id for node in episodes.values()})
     vectors = tx.episodes.vectors(scope.workspace, [step.episode_id for step in steps if not step.embedding])
     grades = {
         episode_id: tuple(each.grade for each in given)
-        for episode_id, given in tx.steps.grades(scope.workspace, [*ids, *roots.values()]).items()
+        for episode_id, given in tx.steps.grades(scope.workspace, [*episodes, *roots]).items()
     }
     return [
         Entry(
@@ -112,13 +118,12 @@ def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> li
                 episodes[step.episode_id],
                 vectors.get(step.episode_id),
                 grades.get(step.episode_id, ()),
-                _whole(episodes.get(roots.get(step.run_id, "")), grades),
-                grades.get(roots.get(step.run_id, ""), ()),
+                _whole(roots.get(episodes[step.episode_id].parent_id), grades),
+                grades.get(episodes[step.episode_id].parent_id, ()),
             ),
             episode=episodes[step.episode_id],
         )
         for step in steps
-        if step.episode_id in episodes
     ]
 
 

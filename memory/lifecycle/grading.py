@@ -22,12 +22,13 @@ from memory.grading import (
     name_of,
     source_of,
 )
-from memory.lifecycle.context import EpisodeContext
+from memory.lifecycle.context import EpisodeContext, place_of, run_of
 from memory.lifecycle.entries import Entry, asker_verdict, entries_of
 from memory.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
 from memory.ports import Transaction
 from memory.service.voting import write_vote
+from memory.validation import one_of, text, word
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
@@ -71,8 +72,12 @@ def add_grades_to_memories(
     run. Unknown ones are reported and never cost the others their effect; steps without a grade stay pending. Grading
     again is allowed: the last grade holds, all are kept, and the same grade twice is one. A task that was not completed
     says so on every memory of the run. `actor` is the person who grades, by default the memory's own.
-    Raises `ValueError` for what cannot be a grade.
+    Raises `InvalidInput` (a `ValueError`) for what cannot be a grade.
     """
+    one_of(EpisodeContext, context, "the context of a run")
+    source, role = word(GradeSource, source, "source"), word(Role, role, "role")
+    text(actor, "actor")
+    text(grader, "grader")
     service = context.episodic.memory
     result = clean_result(service.core.redactor, grading_result(grades))
     is_person = source is GradeSource.PERSON
@@ -88,28 +93,29 @@ def add_grades_to_memories(
         graded: set[int] = set()
         unknown: list[StepGrade] = []
         for each in result.step_grades:
-            entry = _find(entries, context.run_id, each)
+            entry = _find(entries, context.run.node_run, each)
             if entry is None:
                 unknown.append(each)
                 continue
             graded.add(entry.memory.id)
             _add(tx, context.episodic, entry.episode, _grade(each, judge), judge)
         _grade_run(tx, context, result, judge)
-        after = [entry.memory for entry in entries_of(tx, context.episodic, context.session_id)]
+        after = entries_of(tx, context.episodic, context.session_id)
+    mine = [entry.memory for entry in after if entry.episode.run_id == context.run.node_run]
     return GradingReport(
-        updated=tuple(entry for entry in after if entry.id in graded),
+        updated=tuple(entry.memory for entry in after if entry.memory.id in graded),
         unknown=tuple(unknown),
-        pending=tuple(e for e in after if e.run_id == context.run_id and e.outcome is Outcome.PENDING),
+        pending=tuple(entry for entry in mine if entry.outcome is Outcome.PENDING),
     )
 
 
-def _find(entries: Sequence[Entry], run_id: str, grade: StepGrade) -> Entry | None:
+def _find(entries: Sequence[Entry], node_run: str, grade: StepGrade) -> Entry | None:
     """By id in this run, then in the newest other run that has it; by number in this run only (A21)."""
     if grade.step_id:
         named = [entry for entry in entries if entry.memory.step_id == grade.step_id]
-        here = [entry for entry in named if entry.memory.run_id == run_id]
+        here = [entry for entry in named if entry.episode.run_id == node_run]
         return (here or named)[-1] if named else None
-    found = (e for e in entries if e.memory.run_id == run_id and e.memory.step_num == grade.step_number)
+    found = (e for e in entries if e.episode.run_id == node_run and e.memory.step_num == grade.step_number)
     return next(found, None)
 
 
@@ -127,7 +133,7 @@ def _grade(given: StepGrade, judge: _Judge) -> Grade:
 
 def _grade_run(tx: Transaction, context: EpisodeContext, result: GradingResult, judge: _Judge) -> None:
     """Keep what is said of the whole run with the run's own episode."""
-    run = tx.steps.run(context.run.workspace, context.run.person, context.session_id, context.run_id)
+    run = run_of(tx, context.run)
     root = tx.episodes.get(run.workspace, run.root_id) if run is not None and run.root_id else None
     if root is None or result.task_completed is None:
         return
@@ -191,13 +197,14 @@ def grade_run(
 
     A model is asked only about answers nobody reacted to. Raises `GraderMissing` when none is set.
     """
+    one_of(EpisodeContext, context, "the context of a run")
     asked = grader if grader is not None else get_grader()
     source = source_of(asked)
     service = context.episodic.memory
     with service.store.read() as tx:
-        entries = [e.memory for e in entries_of(tx, context.episodic, context.session_id)]
+        entries = entries_of(tx, context.episodic, context.session_id)
         votes = tx.teaching.votes(context.run.workspace, context.run.node_run)
-    mine = [entry for entry in entries if entry.run_id == context.run_id]
+    mine = [entry.memory for entry in entries if entry.episode.run_id == context.run.node_run]
     if not mine or (source is GradeSource.MODEL and votes):
         return GradingReport(pending=tuple(entry for entry in mine if entry.outcome is Outcome.PENDING))
     request = GradingRequest(
@@ -232,16 +239,18 @@ class ReactionGrader:
     name = "reactions"
 
     def __init__(self, episodic: EpisodicMemory) -> None:
-        self._episodic = episodic
+        self._episodic = one_of(EpisodicMemory, episodic, "the memory of a grader")
 
     def grade(self, request: GradingRequest) -> GradingResult | None:
         """The steps whose verdict is decided, and the task if the whole run's is. None if nobody decided anything.
 
         Without a word of what people said: that stays where it goes with them when they are forgotten.
         """
+        one_of(GradingRequest, request, "what a grader is asked")
         scope = self._episodic.scope
         with self._episodic.memory.store.read() as tx:
-            run = tx.steps.run(scope.workspace, scope.person, request.session_id, request.run_id)
+            place = place_of(scope)
+            run = tx.steps.run(scope.workspace, scope.person, place, request.session_id, request.run_id)
             entries = entries_of(tx, self._episodic, request.session_id) if run else []
             root = tx.episodes.get(run.workspace, run.root_id) if run and run.root_id else None
         decided = tuple(
@@ -252,7 +261,7 @@ class ReactionGrader:
                 is_correct=asker_verdict(entry.episode) is Verdict.SUCCESS,
             )
             for entry in entries
-            if entry.memory.run_id == request.run_id and asker_verdict(entry.episode).is_validated
+            if run and entry.episode.run_id == run.node_run and asker_verdict(entry.episode).is_validated
         )
         whole = asker_verdict(root) if root is not None else Verdict.PENDING
         if not decided and not whole.is_validated:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from memory.episodic import EpisodicMemory
 from memory.fold import facts
 from memory.importing import Unreadable, content_hash, read_export
-from memory.lifecycle.context import default_episodic
+from memory.lifecycle.context import memory_or_default, place_of
 from memory.lifecycle.entries import entries_of
 from memory.lifecycle.grading import cast
 from memory.lifecycle.persisting import NewStep, embedded, store_steps
@@ -34,6 +34,7 @@ from memory.ports import Transaction
 from memory.quarantine import flags_of
 from memory.service.core import event, existing, file_in_index, record
 from memory.service.holding import hold_back
+from memory.validation import text as text_of
 
 _ID_DIGITS = 24
 
@@ -54,7 +55,8 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
 
     Entries go to the session they name, or to `session_id` if it is given. Raises `InvalidInput` for another format.
     """
-    memory = episodic or default_episodic()
+    memory = memory_or_default(episodic)
+    text_of(session_id, "session_id")
     records, errors = read_export(text)
     redactor = memory.memory.core.redactor
     memories = [
@@ -91,7 +93,8 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
         run = _run(tx, episodic, entry)
     if content_hash(entry) in hashes:
         return False
-    numbers = {each.id for each in known}
+    scope = episodic.scope
+    numbers = {each.number for each in tx.steps.of_session(scope.workspace, scope.person, entry.session_id)}
     number = entry.id if entry.id > 0 and entry.id not in numbers else 1 + max(numbers, default=0)
     step = NewStep(
         step_id=entry.step_id,
@@ -115,12 +118,14 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
 
 def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> SessionRun:
     scope = episodic.scope
-    known = tx.steps.run(scope.workspace, scope.person, entry.session_id, entry.run_id)
+    place = place_of(scope)
+    known = tx.steps.run(scope.workspace, scope.person, place, entry.session_id, entry.run_id)
     if known is not None:
         return known
     run = SessionRun(
         workspace=scope.workspace,
         person=scope.person,
+        partition=place,
         session_id=entry.session_id,
         run_id=entry.run_id,
         node_run=episodic.memory.new_id(),
@@ -196,7 +201,7 @@ def _add_episode(
     digest = content_hash(given)
     copy_id = _own_id(episodic, digest)
     holder = tx.episodes.get(scope.workspace, given.id) if given.id else None
-    is_mine = holder is not None and holder.scope.sender_key == scope.sender_key
+    is_mine = holder is not None and holder.scope.session_key == scope.session_key
     is_same = is_mine and holder is not None and content_hash(holder) == digest
     copied = tx.episodes.get(scope.workspace, copy_id) is not None
     episode_id = given.id if given.id and (holder is None or is_same) and not copied else copy_id
@@ -249,7 +254,7 @@ def _run_id(tx: Transaction, episodic: EpisodicMemory, run_id: str, episode_id: 
 
 def _is_open(tx: Transaction, scope: Scope, run_id: str) -> bool:
     nodes = tx.episodes.of_run(scope.workspace, run_id)
-    is_own = all(node.scope.sender_key == scope.sender_key and node.origin is Origin.IMPORT for node in nodes)
+    is_own = all(node.scope.session_key == scope.session_key and node.origin is Origin.IMPORT for node in nodes)
     return is_own and _is_unjudged_by_others(tx, scope, run_id)
 
 

@@ -13,6 +13,8 @@ from memory.lifecycle.context import (
     Seen,
     pending_steps,
     put_pending,
+    run_of,
+    seen,
 )
 from memory.lifecycle.entries import entries_of
 from memory.lifecycle.redacting import clean_environment
@@ -35,6 +37,7 @@ from memory.ports import Transaction
 from memory.quarantine import flags_of
 from memory.service.core import event
 from memory.service.holding import hold_back
+from memory.validation import one_of
 
 _PATH = "0"
 
@@ -63,9 +66,9 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
     What a step led to is what was given for it, else what the next one began with; for the last one `env_post`.
     One transaction: after a crash either all of them are stored or all are still noted.
     """
-    episodic = context.episodic
+    episodic = one_of(EpisodeContext, context, "the context of a run").episodic
     store = episodic.memory.store
-    last = clean_environment(episodic.memory.core.redactor, EnvironmentState.of(env_post))
+    last = clean_environment(episodic.memory.core.redactor, seen(env_post, "env_post"))
     with store.read() as tx:
         noted = pending_steps(tx, context)
     vectors = embedded(episodic, [context.run.task, *(step.internal_state for step in noted)]) if noted else {}
@@ -75,7 +78,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
             return []
         known = tx.steps.of_session(context.run.workspace, context.run.person, context.run.session_id)
         first = 1 + max((step.number for step in known), default=0)
-        run = tx.steps.run(context.run.workspace, context.run.person, context.session_id, context.run_id) or context.run
+        run = run_of(tx, context.run) or context.run
         steps = [_new(step, first + place, run.rep, _after(pending, place, last)) for place, step in enumerate(pending)]
         store_steps(tx, episodic, run, steps, vectors)
         put_pending(tx, context, [])

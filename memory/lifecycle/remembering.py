@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from memory.lifecycle.context import EpisodeContext, Seen
+from memory.lifecycle.context import EpisodeContext, Seen, seen
 from memory.lifecycle.entries import entries_of
 from memory.lifecycle.persisting import embedded
-from memory.model import EnvironmentState, GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
+from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
 from memory.retrieval.adapter import (
     DefaultRetriever,
     RetrievalInput,
@@ -16,6 +16,7 @@ from memory.retrieval.adapter import (
 )
 from memory.retrieval.config import RetrievalConfig
 from memory.retrieval.given import GivenMemories, Remembered, action_signature
+from memory.validation import embedding, one_of, text
 
 _VERDICT = {Outcome.SUCCESS: Verdict.SUCCESS, Outcome.FAILURE: Verdict.FAILURE, Outcome.PENDING: Verdict.PENDING}
 
@@ -34,7 +35,13 @@ def retrieve_memories(
     as the baseline. Places that people's grades leave empty go to what a model graded (`graded_by` says so), never
     where a person has graded the same action. Raises `ValueError` for a setting outside its range.
     """
+    one_of(EpisodeContext, context, "the context of a run")
     settings = config if isinstance(config, RetrievalConfig) else RetrievalConfig().merged(config)
+    vector = internal_state_embedding
+    if vector is not None and len(vector):
+        embedding(vector, "internal_state_embedding")
+    text(internal_state, "internal_state")
+    present = seen(env, "env")
     if context.run.is_evaluation and context.rep <= 1:
         return RetrievalOutput()
     with context.episodic.memory.store.read() as tx:
@@ -45,12 +52,12 @@ def retrieve_memories(
         if entry.episode.archived_at is None and not entry.memory.quarantine
     ]
     people = [each for each in memories if each.memory.graded_by is not GradeSource.MODEL]
-    embedding: Sequence[float] | Vector | None = internal_state_embedding
-    if embedding is None:
-        embedding = embedded(context.episodic, [internal_state]).get(internal_state)
+    wanted: Sequence[float] | Vector | None = vector
+    if wanted is None:
+        wanted = embedded(context.episodic, [internal_state]).get(internal_state)
     situation = RetrievalInput(
-        current_env=frozenset(EnvironmentState.of(env).elements),
-        current_state_embedding=embedding,
+        current_env=frozenset(present.elements),
+        current_state_embedding=wanted,
         goal=internal_state,
         scope=context.scope,
     )

@@ -1,4 +1,4 @@
-"""The words of the memory package as plain, frozen values. Imports nothing but the standard library."""
+"""The words of the memory package as plain, frozen values. Imports the standard library and `memory.validation`."""
 
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Progress
 from memory.model.entry import (

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from memory.validation import shown, word
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -63,18 +65,28 @@ class EnvironmentState:
         details = seen.get("details")
         if isinstance(details, Mapping):
             rest |= {str(name): value for name, value in details.items()}
-        return cls(elements=_texts(seen.get("elements", ())), url=str(seen.get("url") or ""), details=rest)
+        return cls(elements=_texts(seen.get("elements", ())), url=_word(seen.get("url") or ""), details=rest)
 
     @property
     def place(self) -> str:
         """The path of the address, as the seed shows it (`/tickets`); empty when there is none."""
-        return urlsplit(self.url).path if self.url else ""
+        try:
+            return urlsplit(self.url).path if self.url else ""
+        except ValueError:  # for example `http://[`, which is no address
+            return ""
 
 
 def _texts(elements: object) -> tuple[str, ...]:
     if isinstance(elements, str) or not isinstance(elements, Iterable):
-        raise TypeError(f"the elements of an environment are a list of texts, got {elements!r}")
-    return tuple(str(element) for element in elements)
+        raise TypeError(f"the elements of an environment are a list of texts, got {shown(elements)}")
+    return tuple(map(_word, elements))
+
+
+def _word(value: object) -> str:
+    """A text or a number as text."""
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"the elements and the address of an environment are texts, got {shown(value)}")
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +143,7 @@ class MemoryEntry:
     """The grades of the whole run, oldest first."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "outcome", Outcome(self.outcome))
+        object.__setattr__(self, "outcome", word(Outcome, self.outcome, "outcome"))
         for moment in (self.created_at, self.graded_at):
             if moment is not None and moment.tzinfo is None:
                 raise ValueError(f"times of a memory must be aware (UTC), got {moment!r}")
@@ -192,10 +204,12 @@ def _unquoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRun:
-    """One run of a session, in the scope of one person."""
+    """One run of a session, of one person in one kind of place."""
 
     workspace: str
     person: str
+    partition: str
+    """Where it was begun: the person's own partition there (`memory.audience`). It is resumed nowhere else."""
     session_id: str
     run_id: str
     """As the caller names it; unique within the session."""

@@ -64,10 +64,23 @@ class Scope:
 
     @property
     def sender_key(self) -> str:
-        """The seed's `platform:sender:channel` (genie, `ReactionContext.SenderKey`)."""
-        return f"{self.platform}:{self.person}:{self.channel}"
+        """The seed's `platform:sender:channel` (genie, `ReactionContext.SenderKey`).
+
+        A `:` inside one of the three is written `%3A`, and a `%` then `%25`, so that no two senders share a key. Two
+        workspaces of one platform do: `session_key` tells them apart.
+        """
+        return _joined(self.platform, self.person, self.channel)
+
+    @property
+    def session_key(self) -> str:
+        """`workspace:sender:channel`, each part written as in `sender_key`: one key per person and place."""
+        return _joined(self.workspace, self.person, self.channel)
 
     @property
     def conversation(self) -> tuple[str, str, str]:
         """The key messages are queued by: one run at a time in each."""
         return (self.workspace, self.channel, self.thread)
+
+
+def _joined(*parts: str) -> str:
+    return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)

@@ -11,15 +11,15 @@ class StepTable(Protocol):
     """Sessions, steps and grades. Every call names the workspace, and the person whose session it is."""
 
     def put_run(self, run: SessionRun) -> None:
-        """Insert, or replace the run with this session and run id."""
+        """Insert, or replace the run with this partition, session and run id."""
         ...
 
-    def run(self, workspace: str, person: str, session_id: str, run_id: str) -> SessionRun | None:
-        """The run, or None."""
+    def run(self, workspace: str, person: str, partition: str, session_id: str, run_id: str) -> SessionRun | None:
+        """The run that was begun there, or None."""
         ...
 
     def runs(self, workspace: str, person: str, session_id: str) -> list[SessionRun]:
-        """The session's runs, the first one first."""
+        """The session's runs of every partition, the first one first."""
         ...
 
     def put(self, step: StoredStep) -> None:

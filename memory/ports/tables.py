@@ -220,6 +220,10 @@ class RetrievalTable(Protocol):
         """Record a recall with its items."""
         ...
 
+    def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
+        """The recall with its items by rank, or None."""
+        ...
+
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         """The run's recalls in order, items by rank."""
         ...

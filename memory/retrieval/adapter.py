@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from memory.errors import InvalidInput
 from memory.model import Scope, StageCounts, Vector, Verdict
 from memory.retrieval.config import RetrievalConfig
 from memory.retrieval.pipeline import Candidate, select
+from memory.validation import shown
 
 M = TypeVar("M")
 
@@ -136,8 +138,13 @@ _chosen: RetrieverAdapter[Any] | None = None
 
 
 def set_retriever(retriever: RetrieverAdapter[Any] | None) -> None:
-    """Use this retriever from now on; None goes back to the default pipeline."""
+    """Use this retriever from now on; None goes back to the default pipeline.
+
+    Raises `InvalidInput` for what has no method `retrieve`.
+    """
     global _chosen
+    if retriever is not None and not callable(getattr(retriever, "retrieve", None)):
+        raise InvalidInput(f"a retriever needs a method retrieve(), got {shown(retriever)}")
     _chosen = retriever
 
 

@@ -1,15 +1,20 @@
 """The numbers of the retrieval pipeline, validated. The defaults are the seed's; the bot brings its own."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+
+from memory.errors import InvalidInput
+from memory.validation import flag, mapping, number, shown, whole
+
+_WHOLE_SCORE = 1.0 + 1e-9
+"""The most both weights may add up to: 1, and what adding two decimal fractions is off by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalConfig:
     """Seed "Retrieval": `envThreshold` 0.7, `topK` 10, `finalK` 2, and 65 % context to 35 % intent.
 
-    Raises `ValueError` for a number outside its range.
+    Raises `InvalidInput` (a `ValueError`) for a number outside its range, and for weights that add up to more than 1.
     """
 
     env_threshold: float = 0.7
@@ -39,17 +44,22 @@ class RetrievalConfig:
 
     def __post_init__(self) -> None:
         for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
-            _within(name, getattr(self, name), 0.0, 1.0)
-        _within("min_intent", self.min_intent, -1.0, 1.0)
-        _within("min_score", self.min_score, 0.0, 1.0)
+            number(getattr(self, name), name, high=1.0)
+        number(self.min_intent, "min_intent", low=-1.0, high=1.0)
+        number(self.min_score, "min_score", high=1.0)
+        if self.env_weight + self.intent_weight > _WHOLE_SCORE:
+            raise InvalidInput(
+                f"env_weight and intent_weight must add up to 1 at most, got {self.env_weight} and "
+                f"{self.intent_weight}; set both"
+            )
         for name in ("top_k", "final_k", "max_per_author", "rep"):
             value = getattr(self, name)
-            if value is None and name != "final_k":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name} must be a whole number of 0 or more, got {value!r}")
-        if any(weight < 0 or not math.isfinite(weight) for weight in self.element_weights.values()):
-            raise ValueError(f"element weights must be 0 or more, got {dict(self.element_weights)!r}")
+            if value is not None or name == "final_k":
+                whole(value, name)
+        flag(self.soft_gate, "soft_gate")
+        flag(self.consensus, "consensus")
+        for kind, weight in mapping(self.element_weights, "element_weights").items():
+            number(weight, f"the element weight of {shown(kind)}")
 
     @property
     def is_baseline(self) -> bool:
@@ -59,20 +69,15 @@ class RetrievalConfig:
     def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
         """The same configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).
 
-        Accepts the seed's spellings too. Raises `ValueError` for an unknown field or a number out of range.
+        Accepts the seed's spellings too. Raises `InvalidInput` for an unknown field or a number out of range.
         """
-        if not partial:
+        if partial is None:
             return self
+        mapping(partial, "a retrieval configuration")
         names = {config_field.name for config_field in fields(self)}
         spelling = {"envThreshold": "env_threshold", "topK": "top_k", "finalK": "final_k"}
         changes = {spelling.get(name, name): value for name, value in partial.items()}
-        unknown = sorted(set(changes) - names)
+        unknown = [name for name in changes if name not in names]
         if unknown:
-            raise ValueError(f"unknown retrieval setting {unknown[0]!r}; known are {', '.join(sorted(names))}")
+            raise InvalidInput(f"unknown retrieval setting {unknown[0]!r}; known are {', '.join(sorted(names))}")
         return replace(self, **changes)  # type: ignore[arg-type]  # the values are checked by __post_init__
-
-
-def _within(name: str, value: object, low: float, high: float) -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or not low <= value <= high:  # type: ignore[operator]  # a number by the test before
-        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}")

@@ -11,13 +11,23 @@ if TYPE_CHECKING:
 def cosine(left: "Sequence[float] | Vector | None", right: "Sequence[float] | Vector | None") -> float:
     """Cosine of the angle between two vectors, -1..1, rounded to 12 digits so that half is exactly half.
 
-    0 where one is missing or zero, or where their dimensions differ: never an error (settled ambiguity A6).
+    0 where one is missing or zero, where their dimensions differ (settled ambiguity A6), and where a number is not
+    finite or the product too large for one: never an error, and never a match.
     """
     if left is None or right is None or len(left) != len(right):
         return 0.0
     one, other = [float(number) for number in left], [float(number) for number in right]
     lengths = math.sqrt(_dot(one, one)) * math.sqrt(_dot(other, other))
-    return max(-1.0, min(1.0, round(_dot(one, other) / lengths, 12))) if lengths > 0 else 0.0
+    return _bounded(round(_dot(one, other) / lengths, 12)) if 0 < lengths < math.inf else 0.0
+
+
+def unit_cosine(left: "Vector", right: "Vector") -> float:
+    """Cosine of two vectors of unit length, -1..1; 0 where their dimensions differ or a number is not finite."""
+    return _bounded(float(left @ right)) if len(left) == len(right) else 0.0
+
+
+def _bounded(cosine: float) -> float:
+    return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else 0.0
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:

@@ -2,6 +2,7 @@
 
 import logging
 
+from memory.embedding import CheckedEmbedder
 from memory.errors import StoreUnavailable
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
@@ -27,7 +28,7 @@ from memory.service.restating import Restating
 from memory.service.teaching import Teaching, Undone
 from memory.service.upkeep import Upkeep
 from memory.service.voting import Taught
-from memory.world import World
+from memory.world import World, WorldPolicy
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ class Memory:
     Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.redaction` knows itself. `guesses`: whether recall fills places that people's lessons
-    left with answers of the asker's that only a model judged. `message_characters` is the longest message taken.
+    left with answers of the asker's that only a model judged. `message_characters` is the longest message taken;
+    `world` has the numbers of the topics.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -70,7 +72,9 @@ class Memory:
         upkeep: UpkeepPolicy | None = None,
         guesses: bool = False,
         message_characters: int = MESSAGE_CHARACTERS,
+        world: WorldPolicy | None = None,
     ) -> None:
+        embedder = CheckedEmbedder(embedder)
         core = Core(
             store=store,
             embedder=embedder,
@@ -111,6 +115,7 @@ class Memory:
             embedder,
             clock=clock,
             new_id=new_id,
+            policy=world,
             clean=core.redactor.text,
             shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=clock())],
         )

@@ -31,6 +31,7 @@ from memory.quarantine import flags
 from memory.retrieval.config import RetrievalConfig
 from memory.retrieval.consensus import is_same_question
 from memory.retrieval.context import overlap
+from memory.retrieval.cosine import unit_cosine
 from memory.retrieval.lexical import likeness
 from memory.service.core import Core
 
@@ -223,7 +224,7 @@ def _near(
             continue
         known = vectors.get(episode.id)
         if vector is not None and known is not None and known[0] == core.embedder.name:
-            intent = float(known[1] @ vector)  # both have unit length
+            intent = unit_cosine(known[1], vector)
         else:
             intent = likeness(goal, episode.goal)
         if intent < config.min_intent or intent <= 0:

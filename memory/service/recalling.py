@@ -24,6 +24,7 @@ from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Tr
 from memory.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.retrieval.config import RetrievalConfig
 from memory.retrieval.consensus import settle_disagreements, voice_of
+from memory.retrieval.cosine import unit_cosine
 from memory.retrieval.lexical import likeness
 from memory.retrieval.pipeline import Candidate
 from memory.service.core import Core
@@ -149,7 +150,7 @@ class Recalling:
         with self._core.store.read() as tx:
             source = IndexSource(self._core, tx, self._candidates)
             output = get_retriever(DefaultRetriever(source, self.config)).retrieve(
-                scope.sender_key, run_id, situation, config
+                scope.session_key, run_id, situation, config
             )
             found = tuple(
                 Exemplar(
@@ -245,7 +246,7 @@ def _settled(tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...]) -> 
         first, second = vectors.get(one.id), vectors.get(other.id)
         if first is None or second is None or first[0] != second[0]:
             return likeness(one.goal, other.goal)
-        return float(first[1] @ second[1])
+        return unit_cosine(first[1], second[1])
 
     voices = [voice_of(e, votes.get(e.episode.id, ()), scope.person) for e in exemplars]
     settled = settle_disagreements(exemplars, voices, similarity)

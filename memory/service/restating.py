@@ -25,11 +25,11 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction
 from memory.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.quarantine import flags as flags_in
-from memory.rules import is_same_goal
 from memory.service.archive import ACTOR, MERGED, unshelve, why_archived
 from memory.service.core import Core, event, existing, file_in_index, record
 from memory.service.correcting import own_vote, taught_lesson, usable
 from memory.service.holding import SYSTEM, hold_back, restore_texts
+from memory.service.same_goal import is_same_goal
 from memory.service.voting import write_vote
 
 NOTICE = "goodbot/needs_question"

@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.errors import InvalidInput
 from memory.model import Audience
+from memory.validation import all_of, embedding, json_value, number, one_of, text, word
 
 
 class Placement(StrEnum):
@@ -26,6 +27,13 @@ class _NoValue:
 
 
 NO_VALUE: Final = _NoValue()
+
+
+def _check_texts(given: object, *names: str, or_none: bool = False) -> None:
+    for name in names:
+        value = getattr(given, name)
+        if value is not None or not or_none:
+            text(value, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +55,14 @@ class FieldInput:
     """The caller's own id: a value with a known id is taken once. Empty: a fresh one."""
 
     def __post_init__(self) -> None:
-        if not self.name.strip():
+        if not text(self.name, "the name of a field").strip():
             raise InvalidInput("a field needs a name")
+        _check_texts(self, "field_type", "revision_id")
+        _check_texts(self, "ref_topic_id", "provenance", "why_changed", "impact_expected", or_none=True)
+        if self.value is not NO_VALUE:
+            json_value(self.value, f"the value of {self.name}")
+        if self.valid_from is not None:
+            one_of(datetime, self.valid_from, f"valid_from of {self.name}")
         if self.valid_from is not None and self.valid_from.tzinfo is None:
             raise InvalidInput(f"valid_from of {self.name} needs a time zone")
 
@@ -59,6 +73,9 @@ class Related:
 
     topic_id: str
     kind: str = "related"
+
+    def __post_init__(self) -> None:
+        _check_texts(self, "topic_id", "kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +98,35 @@ class Ingest:
     """Of a new topic, from the memory's own embedder; None: it is made of title and summary."""
 
     def __post_init__(self) -> None:
-        if self.placement is not Placement.NEW_TOPIC and not self.topic_id:
-            raise InvalidInput(f"{self.placement.value} needs a topic_id")
+        object.__setattr__(self, "placement", word(Placement, self.placement, "placement"))
+        object.__setattr__(self, "audience", word(Audience, self.audience, "audience"))
+        object.__setattr__(self, "fields", all_of(FieldInput, self.fields, "fields"))
+        object.__setattr__(self, "related", all_of(Related, self.related, "related"))
+        _check_texts(self, "topic_id")
+        _check_texts(self, "title", "summary", "topic_kind", or_none=True)
+        number(self.salience, "salience")
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", embedding(self.embedding, "the embedding of a topic"))
+        self._check_placement()
+
+    def _check_placement(self) -> None:
+        """That everything the placement needs is there, and nothing it would leave out."""
+        name = self.placement.value
+        if self.placement is Placement.NEW_TOPIC:
+            if not (self.topic_id or self.title or self.summary or self.fields or self.related or self.embedding):
+                raise InvalidInput("new_topic needs something to be found by: a topic_id, a title, a summary, a field")
+            return
+        if not self.topic_id:
+            raise InvalidInput(f"{name} needs a topic_id")
+        given = [each for each in ("title", "summary", "topic_kind", "embedding") if getattr(self, each) is not None]
+        if given:
+            raise InvalidInput(f"{name} leaves the {given[0]} of topic {self.topic_id} as it is; leave it out")
+        if self.placement is Placement.EXTEND_TOPIC and not self.fields and not self.related:
+            raise InvalidInput(f"extend_topic needs fields or related topics for {self.topic_id}")
         if self.placement is Placement.VERSION_FIELD and len(self.fields) != 1:
             raise InvalidInput(f"version_field takes exactly one field, got {len(self.fields)}")
         if self.placement is Placement.VERSION_FIELD and self.fields[0].value is NO_VALUE:
             raise InvalidInput(f"version_field needs a value for {self.fields[0].name}")
-        if not 0 <= self.salience < float("inf"):
-            raise InvalidInput(f"salience must be 0 or more, got {self.salience}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

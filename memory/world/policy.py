@@ -1,12 +1,13 @@
 """The numbers of the world of topics. The defaults are those of the system the seed describes."""
 
-import math
 from dataclasses import dataclass
+
+from memory.validation import number, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldPolicy:
-    """Raises `ValueError` for a number outside its range."""
+    """Raises `InvalidInput` (a `ValueError`) for a number outside its range."""
 
     bump: float = 0.1
     """Salience that a topic gains each time it is returned."""
@@ -24,9 +25,8 @@ class WorldPolicy:
     """How many duplicates one pass joins."""
 
     def __post_init__(self) -> None:
-        if not -1 <= self.min_similarity <= 1:
-            raise ValueError(f"min_similarity must be from -1 to 1, got {self.min_similarity!r}")
-        for name in ("bump", "salience_cap", "soft_limit", "forget_below", "max_history", "max_merges"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not math.isfinite(value) or value < 0:
-                raise ValueError(f"{name} must be a number of 0 or more, got {value!r}")
+        number(self.min_similarity, "min_similarity", low=-1.0, high=1.0)
+        for name in ("bump", "salience_cap", "forget_below"):
+            number(getattr(self, name), name)
+        for name in ("soft_limit", "max_history", "max_merges"):
+            whole(getattr(self, name), name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory.errors import InvalidInput
+from memory.validation import flag, shown, text, texts, whole, word
 
 MAX_TOP_K = 100
 
@@ -21,7 +22,7 @@ class Stage(StrEnum):
 class QueryRequest:
     """One query. Order and repetition of `stages` do not matter; none at all is allowed.
 
-    Raises `InvalidInput` for a `top_k` outside 0..100.
+    Raises `InvalidInput` for a field of another type, a `top_k` outside 0..100, or a stage there is none of.
     """
 
     q: str
@@ -37,8 +38,13 @@ class QueryRequest:
     """Whether reading raises salience, as the seed has it. An administrator who only looks says no."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.top_k <= MAX_TOP_K:
-            raise InvalidInput(f"top_k must be from 0 to {MAX_TOP_K}, got {self.top_k}")
+        text(self.q, "q")
+        whole(self.top_k, "top_k", high=MAX_TOP_K)
+        flag(self.explain, "explain")
+        flag(self.reinforce, "reinforce")
+        object.__setattr__(self, "stages", _stages(self.stages))
+        object.__setattr__(self, "topic_ids", _optional_texts(self.topic_ids, "topic_ids"))
+        object.__setattr__(self, "field_names", _optional_texts(self.field_names, "field_names"))
 
     @classmethod
     def from_json(cls, body: object) -> "QueryRequest":
@@ -51,38 +57,23 @@ class QueryRequest:
             raise InvalidInput("the query must be a JSON object with the field q")
         if "q" not in body:
             raise InvalidInput("q is required: the text to look for, which may be empty")
-        allowed = _texts(body.get("topic_ids"), "topic_ids")
-        names = _texts(body.get("field_names"), "field_names")
         return cls(
-            q=_text(body["q"], "q"),
+            q=text(body["q"], "q"),
             stages=frozenset(Stage) if "stages" not in body else _stages(body["stages"]),
             explain=_truth(body.get("explain", False), "explain"),
             top_k=_whole(body.get("top_k", 8), "top_k"),
-            topic_ids=allowed,
-            field_names=names,
+            topic_ids=_optional_texts(body.get("topic_ids"), "topic_ids"),
+            field_names=_optional_texts(body.get("field_names"), "field_names"),
             reinforce=_truth(body.get("reinforce", True), "reinforce"),
         )
 
 
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be a text, got {_kind(value)}")
-    return value
-
-
-def _texts(value: object, name: str) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list | tuple):
-        raise InvalidInput(f"{name} must be a list of texts, got {_kind(value)}")
-    return tuple(_text(each, f"each of {name}") for each in value)
+def _optional_texts(value: object, name: str) -> tuple[str, ...] | None:
+    return None if value is None else texts(value, name)
 
 
 def _stages(value: object) -> frozenset[Stage]:
-    known = {stage.value for stage in Stage}
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) and each in known for each in value):
-        raise InvalidInput(f"stages must be a list of {', '.join(sorted(known))}")
-    return frozenset(map(Stage, value))
+    return frozenset(word(Stage, each, "each of stages") for each in texts(value, "stages"))
 
 
 _TRUTHS: dict[object, bool] = {
@@ -101,7 +92,7 @@ def _truth(value: object, name: str) -> bool:
     word = str(int(value)) if isinstance(value, int | float) and value in (0, 1) else value
     answer = _TRUTHS.get(word.lower()) if isinstance(word, str) else None
     if answer is None:
-        raise InvalidInput(f"{name} must be true or false, got {_kind(value)}")
+        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
     return answer
 
 
@@ -113,8 +104,4 @@ def _whole(value: object, name: str) -> int:
             raise InvalidInput(f"{name} must be a whole number") from None
     if isinstance(value, int | float) and value == value // 1 and abs(value) < 2**63:
         return int(value)
-    raise InvalidInput(f"{name} must be a whole number, got {_kind(value)}")
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else type(value).__name__
+    raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")

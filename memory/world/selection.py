@@ -44,7 +44,7 @@ def _listed(shelves: "Sequence[Shelf]", topic_ids: Sequence[str]) -> list[str]:
 def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:
     """Every topic with its exact cosine, in double precision, best first; equal ones stay in order of arrival.
 
-    A vector without length is like nothing: 0.
+    A vector without length, or with a part that is no finite number, is like nothing: 0.
     """
     import numpy as np  # only where something is compared
 
@@ -52,9 +52,11 @@ def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, 
         return []
     rows = np.stack([np.asarray(vector, np.float64) for vector in vectors.values()])
     wanted = np.asarray(query, np.float64)
-    lengths = np.sqrt((rows * rows).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
-    products = (rows * wanted).sum(axis=1)
-    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.sqrt((rows * rows).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
+        products = (rows * wanted).sum(axis=1)
+    comparable = (lengths > 0) & np.isfinite(lengths) & np.isfinite(products)
+    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=comparable)
     scored = zip(vectors, np.clip(cosines, -1.0, 1.0).tolist(), strict=True)
     return sorted(scored, key=lambda pair: pair[1], reverse=True)
 

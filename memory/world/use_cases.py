@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory.audience import partitions_for
+from memory.embedding import CheckedEmbedder
 from memory.errors import EmbeddingFailed, NotFound
 from memory.model import Scope
 from memory.model.world import Topic, TopicEvent, TopicEventKind
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.strength import salience
+from memory.validation import one_of
 from memory.world.ingest import Ingest, Ingested, Placement
 from memory.world.merging import merge_duplicates
 from memory.world.policy import WorldPolicy
@@ -48,7 +50,7 @@ class World:
     ) -> None:
         """`clean` takes secrets out of every text before it is stored; `shelves` are where else a query looks."""
         self._store = store
-        self._embedder = embedder
+        self._embedder = CheckedEmbedder(embedder)
         self._clock = clock
         self._new_id = new_id
         self._policy = policy or WorldPolicy()
@@ -62,6 +64,7 @@ class World:
         A mapping is taken as the body of `POST /v1/query`. A second query with the same `event_id` reads again and
         reinforces nothing. Raises `InvalidInput` for a request that cannot be understood; then nothing has happened.
         """
+        one_of(Scope, scope, "the scope of a query")
         wanted = request if isinstance(request, QueryRequest) else QueryRequest.from_json(request)
         vector = self._embed(wanted.q)
         if not wanted.reinforce:
@@ -130,7 +133,8 @@ class World:
         Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored), `Conflict` (a new topic with a
         known id). Then nothing has happened.
         """
-        vector = self._vector_of(wanted)
+        one_of(Scope, scope, "the scope of an ingest")
+        vector = self._vector_of(one_of(Ingest, wanted, "what is ingested"))
         with self._store.write() as tx:
             visible = Visible(tx, scope.workspace, partitions_for(scope))
             now = self._clock()

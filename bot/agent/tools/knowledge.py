@@ -13,6 +13,7 @@ from bot.agent.tools.similarity import Embed
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
 from memory.model import Vector
+from memory.retrieval.cosine import unit_cosine
 
 _SHOWN = 3
 _MIN_SIMILARITY = 0.35
@@ -75,7 +76,7 @@ class KnowledgeBase:
             return []
         (wanted,) = await self._embed([query])
         found = [
-            Passage(file=name, heading=chunk.heading, text=chunk.text, similarity=float(vectors[chunk] @ wanted))
+            Passage(file=name, heading=chunk.heading, text=chunk.text, similarity=unit_cosine(vectors[chunk], wanted))
             for name, document in sorted(documents.items())
             for chunk in document.chunks
         ]

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from memory.model import Vector
+from memory.retrieval.cosine import unit_cosine
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 """One unit vector per text, in order. Raises `memory.errors.EmbeddingFailed`."""
@@ -16,4 +17,4 @@ async def rank(embed: Embed, query: str, texts: Sequence[str]) -> list[float]:
     if not texts:
         return []
     first, *others = await embed([text[:_COMPARED_CHARACTERS] for text in (query, *texts)])
-    return [float(first @ other) for other in others]
+    return [unit_cosine(first, other) for other in others]

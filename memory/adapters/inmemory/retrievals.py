@@ -22,6 +22,10 @@ class Retrievals:
         state.retrievals[retrieval.workspace, retrieval.id] = replace(retrieval, counts=counts)
         state.items[retrieval.workspace, retrieval.id] = tuple(sorted(items, key=_by_rank))
 
+    def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
+        state, key = self._access.state, (workspace, retrieval_id)
+        return (state.retrievals[key], list(state.items[key])) if key in state.retrievals else None
+
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         state = self._access.state
         found = [r for key, r in state.retrievals.items() if key[0] == workspace and r.run_id == run_id]

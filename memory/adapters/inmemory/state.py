@@ -58,7 +58,7 @@ class State:
     outgoing: dict[tuple[str, str, int], Outgoing] = field(default_factory=dict)
     retrievals: dict[tuple[str, str], Retrieval] = field(default_factory=dict)
     items: dict[tuple[str, str], tuple[RetrievalItem, ...]] = field(default_factory=dict)
-    session_runs: dict[tuple[str, str, str, str], SessionRun] = field(default_factory=dict)
+    session_runs: dict[tuple[str, str, str, str, str], SessionRun] = field(default_factory=dict)
     steps: dict[EpisodeKey, StoredStep] = field(default_factory=dict)
     grades: dict[tuple[str, int], StoredGrade] = field(default_factory=dict)
     short: dict[tuple[str, str, str], ShortMemory] = field(default_factory=dict)

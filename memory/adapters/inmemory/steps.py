@@ -17,16 +17,16 @@ class Steps:
         self._access = access
 
     def put_run(self, run: SessionRun) -> None:
-        key = (storable(run).workspace, run.person, run.session_id, run.run_id)
+        key = (storable(run).workspace, run.person, run.session_id, run.partition, run.run_id)
         self._access.changing.session_runs[key] = run
 
-    def run(self, workspace: str, person: str, session_id: str, run_id: str) -> SessionRun | None:
-        return self._access.state.session_runs.get((workspace, person, session_id, run_id))
+    def run(self, workspace: str, person: str, partition: str, session_id: str, run_id: str) -> SessionRun | None:
+        return self._access.state.session_runs.get((workspace, person, session_id, partition, run_id))
 
     def runs(self, workspace: str, person: str, session_id: str) -> list[SessionRun]:
         wanted = (workspace, person, session_id)
         found = [run for key, run in self._access.state.session_runs.items() if key[:3] == wanted]
-        return sorted(found, key=lambda run: (run.started_at, run.rep, run.run_id))
+        return sorted(found, key=lambda run: (run.started_at, run.rep, run.run_id, run.partition))
 
     def put(self, step: StoredStep) -> None:
         state = self._access.changing

@@ -16,6 +16,12 @@ _ADD = add_statement(retrievals)
 _PUT = put_statement(retrievals)
 _CLEAR = delete(retrieval_items).where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
 _ADD_ITEM = insert(retrieval_items)
+_GET = select(retrievals).where(_r.workspace == bindparam("w"), _r.id == bindparam("retrieval"))
+_ITEMS = (
+    select(retrieval_items)
+    .where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
+    .order_by(_i.rank, _i.episode_id)
+)
 _OF_RUN = select(retrievals).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.at, _r.id)
 _ITEMS_OF_RUN = (
     select(retrieval_items)
@@ -47,6 +53,14 @@ class Retrievals:
             self._session.run(_PUT, row)
             self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
         self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
+
+    def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
+        key = {"w": workspace, "retrieval": retrieval_id}
+        row = self._session.row(_GET, key)
+        if row is None:
+            return None
+        items = [RetrievalItem(**item._mapping) for item in self._session.rows(_ITEMS, key)]
+        return Retrieval(**row._mapping), items
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         run = {"w": workspace, "run": run_id}

@@ -20,6 +20,7 @@ session_runs = Table(
     metadata,
     short("workspace"),
     short("person"),
+    short("partition"),
     short("session_id"),
     short("run_id"),
     short("node_run"),
@@ -28,7 +29,7 @@ session_runs = Table(
     Column("is_evaluation", Boolean, nullable=False),
     Column("started_at", Moment, nullable=False),
     prose("task"),
-    PrimaryKeyConstraint("workspace", "person", "session_id", "run_id"),
+    PrimaryKeyConstraint("workspace", "person", "session_id", "partition", "run_id"),
     sqlite_with_rowid=False,
 )
 

@@ -23,7 +23,7 @@ _PUT_RUN = put_statement(session_runs)
 _RUNS = select(session_runs).where(
     _r.workspace == bindparam("w"), _r.person == bindparam("person"), _r.session_id == bindparam("session")
 )
-_RUN = _RUNS.where(_r.run_id == bindparam("run"))
+_RUN = _RUNS.where(_r.partition == bindparam("partition"), _r.run_id == bindparam("run"))
 _PUT_STEP = put_statement(steps)
 _OF_PERSON = select(steps).where(_s.workspace == bindparam("w"), _s.person == bindparam("person"))
 _BY_NUMBER = (_s.session_id, _s.number, _s.episode_id)
@@ -59,13 +59,13 @@ class Steps:
     def put_run(self, run: SessionRun) -> None:
         self._session.run(_PUT_RUN, row_of(session_runs, run))
 
-    def run(self, workspace: str, person: str, session_id: str, run_id: str) -> SessionRun | None:
-        key = {"w": workspace, "person": person, "session": session_id, "run": run_id}
+    def run(self, workspace: str, person: str, partition: str, session_id: str, run_id: str) -> SessionRun | None:
+        key = {"w": workspace, "person": person, "partition": partition, "session": session_id, "run": run_id}
         row = self._session.row(_RUN, key)
         return None if row is None else SessionRun(**row._mapping)
 
     def runs(self, workspace: str, person: str, session_id: str) -> list[SessionRun]:
-        ordered = _RUNS.order_by(_r.started_at, _r.rep, _r.run_id)
+        ordered = _RUNS.order_by(_r.started_at, _r.rep, _r.run_id, _r.partition)
         rows = self._session.rows(ordered, {"w": workspace, "person": person, "session": session_id})
         return [SessionRun(**row._mapping) for row in rows]
 

@@ -10,9 +10,10 @@ from datetime import datetime
 from memory.audience import partitions_of
 from memory.model import Episode, EventKind, Link, LinkKind
 from memory.ports import EpisodeFilter, Store, Transaction
-from memory.rules import is_same_goal, said, same_goal
+from memory.rules import said, same_goal
 from memory.service.archive import ACTOR, MERGED, is_restored_by_a_person, part, shelve
 from memory.service.core import event, record
+from memory.service.same_goal import is_same_goal
 
 
 def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from memory.model import Vector
+from memory.retrieval.cosine import unit_cosine
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 """`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""
@@ -22,7 +23,7 @@ class Similarity:
         if not others:
             return []
         own, *vectors = self._embed([one[:COMPARED_CHARACTERS] for one in (text, *others)])
-        return [float(own @ vector) for vector in vectors]
+        return [unit_cosine(own, vector) for vector in vectors]
 
     def best(self, text: str, others: Sequence[str]) -> float:
         """The greatest of the cosines; 0 without others."""

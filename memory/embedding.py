@@ -1,0 +1,40 @@
+"""An embedder whose answers can be relied on: what is no row of finite numbers is a failure, and never stored."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memory.errors import EmbeddingFailed
+from memory.ports import Embedder
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+
+class CheckedEmbedder:
+    """`embedder`, with every vector looked at before anybody compares or stores it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def name(self) -> str:
+        """The embedder's own."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """The embedder's own."""
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> "list[Vector]":
+        """One vector per text. Raises `EmbeddingFailed` for too few or too many, and for one that cannot be used."""
+        import numpy as np  # only where something is embedded
+
+        vectors = self._embedder.embed(texts)
+        usable = [np.ndim(each) == 1 and np.size(each) > 0 and bool(np.isfinite(each).all()) for each in vectors]
+        if len(usable) != len(texts) or not all(usable):
+            raise EmbeddingFailed(
+                f"The embedder {self.name} gave {sum(usable)} usable vector(s) for {len(texts)} text(s): each must be "
+                "one row of finite numbers. Check the model, or choose another embedder."
+            )
+        return vectors

@@ -1,0 +1,159 @@
+"""Checks of what callers hand in at the public doors. Each returns the value, or raises `InvalidInput` naming it."""
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import TypeVar
+
+from memory.errors import InvalidInput
+
+T = TypeVar("T")
+W = TypeVar("W", bound=StrEnum)
+
+DEEPEST = 50
+"""Levels of lists and objects in one JSON value; what a program notes has far fewer."""
+_BIGGEST = 2**63
+_SHOWN_CHARACTERS = 60
+
+
+def text(value: object, name: str) -> str:
+    """A text, empty or not."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, got {shown(value)}")
+    return value
+
+
+def texts(value: object, name: str) -> tuple[str, ...]:
+    """A list, tuple or set of texts; a text alone is none."""
+    if not isinstance(value, list | tuple | set | frozenset):
+        raise InvalidInput(f"{name} must be a list of texts, got {shown(value)}")
+    return tuple(text(each, f"each of {name}") for each in value)
+
+
+def flag(value: object, name: str) -> bool:
+    """True or false; words and numbers that stand for them are not."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
+    return value
+
+
+def whole(value: object, name: str, *, low: int = 0, high: int = _BIGGEST - 1) -> int:
+    """A whole number within these bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        bounds = f"from {low} to {high}" if high < _BIGGEST - 1 else f"of {low} or more"
+        raise InvalidInput(f"{name} must be a whole number {bounds}, got {shown(value)}")
+    return value
+
+
+def integer(value: object, name: str) -> int:
+    """A whole number of at most 64 bits, negative or not."""
+    return whole(value, name, low=-_BIGGEST)
+
+
+def counted(value: object, what: str) -> int:
+    """A whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < _BIGGEST:
+        raise InvalidInput(f"{what} are counted from 1, got {shown(value)}")
+    return value
+
+
+def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf) -> float:
+    """A finite number within these bounds."""
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and low <= value <= high
+        and abs(value) != math.inf
+    ):
+        return value
+    bounds = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
+    raise InvalidInput(f"{name} must be a number {bounds}, got {shown(value)}")
+
+
+def word(kind: type[W], value: object, name: str) -> W:
+    """A word of this enumeration, itself or as text."""
+    if not isinstance(value, str) or value not in kind._value2member_map_:
+        raise InvalidInput(f"{name} must be one of {', '.join(kind)}, got {shown(value)}")
+    return kind(value)
+
+
+def one_of(kind: type[T], value: object, name: str) -> T:
+    """An instance of this class."""
+    if not isinstance(value, kind):
+        raise InvalidInput(f"{name} must be a {kind.__name__}, got {shown(value)}")
+    return value
+
+
+def all_of(kind: type[T], value: object, name: str) -> tuple[T, ...]:
+    """A list or tuple of instances of this class."""
+    if not isinstance(value, list | tuple):
+        raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown(value)}")
+    return tuple(one_of(kind, each, f"each of {name}") for each in value)
+
+
+def lifetime(value: object, name: str) -> timedelta:
+    """How long something is kept: a time above zero."""
+    if not isinstance(value, timedelta) or value <= timedelta(0):
+        raise InvalidInput(f"{name} must be a time above zero, got {shown(value)}")
+    return value
+
+
+def embedding(value: object, name: str) -> tuple[float, ...]:
+    """A vector: one row of finite numbers. All zero is that of a text without content, which is like nothing."""
+    wrong = InvalidInput(f"{name} must be one row of finite numbers, at least one; leave it out to have it made")
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise wrong
+    try:
+        row = tuple(float(each) for each in value)
+    except (TypeError, ValueError, OverflowError) as exc:
+        raise wrong from exc
+    if not row or not all(map(math.isfinite, row)):
+        raise wrong
+    return row
+
+
+def json_value(value: T, name: str) -> T:
+    """A value that JSON can say, at most `DEEPEST` levels deep."""
+    level: list[object] = [value]
+    for _ in range(DEEPEST):
+        level = [part for each in level for part in _parts(each, name)]
+        if not level:
+            return value
+    raise InvalidInput(f"{name} is nested more than {DEEPEST} levels deep; store it as a text or in parts")
+
+
+def mapping(value: object, name: str) -> Mapping[object, object]:
+    """A mapping of whatever to whatever."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must be a mapping, got {shown(value)}")
+    return value
+
+
+def _parts(value: object, name: str) -> Iterable[object]:
+    """What a JSON value is made of."""
+    if value is None or isinstance(value, str | bool):
+        return ()
+    if isinstance(value, int):
+        integer(value, f"each number of {name}")
+        return ()
+    if isinstance(value, float):
+        number(value, f"each number of {name}", low=-math.inf)
+        return ()
+    if isinstance(value, list | tuple):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must hold JSON values only, got {shown(value)}")
+    for key in value:
+        text(key, f"each key of {name}")
+    return value.values()
+
+
+def shown(value: object) -> str:
+    """A value in the words of an error: short things as they are, others by their kind."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _BIGGEST:
+        return "a number of more than 64 bits"
+    if value is None or isinstance(value, str | bool | int | float | timedelta):
+        told = repr(value)
+        return told if len(told) <= _SHOWN_CHARACTERS else f"{told[: _SHOWN_CHARACTERS - 1]}…"
+    return f"a {type(value).__name__}"
