@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from memory.audience import partitions_of
 from memory.model import Episode, Verdict
 from memory.model.upkeep import Rule
+from memory.ports import IndexEntry
 
 GOALS_NAMED = 3
 """How many goals a line names."""
@@ -50,11 +51,17 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
     return sorted(found, key=lambda rule: rule.id)
 
 
+def rule_id(entry: IndexEntry, lesson: Episode) -> str:
+    """The id of the rule that the lesson says where it is filed so; a rule is looked up by what it says."""
+    return _id(entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+
+
 def is_said_by(rule: Rule, lesson: Episode) -> bool:
     """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
     return any(
-        (entry.partition, entry.verdict) == (rule.partition, rule.verdict) for entry in partitions_of(lesson)
-    ) and rule.id == _id(rule.partition, rule.verdict, said(lesson), same_goal(lesson.correction))
+        (entry.partition, entry.verdict) == (rule.partition, rule.verdict) and rule.id == rule_id(entry, lesson)
+        for entry in partitions_of(lesson)
+    )
 
 
 def could_be_said_by(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:

@@ -136,17 +136,35 @@ class TablesContract(StoreCase):
             assert tx.teaching.delete_reactions("w", "ana") == 4
             assert texts(tx.teaching.reactions_by("w", "bo")) == [("z", 1)]
 
-    def test_a_persons_votes_are_found_by_time(self, store: Store) -> None:
+    def test_a_persons_votes_are_found_around_one_of_them(self, store: Store) -> None:
         early, late = replace(vote(), run_id="r2", at=at(-5)), vote()
+        same, node = replace(vote(), run_id="r3"), replace(vote(), run_id="r3", node_id="e2")
         with store.write() as tx:
             tx.teaching.set_votes("w", "r1", [late, vote("bo")])
             tx.teaching.set_votes("w", "r2", [early])
+            tx.teaching.set_votes("w", "r3", [node, same, replace(vote("bo"), run_id="r3")])
             tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
+        gone = replace(vote(), run_id="r2")
         with store.read() as tx:
-            assert tx.teaching.votes_by("w", "ana") == [early, late]
-            assert tx.teaching.votes_by("w", "ana", after=at(-5), until=NOW) == [late]
-            assert tx.teaching.votes_by("w", "ana", after=at(-6), until=at(-5)) == [early]
-            assert tx.teaching.votes_by("w", "cy") == []
+            assert tx.teaching.votes_from(early, before=at(5), limit=9) == [early, late, same, node]
+            assert tx.teaching.votes_from(early, before=at(5), limit=3) == [early, late, same]
+            assert tx.teaching.votes_from(early, before=NOW, limit=9) == [early]
+            assert tx.teaching.votes_from(gone, before=at(5), limit=9) == [same, node]
+            assert tx.teaching.votes_from(vote("cy"), before=at(5), limit=9) == []
+            assert tx.teaching.times_before(node, 9) == [at(-5), NOW, NOW]
+            assert tx.teaching.times_before(gone, 2) == [at(-5), NOW]
+            assert tx.teaching.times_before(same, 1) == [NOW]
+            assert tx.teaching.times_before(early, 9) == tx.teaching.times_before(vote("cy"), 9) == []
+
+    def test_the_runs_that_people_voted_on(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.teaching.set_votes("w", "r1", [replace(vote(), is_limited=False), vote("bo")])
+            tx.teaching.set_votes("w", "r2", [replace(vote(), run_id="r2", is_limited=True)])
+            tx.teaching.set_votes("v", "r3", [replace(vote(workspace="v"), run_id="r3")])
+        with store.read() as tx:
+            assert tx.teaching.runs_voted_on("w", ["ana", "cy"]) == {"r1", "r2"}
+            assert tx.teaching.runs_voted_on("w", ["ana"], within_limit=True) == {"r1"}
+            assert tx.teaching.runs_voted_on("w", []) == tx.teaching.runs_voted_on("w", ["cy"]) == set()
 
     def test_evidence_is_replaced_and_counted_by_person_and_workspace(self, store: Store) -> None:
         with store.write() as tx:

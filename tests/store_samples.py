@@ -374,7 +374,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "reactions by": tx.teaching.reactions_by(workspace, "ana"),
             "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
             "votes": tx.teaching.votes(workspace, "r1"),
-            "votes by": tx.teaching.votes_by(workspace, "ana"),
+            "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),
             "evidence": tx.teaching.evidence(workspace, "r1"),
             "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
             "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),

@@ -290,6 +290,21 @@ def test_a_rule_behind_the_times_is_no_fault_and_one_with_a_foreign_lesson_is(wo
         assert tx.upkeep.rules("terminal:w") == [rule]
 
 
+def test_a_voters_record_that_is_miscounted_is_found_and_counted_anew(tmp_path: Path) -> None:
+    store = SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+    world = World(store)
+    lesson = world.ask("when is lunch?")
+    world.react(lesson, by="bob")
+    world.memory.teaching.grade(lesson.workspace, lesson.id, F, actor="adm")
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE trust_records SET wrong = 0, right = 7")
+    (found,) = world.memory.audit.check()
+    assert (found.what, found.episode_id, found.stored, found.expected) == ("record", "bob", "(7, 0)", "(0, 1)")
+    assert world.memory.audit.rebuild() == 1
+    assert world.memory.audit.check() == []
+    store.close()
+
+
 def test_a_rebuild_touches_only_what_differs(world: World) -> None:
     lesson = history(world)
     other = world.ask("something else", of=scope(workspace="terminal:other"))

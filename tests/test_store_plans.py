@@ -12,7 +12,7 @@ from memory.adapters.sql import SqlStore
 from memory.model import EventKind
 from memory.ports import EpisodeFilter
 from tests.store_contract import CHANGES
-from tests.store_samples import MODEL, NOW, fill, nearest, unit
+from tests.store_samples import MODEL, NOW, fill, nearest, unit, vote
 from tests.world import World
 
 WHOLE_TABLES = (
@@ -61,6 +61,10 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.teaching.reactions_by("w", "ana")
         tx.teaching.unclaimed_reactions("w", "C1", "m1")
         tx.teaching.votes("w", "r1")
+        tx.teaching.votes_from(vote(), before=NOW, limit=9)
+        tx.teaching.times_before(vote(), 9)
+        tx.teaching.runs_voted_on("w", ["ana", "bo"])
+        tx.teaching.record_of("w", ["ana", "bo"])
         tx.teaching.ledger("w", "C1", "m1", NOW)
         tx.teaching.ledger_of_run("w", "r1")
         tx.teaching.recent_ledger("w", "C1", 10)

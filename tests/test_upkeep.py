@@ -155,7 +155,7 @@ def rules(world: World) -> list[Rule]:
     from memory.audience import partitions_for
 
     with world.memory.store.read() as tx:
-        return tx.upkeep.rules(W, partitions_for(ana))
+        return [rule for rule in tx.upkeep.rules(W) if rule.partition in partitions_for(ana)]
 
 
 def test_many_like_lessons_make_one_rule(world: World) -> None:

@@ -96,10 +96,19 @@ class TeachingTable(Protocol):
         """The run's votes by node, then actor."""
         ...
 
-    def votes_by(
-        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
-    ) -> list[Vote]:
-        """One person's votes with `after` < time <= `until`, by time, then run and node. None: without that end."""
+    def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
+        """The same person's votes from this one on (itself, if it stands), cast before a time, at most `limit`.
+
+        In order of time, then run and node.
+        """
+        ...
+
+    def times_before(self, vote: Vote, limit: int) -> list[datetime]:
+        """When the same person cast the last votes before this one, in the same order, oldest first."""
+        ...
+
+    def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
+        """Every run that one of these people has a vote on; only where it is within their limit, if asked for."""
         ...
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
@@ -111,7 +120,14 @@ class TeachingTable(Protocol):
         ...
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """(proven right, proven wrong) of each of these people, over all runs of the workspace."""
+        """(proven right, proven wrong) of each of these people, over all runs of the workspace.
+
+        Costs the same however often that was.
+        """
+        ...
+
+    def recount(self, workspace: str, actors: Iterable[str]) -> None:
+        """Make these people's records what the evidence says, should they ever be something else."""
         ...
 
     def put_ledger(self, entry: LedgerEntry) -> None:

@@ -1,6 +1,6 @@
 """Jobs, leases and rules in a store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -34,8 +34,8 @@ class UpkeepTable(Protocol):
         """Replace the workspace's rules."""
         ...
 
-    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
-        """The rules of these partitions, or of all, by id."""
+    def rules(self, workspace: str, ids: Collection[str] | None = None) -> list[Rule]:
+        """Those of these rules that there are, or all, by id."""
         ...
 
     def put_erasure(self, erasure: Erasure) -> None:

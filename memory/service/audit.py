@@ -21,7 +21,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.service.core import Core
-from memory.service.proving import Fault, faults_of_rules, faults_of_run
+from memory.service.proving import Fault, faults_of_records, faults_of_rules, faults_of_run
 from memory.service.tallying import refold, weights_of, with_limits
 from memory.trust import evidence_of
 from memory.verdict import fold_votes
@@ -56,7 +56,7 @@ class Difference:
 
     workspace: str
     episode_id: str
-    """Or the topic's, for what begins with `topic`; the rule's for a rule."""
+    """Or the topic's, for what begins with `topic`; the rule's for a rule, the voter's for a record."""
     what: str
     stored: str
     expected: str
@@ -206,8 +206,9 @@ class Audit:
 
 def _faults(tx: Transaction, workspace: str) -> list[Fault]:
     """What is wrong in the tables beside the episodes."""
-    found = faults_of_rules(tx, workspace)
-    for run_id in _runs(tx, workspace):
+    runs = _runs(tx, workspace)
+    found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
+    for run_id in runs:
         found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
     return found
 

@@ -1,4 +1,7 @@
-"""What is stored beside the episodes and follows from the log or from them: links, signals, rules. Found and mended."""
+"""What is stored beside the episodes and follows from the log or from them: links, signals, rules, records of voters.
+
+Found and mended.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +46,26 @@ def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
             mend=partial(drop_unfounded, tx, workspace),
         )
         for rule in unfounded(tx, workspace, tx.upkeep.rules(workspace))
+    ]
+
+
+def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -> list[Fault]:
+    """Voters whose record is not the count of what the votes on these runs, all of the workspace's, prove of them."""
+    counted = {vote.actor: [0, 0] for run_id in run_ids for vote in tx.teaching.votes(workspace, run_id)}
+    for run_id in run_ids:
+        for each in tx.teaching.evidence(workspace, run_id):
+            counted.setdefault(each.actor, [0, 0])[0 if each.agrees else 1] += 1
+    stored = tx.teaching.record_of(workspace, counted)
+    return [
+        Fault(
+            episode_id=actor,
+            what="record",
+            stored=stored[actor],
+            expected=(right, wrong),
+            mend=partial(tx.teaching.recount, workspace, [actor]),
+        )
+        for actor, (right, wrong) in counted.items()
+        if stored[actor] != (right, wrong)
     ]
 
 

@@ -1,13 +1,16 @@
 """Rules behind what was recalled: many lessons that say the same, as one line, for one asker."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memory.audience import partitions_for, partitions_of
 from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, Verdict
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
-from memory.rules import could_be_said_by, living, said, told
+from memory.rules import could_be_said_by, living, rule_id, said, told
+
+LESSONS_READ = 50
+"""How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
 
 _LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}
 
@@ -19,7 +22,8 @@ def rule_lines(
 
     A line is made only of lessons that still say it, in a partition the asker may search, and that count the same for
     the asker by their most specific partition. `unsettled` lessons (overruled or disputed just now) are not among them.
-    What was corrected says only what the exemplars, which were looked through for this asker, say.
+    What was corrected says only what the exemplars, which were looked through for this asker, say. Of a rule's lessons
+    the exemplars and the oldest others are looked at, `LESSONS_READ` in all.
     """
     resting = {exemplar.episode.id: exemplar for exemplar in exemplars if exemplar.lesson in _LESSONS}
     if not resting:
@@ -27,13 +31,14 @@ def rule_lines(
     named = partitions_for(scope)
     order = {episode_id: place for place, episode_id in enumerate(resting)}
     found: list[tuple[tuple[int, int], tuple[object, ...], RuleLine]] = []
-    for rule in tx.upkeep.rules(scope.workspace, named):
+    for rule in tx.upkeep.rules(scope.workspace, _ids(_as_stored(tx, scope.workspace, resting), named)):
         behind = [
             each for each in rule.lesson_ids if each in resting and _LESSONS[resting[each].lesson] is rule.verdict
         ]
         if not behind:
             continue
-        lessons = tx.episodes.get_many(scope.workspace, set(rule.lesson_ids) - set(unsettled))
+        looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
+        lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
         ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
         alive = [each for each in living(rule, ordered) if _counts_as(each, rule.verdict, named)]
         best = min(behind, key=lambda each: order[each])
@@ -50,6 +55,18 @@ def rule_lines(
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
         distinct.setdefault(what, line_found)
     return tuple(distinct.values())
+
+
+def _as_stored(tx: Transaction, workspace: str, resting: Mapping[str, Exemplar]) -> list[Episode]:
+    """The exemplars' episodes. A mistake comes with the correction that its asker may see, not with its own."""
+    mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is Lesson.AVOID]
+    stored = tx.episodes.get_many(workspace, mistakes)
+    return [stored.get(episode_id, exemplar.episode) for episode_id, exemplar in resting.items()]
+
+
+def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
+    """Of the rules that one of these lessons says, in one of these partitions."""
+    return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
 
 
 def _counts_as(lesson: Episode, verdict: Verdict, named: Sequence[str]) -> bool:

@@ -4,8 +4,8 @@ All of it is a function of the votes that stand and of their times, whatever the
 touch answers elsewhere: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
 """
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -32,12 +32,16 @@ def with_limits(tx: Transaction, votes: Iterable[Vote], policy: TeachingPolicy) 
 
 
 def _is_limited(tx: Transaction, vote: Vote, policy: TeachingPolicy) -> bool:
-    if vote.role is Role.ADMIN:
-        return False
-    window = tx.teaching.votes_by(vote.workspace, vote.actor, after=vote.at - policy.window, until=vote.at)
-    key = (vote.at, vote.run_id, vote.node_id)
-    earlier = sum((each.at, each.run_id, each.node_id) < key for each in window)
-    return earlier >= policy.votes_per_window
+    return _fills_up(tx.teaching.times_before(vote, policy.votes_per_window), vote, policy)
+
+
+def _fills_up(earlier: Sequence[datetime], vote: Vote, policy: TeachingPolicy) -> bool:
+    """Whether the votes right before this one, the oldest first, leave no room for it in its window.
+
+    As many as the limit are enough to tell: the oldest of them is within the window, or the window has room.
+    """
+    most = policy.votes_per_window
+    return vote.role is not Role.ADMIN and len(earlier) >= most and earlier[-most] > vote.at - policy.window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,7 @@ def retally(
         if cast != before[run_id]:
             tx.teaching.set_votes(workspace, run_id, cast)
     moved = _reprove(tx, workspace, before, votes, policy, from_scratch=from_scratch)
-    moved |= _relimit(tx, workspace, votes, _moments(before, votes, from_scratch=from_scratch), policy)
+    moved |= _relimit(tx, workspace, votes, _changed(before, votes, from_scratch=from_scratch), policy)
     return Tally(before=before, votes=votes, elsewhere=frozenset(moved - set(run_ids)))
 
 
@@ -100,8 +104,9 @@ def _reprove(
     for run_id, proven in changed.items():
         tx.teaching.set_evidence(workspace, run_id, proven)
     told = tx.teaching.record_of(workspace, voters)
-    others = sorted(actor for actor in voters if _weighs_otherwise(known[actor], told[actor], policy))
-    return {vote.run_id for actor in others for vote in tx.teaching.votes_by(workspace, actor)}
+    others = [actor for actor in voters if _weighs_otherwise(known[actor], told[actor], policy)]
+    # What is beyond a limit counts for nobody else, whatever its voter weighs.
+    return tx.teaching.runs_voted_on(workspace, others, within_limit=True)
 
 
 def _weighs_otherwise(known: tuple[int, int], told: tuple[int, int], policy: TeachingPolicy) -> bool:
@@ -109,54 +114,66 @@ def _weighs_otherwise(known: tuple[int, int], told: tuple[int, int], policy: Tea
     return any(weight(*known, role, policy) != weight(*told, role, policy) for role in (Role.MEMBER, Role.TEACHER))
 
 
-def _moments(
+def _changed(
     before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]], *, from_scratch: bool
-) -> dict[str, list[datetime]]:
-    """When those voted whose votes came, went or moved, by voter; everybody, if all is counted `from_scratch`."""
-    stood, stand = (
-        {(v.actor, v.at, v.run_id, v.node_id, v.role) for each in by.values() for v in each} for by in (before, votes)
-    )
-    moments: dict[str, list[datetime]] = {}
-    for actor, at, *_ in stood | stand if from_scratch else stood ^ stand:
-        moments.setdefault(actor, []).append(at)
-    return moments
+) -> dict[str, list[Vote]]:
+    """The votes that came, went or moved, by voter, in order; all of them, if all is counted `from_scratch`."""
+    stood, stand = ({(*_place(v), v.actor, v.role): v for each in by.values() for v in each} for by in (before, votes))
+    found: dict[str, dict[tuple[datetime, str, str], Vote]] = {}
+    for key in stood.keys() | stand.keys() if from_scratch else stood.keys() ^ stand.keys():
+        vote = stood.get(key) or stand[key]
+        found.setdefault(vote.actor, {})[_place(vote)] = vote
+    return {actor: [vote for _, vote in sorted(own.items())] for actor, own in found.items()}
+
+
+def _place(vote: Vote) -> tuple[datetime, str, str]:
+    """Where the vote stands among those of its voter."""
+    return vote.at, vote.run_id, vote.node_id
 
 
 def _relimit(
     tx: Transaction,
     workspace: str,
     votes: dict[str, list[Vote]],
-    moments: Mapping[str, Sequence[datetime]],
+    changed: Mapping[str, Sequence[Vote]],
     policy: TeachingPolicy,
 ) -> set[str]:
-    """Mark anew every vote that changes at these moments may push over its voter's limit, or back, also in `votes`.
+    """Mark anew every vote that these changes, by voter, may push over its voter's limit, or back, also in `votes`.
 
     Returns the runs where a mark changed.
     """
     marks: dict[str, dict[tuple[str, str], bool]] = {}
-    for actor, times in moments.items():
-        first, last = min(times), max(times)
-        near = tx.teaching.votes_by(workspace, actor, after=first - policy.window, until=last + policy.window)
-        for vote, is_limited in zip(near, _beyond_limit(near, policy), strict=True):
-            if vote.at >= first and is_limited != vote.is_limited:
-                marks.setdefault(vote.run_id, {})[vote.node_id, actor] = is_limited
-    for run_id, changed in marks.items():
+    for own in changed.values():
+        for vote, is_limited in _recounted(tx, own, policy):
+            if is_limited != vote.is_limited:
+                marks.setdefault(vote.run_id, {})[vote.node_id, vote.actor] = is_limited
+    for run_id, remarked in marks.items():
         stand = votes[run_id] if run_id in votes else tx.teaching.votes(workspace, run_id)
-        marked = [replace(v, is_limited=changed.get((v.node_id, v.actor), v.is_limited)) for v in stand]
+        marked = [replace(v, is_limited=remarked.get((v.node_id, v.actor), v.is_limited)) for v in stand]
         tx.teaching.set_votes(workspace, run_id, marked)
         if run_id in votes:
             votes[run_id] = marked
     return set(marks)
 
 
-def _beyond_limit(votes: Sequence[Vote], policy: TeachingPolicy) -> list[bool]:
-    """Of each of one voter's votes, by time, run and node: whether as many came before it as the window allows."""
-    times = [vote.at for vote in votes]
-    earlier = (number - bisect_right(times, vote.at - policy.window) for number, vote in enumerate(votes))
-    return [
-        vote.role is not Role.ADMIN and count >= policy.votes_per_window
-        for vote, count in zip(votes, earlier, strict=True)
-    ]
+def _recounted(tx: Transaction, changed: Sequence[Vote], policy: TeachingPolicy) -> Iterator[tuple[Vote, bool]]:
+    """The votes of one voter that changes of theirs may touch, with whether each is beyond the limit now.
+
+    The vote that fills up another one's window stands as many places before it as the limit says. So a change touches
+    the vote itself and no more than that many after it, if they are within a window.
+    """
+    most = policy.votes_per_window
+    waiting = deque(changed)
+    while waiting:
+        first = waiting.popleft()
+        stretch = tx.teaching.votes_from(first, before=first.at + policy.window, limit=most + 1)
+        times = tx.teaching.times_before(first, most) + [vote.at for vote in stretch]
+        for earlier, vote in enumerate(stretch, len(times) - len(stretch)):
+            yield vote, _fills_up(times[:earlier], vote, policy)
+        # Of other changes in this stretch, the last one touches all beyond it that any of them does.
+        end = _place((stretch or [first])[-1])
+        while len(waiting) > 1 and _place(waiting[1]) <= end:
+            waiting.popleft()
 
 
 def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy) -> None:
@@ -187,4 +204,4 @@ def file_in_index(tx: Transaction, episode: Episode) -> None:
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:
     """Every run in which somebody voted who voted in one of these: what an erasure of these may touch."""
     voters = {vote.actor for run_id in run_ids for vote in tx.teaching.votes(workspace, run_id)}
-    return {vote.run_id for actor in voters for vote in tx.teaching.votes_by(workspace, actor)}
+    return tx.teaching.runs_voted_on(workspace, voters)

@@ -48,17 +48,22 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return list(self._access.state.votes.get((workspace, run_id), ()))
 
-    def votes_by(
-        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
-    ) -> list[Vote]:
-        own = [
-            vote
-            for key, votes in self._access.state.votes.items()
-            if key[0] == workspace
-            for vote in votes
-            if vote.actor == actor and (after is None or vote.at > after) and (until is None or vote.at <= until)
-        ]
-        return sorted(own, key=lambda vote: (vote.at, vote.run_id, vote.node_id))
+    def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
+        own = self._votes_by(vote)
+        return [each for each in own if _place(each) >= _place(vote) and each.at < before][:limit]
+
+    def times_before(self, vote: Vote, limit: int) -> list[datetime]:
+        times = [each.at for each in self._votes_by(vote) if _place(each) < _place(vote)]
+        return times[max(0, len(times) - limit) :]
+
+    def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
+        wanted = set(actors)
+        return {
+            run_id
+            for (of, run_id), votes in self._access.state.votes.items()
+            if of == workspace
+            and any(vote.actor in wanted and not (within_limit and vote.is_limited) for vote in votes)
+        }
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         state = self._access.changing
@@ -75,6 +80,10 @@ class Teaching:
                 if key[0] == workspace and each.actor in counted:
                     counted[each.actor][0 if each.agrees else 1] += 1
         return {actor: (right, wrong) for actor, (right, wrong) in counted.items()}
+
+    def recount(self, workspace: str, actors: Iterable[str]) -> None:
+        # Counted in every look: there is nothing to be wrong.
+        self._access.changing  # noqa: B018 - refuses a reading transaction
 
     def put_ledger(self, entry: LedgerEntry) -> None:
         ledger = self._access.changing.ledger
@@ -110,8 +119,23 @@ class Teaching:
             state.votes.pop((workspace, run_id), None)
             state.evidence.pop((workspace, run_id), None)
 
+    def _votes_by(self, vote: Vote) -> list[Vote]:
+        """All votes of this one's voter, in order."""
+        own = (
+            each
+            for key, votes in self._access.state.votes.items()
+            if key[0] == vote.workspace
+            for each in votes
+            if each.actor == vote.actor
+        )
+        return sorted(own, key=_place)
+
     def _reactions(self, workspace: str) -> list[Reaction]:
         return [r for key, r in self._access.state.reactions.items() if key[0] == workspace]
 
     def _ledger(self, workspace: str) -> list[LedgerEntry]:
         return [entry for key, entry in self._access.state.ledger.items() if key[0] == workspace]
+
+
+def _place(vote: Vote) -> tuple[datetime, str, str]:
+    return vote.at, vote.run_id, vote.node_id

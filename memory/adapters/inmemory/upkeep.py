@@ -1,6 +1,6 @@
 """Jobs, leases, rules and erasures in dictionaries."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
@@ -44,10 +44,9 @@ class Upkeep:
         for rule in rules_now:
             rules[storable(rule).workspace, rule.id] = rule
 
-    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
+    def rules(self, workspace: str, ids: Collection[str] | None = None) -> list[Rule]:
         rules = self._access.state.rules
-        found = [rules[key] for key in sorted(rules) if key[0] == workspace]
-        return [rule for rule in found if partitions is None or rule.partition in partitions]
+        return [rules[key] for key in sorted(rules) if key[0] == workspace and (ids is None or key[1] in ids)]
 
     def put_erasure(self, erasure: Erasure) -> None:
         self._access.changing.erasures[storable(erasure).workspace, erasure.id] = erasure

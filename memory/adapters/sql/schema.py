@@ -9,7 +9,7 @@ from memory.adapters.sql.faults import translated
 from memory.adapters.sql.planner import advise_planner
 from memory.errors import NotADatabase, SchemaMismatch
 
-HEAD_REVISION = "0009"
+HEAD_REVISION = "0011"
 """The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
 
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -258,6 +258,18 @@ trust_evidence = Table(
     sqlite_with_rowid=False,
 )
 
+# How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
+trust_records = Table(
+    "trust_records",
+    metadata,
+    short("workspace"),
+    short("actor"),
+    number("right"),
+    number("wrong"),
+    PrimaryKeyConstraint("workspace", "actor"),
+    sqlite_with_rowid=False,
+)
+
 # Only episodes that are in quarantine have a row.
 quarantines = Table(
     "quarantines",

@@ -1,13 +1,13 @@
 """Reactions, votes and the ledger of sent messages."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select
+from sqlalchemy import Row, String, bindparam, case, delete, func, insert, select, tuple_
 
 from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
-from memory.adapters.sql.tables import ledger, reactions, trust_evidence
+from memory.adapters.sql.tables import ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.tables import votes as votes_table
 from memory.adapters.storable import check_evidence, check_votes, chunks
 from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
@@ -48,13 +48,28 @@ _VOTES = (
     .order_by(votes_table.c.node_id, votes_table.c.actor)
 )
 _v = votes_table.c
-_VOTES_BY = (
+_PLACE = (_v.at, _v.run_id, _v.node_id)
+"""The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
+_HERE = tuple_(bindparam("at", type_=_v.at.type), bindparam("run", type_=String()), bindparam("node", type_=String()))
+_OF_ACTOR = (_v.workspace == bindparam("w"), _v.actor == bindparam("actor"))
+_VOTES_FROM = (
     select(votes_table)
-    .where(_v.workspace == bindparam("w"), _v.actor == bindparam("actor"))
-    .order_by(_v.at, _v.run_id, _v.node_id)
+    .where(*_OF_ACTOR, tuple_(*_PLACE) >= _HERE, _v.at < bindparam("before"))
+    .order_by(*_PLACE)
+    .limit(bindparam("limit"))
 )
-_VOTES_WITHIN = _VOTES_BY.where(_v.at > bindparam("after"), _v.at <= bindparam("until"))
-_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_TIMES_BEFORE = (
+    select(_v.at)
+    .where(*_OF_ACTOR, tuple_(*_PLACE) < _HERE)
+    .order_by(*(column.desc() for column in _PLACE))
+    .limit(bindparam("limit"))
+)
+_VOTED_ON = (
+    select(_v.run_id)
+    .distinct()
+    .where(_v.workspace == bindparam("w"), _v.actor.in_(bindparam("actors", expanding=True)))
+)
+_VOTED_ON_WITHIN_LIMIT = _VOTED_ON.where(_v.is_limited.is_(False))
 _e = trust_evidence.c
 _CLEAR_EVIDENCE = delete(trust_evidence).where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
 _EVIDENCE = (
@@ -62,10 +77,26 @@ _EVIDENCE = (
     .where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
     .order_by(_e.node_id, _e.actor)
 )
-_RECORDS = (
-    select(_e.actor, _e.agrees, func.count().label("votes"))
+_PROVEN_IN = (
+    select(_e.actor).distinct().where(_e.workspace == bindparam("w"), _e.run_id.in_(bindparam("runs", expanding=True)))
+)
+_c = trust_records.c
+_RECORDS = select(_c.actor, _c.right, _c.wrong).where(
+    _c.workspace == bindparam("w"), _c.actor.in_(bindparam("actors", expanding=True))
+)
+_CLEAR_RECORDS = delete(trust_records).where(
+    _c.workspace == bindparam("w"), _c.actor.in_(bindparam("actors", expanding=True))
+)
+_COUNT_RECORDS = insert(trust_records).from_select(
+    ["workspace", "actor", "right", "wrong"],
+    select(
+        _e.workspace,
+        _e.actor,
+        func.sum(case((_e.agrees, 1), else_=0)),
+        func.sum(case((_e.agrees, 0), else_=1)),
+    )
     .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("actors", expanding=True)))
-    .group_by(_e.actor, _e.agrees)
+    .group_by(_e.workspace, _e.actor),
 )
 _PUT_LEDGER = put_statement(ledger)
 _LEDGER = select(ledger).where(
@@ -119,31 +150,44 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return [Vote(**row._mapping) for row in self._session.rows(_VOTES, {"w": workspace, "run": run_id})]
 
-    def votes_by(
-        self, workspace: str, actor: str, *, after: datetime | None = None, until: datetime | None = None
-    ) -> list[Vote]:
-        own = {"w": workspace, "actor": actor}
-        if after is None and until is None:
-            rows = self._session.rows(_VOTES_BY, own)
-        else:
-            rows = self._session.rows(_VOTES_WITHIN, {**own, "after": after or _BEGINNING, "until": until or _END})
+    def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
+        rows = self._session.rows(_VOTES_FROM, {**_place(vote), "before": before, "limit": limit})
         return [Vote(**row._mapping) for row in rows]
+
+    def times_before(self, vote: Vote, limit: int) -> list[datetime]:
+        rows = self._session.rows(_TIMES_BEFORE, {**_place(vote), "limit": limit})
+        return [row.at for row in reversed(rows)]
+
+    def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
+        voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON
+        found: set[str] = set()
+        for names in chunks(actors, ID_LIMIT):
+            found.update(row.run_id for row in self._session.rows(voted_on, {"w": workspace, "actors": names}))
+        return found
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         check_evidence(workspace, run_id, evidence)
+        proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
         self._session.run(_CLEAR_EVIDENCE, {"w": workspace, "run": run_id})
         self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])
+        self.recount(workspace, proven)
 
     def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
         rows = self._session.rows(_EVIDENCE, {"w": workspace, "run": run_id})
         return [TrustEvidence(**row._mapping) for row in rows]
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
-        counted = {actor: [0, 0] for actor in actors}
-        for names in chunks(list(counted), ID_LIMIT):
-            for row in self._session.rows(_RECORDS, {"w": workspace, "actors": names}):
-                counted[row.actor][0 if row.agrees else 1] = row.votes
-        return {actor: (right, wrong) for actor, (right, wrong) in counted.items()}
+        counted = dict.fromkeys(actors, (0, 0))
+        for names in chunks(counted, ID_LIMIT):
+            rows = self._session.rows(_RECORDS, {"w": workspace, "actors": names})
+            counted.update((row.actor, (row.right, row.wrong)) for row in rows)
+        return counted
+
+    def recount(self, workspace: str, actors: Iterable[str]) -> None:
+        self._session.require_writing()
+        for names in chunks(actors, ID_LIMIT):
+            for statement in (_CLEAR_RECORDS, _COUNT_RECORDS):
+                self._session.run(statement, {"w": workspace, "actors": names})
 
     def put_ledger(self, entry: LedgerEntry) -> None:
         self._session.run(_PUT_LEDGER, row_of(ledger, entry))
@@ -166,8 +210,14 @@ class Teaching:
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
+            proven = self._session.rows(_PROVEN_IN, {"w": workspace, "runs": ids})
             for table in (ledger, reactions, votes_table, trust_evidence):
                 self._session.run(delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids)))
+            self.recount(workspace, [row.actor for row in proven])
+
+
+def _place(vote: Vote) -> dict[str, Any]:
+    return {"w": vote.workspace, "actor": vote.actor, "at": vote.at, "run": vote.run_id, "node": vote.node_id}
 
 
 def _reactions(rows: Sequence[Row[Any]]) -> list[Reaction]:

@@ -1,6 +1,6 @@
 """Jobs, leases, rules and erasures."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import and_, bindparam, delete, insert, select
@@ -19,9 +19,7 @@ _PUT_ERASURE = put_statement(erasures)
 _PUT_LEASE = put_statement(leases)
 _LEASE = select(leases).where(_l.name == bindparam("name"))
 _RULES = (
-    select(rules)
-    .where(_r.workspace == bindparam("w"), _r.partition.in_(bindparam("partitions", expanding=True)))
-    .order_by(_r.id)
+    select(rules).where(_r.workspace == bindparam("w"), _r.id.in_(bindparam("ids", expanding=True))).order_by(_r.id)
 )
 _ALL_RULES = select(rules).where(_r.workspace == bindparam("w")).order_by(_r.id)
 
@@ -59,11 +57,11 @@ class Upkeep:
         rows = [row_of(rules, rule) for rule in rules_now]
         self._session.run(insert(rules), rows)
 
-    def rules(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Rule]:
-        if partitions is None:
+    def rules(self, workspace: str, ids: Collection[str] | None = None) -> list[Rule]:
+        if ids is None:
             found = self._session.rows(_ALL_RULES, {"w": workspace})
         else:
-            found = self._session.rows(_RULES, {"w": workspace, "partitions": list(partitions)})
+            found = self._session.rows(_RULES, {"w": workspace, "ids": list(ids)})
         return [Rule(**row._mapping) for row in found]
 
     def put_erasure(self, erasure: Erasure) -> None:
