@@ -6,11 +6,11 @@ acting is that it is shown as data. This is one layer more, and a list for peopl
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 
 from memory.model import NEEDS_QUESTION, Episode, StepKind
+from memory.model.normal_form import normalised
 from memory.retrieval.prompt import escapes, visible
 
 LESSON_CHARACTERS = 4000
@@ -37,10 +37,11 @@ _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}"
     r"\b(?:previous|prior|above|earlier|preceding|all|any|your|system|these|those)\b.{0,30}"
     r"\b(?:instructions?|prompts?|rules?|guidelines?|directions?|lessons?|context|safety)\b"
-    r"|\b(?:ignorier\w*|vergiss|missachte\w*)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*)\b"
+    r"|\b(?:ignorier\w*+|vergiss|missachte\w*+)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*)\b"
     r"|\b(?:ignore[rz]?|oublie[rz]?)\b.{0,40}\b(?:instructions?|consignes?|règles?)\b"
-    r"|\b(?:ignora\w*|olvida\w*)\b.{0,40}\b(?:instrucciones|reglas|instruções|istruzioni|regole)\b"
-    r"|(?:игнорируй\w*|забудь\w*).{0,40}(?:инструкци\w*|правил\w*|указани\w*)"
+    r"|\b(?:ignora\w*+|olvida\w*+)\b.{0,40}\b(?:instrucciones|reglas|instruções|istruzioni|regole)\b"
+    # In the same word or up to 40 characters behind it; of several cues in one word the first reaches farthest.
+    r"|(?<!\w)(?>\w*?(?:игнорируй|забудь))(?:\w*?|\w*+.{0,40}?)(?:инструкци|правил|указани)"
     r"|(?:忽略|无视|無視|忘记).{0,12}(?:指令|指示|说明|規則|规则|提示)"
     r"|\b(?:from now on|henceforth),? (?:you|always|never|respond|reply|answer)\b"
     r"|\byou are (?:now|no longer)\b.{0,40}"
@@ -55,14 +56,14 @@ _INJECTION = re.compile(
 )
 _TEMPLATE = re.compile(
     r"<\|[a-z_]{2,24}\|>|\[/?inst\]|<</?sys>>|<(?:/|)(?:system|assistant|instructions?)>"
-    r"|^[ \t]*#{2,8}[ \t]*(?:system|instructions?|assistant|response)[ \t]*:?[ \t]*$",
+    r"|^[ \t]*#{2,8}[ \t]*+(?:system|instructions?|assistant|response)[ \t]*+(?::[ \t]*+)?$",
     re.MULTILINE,
 )  # fmt: skip
 
 
 def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     """Why this text should be looked at first; nothing for most. `limit` is the most characters it may have."""
-    plain = unicodedata.normalize("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
+    plain = normalised("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
     found: list[Flag] = []
     if _INJECTION.search(" ".join(plain.split())):
         found.append(Flag.INJECTION)

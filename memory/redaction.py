@@ -17,12 +17,12 @@ _NAME = (
     r"[ _-]?(?:key|token|secret|password)"
     r"|passwort|kennwort|mot de passe|contraseña|contrasena|senha|пароль|密码|密碼|パスワード"
 )
-_IS = r"(?:\s+(?:is|was|are|ist|lautet|est|es|é|это)\s*:?\s+|\s*(?:=>|:=|==|=|:|：|是|は)\s*)"
+_IS = r"(?:\s++(?:is|was|are|ist|lautet|est|es|é|это)(?:\s*+:\s++|\s++)|\s*+(?:=>|:=|==|=|:|：|是|は)\s*+)"
 _ASSIGNED = re.compile(rf"(?<![^\W_])(?:{_NAME})[\"'`]?{_IS}[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{{4,}})", re.IGNORECASE)
 _GIVEN = re.compile(
     r"(?<![^\W_])(?:pass(?:word|wd|phrase)|pwd|(?:api|client|access)[ _-]?(?:key|secret)"
     r"|passwort|kennwort|contraseña|пароль)"
-    r"[\"'`]?\s*[:=：]\s*[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{4,})",
+    r"[\"'`]?\s*+[:=：]\s*+[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{4,})",
     re.IGNORECASE,
 )
 """`password: swordfish`: whatever stands behind the sign is one, but for the words below."""
@@ -38,13 +38,31 @@ _FORMS = (
         re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL),
     ),
     ("password", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,200}:(?P<secret>[^\s/@]{1,200})@", re.IGNORECASE)),
-    ("token", re.compile(r"\b(?:Bearer|Basic)\s+(?P<secret>(?=[^\s]*\d)[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE)),
+    (
+        "token",
+        re.compile(r"\b(?:Bearer|Basic)\s++(?P<secret>(?=[^\s\d]*+\d)[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE),
+    ),
     (
         "token",
         re.compile(
             r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|github_pat_[A-Za-z0-9_]{22,}|gh[pousr]_[A-Za-z0-9]{36,}"
             r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}"
-            r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?)"
+            r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,})"
+        ),
+    ),
+    # Two that may begin anywhere in a run of letters: only the first place is tried, for the run ends alike for all.
+    (
+        "token",
+        re.compile(
+            r"(?<![A-Za-z0-9_-])(?>[A-Za-z0-9_-]*?(?=eyJ))"
+            r"(?P<secret>eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+)?)"
+        ),
+    ),
+    (
+        "token",
+        re.compile(
+            r"(?<![A-Za-z0-9_-])(?>[A-Za-z0-9_-]*?(?=sk-))"
+            r"(?P<secret>sk-[A-Za-z0-9_-]*?[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}[A-Za-z0-9_-]*+)"
         ),
     ),
     ("key", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])")),

@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _FENCE = re.compile(
@@ -14,8 +16,8 @@ part by itself."""
 _LONGEST_LEAD = 16
 _CLOSES_WITHIN = 3
 """Columns by which a line that closes code may be further in than the one that opened it (CommonMark 0.31, 4.5)."""
-_ROWS = re.compile(r"(?P<head>[^\n]*\|[^\n]*\n[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*\n)(?:[^\n]*\|[^\n]*\n)*\Z")
-"""A table's first two lines and its rows, at the end of a text."""
+_UNDER_A_HEAD = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t:-]*+")
+"""A table's second line."""
 _WHOLE = re.compile(
     r"!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"  # a link or image: its label,
     r"\((?:[^()\s]|\([^()\s]*\))*(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?\)"  # its address and title
@@ -26,6 +28,8 @@ _WHOLE = re.compile(
 )
 _NEWLINE = "\n"
 _BREAKS = ("\n\n", "\n", ". ", " ")
+_FURTHEST = 4
+"""What begins in a part and ends within so many of its lengths may be kept whole; longer things are cut anyway."""
 _MOST_OF_A_HEAD = 0.25
 _SMALLEST_SHARE = 0.5
 """A part is at least this full, unless a code block or link after it would have to be cut."""
@@ -50,17 +54,19 @@ class _Fence:
 
     def again(self, rest: str) -> str:
         """The rest of the code, opened again. What stood in a list stands at the margin then: the list is cut."""
-        if ">" in self.lead:
+        if ">" in self.lead or not self.lead:
             return f"{self.lead}{self.fence}{self.info}\n{rest}"
         moved = [f"{self.fence}{self.info}"]
-        lines = rest.split("\n")
-        for number, line in enumerate(lines):
+        at: int | None = 0
+        while at is not None:
+            end = rest.find("\n", at)
+            line, at = (rest[at:end], end + 1) if end >= 0 else (rest[at:], None)
             inner = line.lstrip(" \t")
             moved.append(line[min(len(self.lead), len(line) - len(inner)) :])
             found = _FENCE.fullmatch(line)
             if found is not None and self.ends_with(found):
-                return "\n".join([*moved, *lines[number + 1 :]])
-        return "\n".join(moved)
+                break
+        return "\n".join(moved if at is None else [*moved, rest[at:]])
 
     def ends_with(self, line: re.Match[str]) -> bool:
         """Whether this line closes it."""
@@ -77,7 +83,7 @@ def split(text: str, limit: int) -> list[str]:
     """The parts, each within the limit (at least 100). A code block that is cut is closed and opened again."""
     parts: list[str] = []
     rest = text
-    while size(rest) > limit:
+    while _fitting(rest, limit) < len(rest):
         head, rest = _cut(rest, limit)
         parts.append(head)
     said = [part for part in (*parts, rest) if part.strip()]
@@ -96,16 +102,25 @@ def _cut(text: str, limit: int) -> tuple[str, str]:
 
 def _cut_prose(text: str, last: int, fences: list[_Fence]) -> tuple[str, str]:
     least = int(last * _SMALLEST_SHARE)
+    code = [(fence.start, fence.end or fence.start) for fence in fences]
+    whole = [found.span() for found in _WHOLE.finditer(text, 0, last * _FURTHEST) if 0 < found.start() < last]
+    blank = last - len(text[:last].lstrip())
     for mark in _BREAKS:
         at = text.rfind(mark, least, last)
         while at >= 0:
             end = at + len(mark)
-            in_code = any(fence.start < end < (fence.end or end) for fence in fences)
-            if not in_code and _whole(text, end) == end and text[:end].strip():
+            if end > blank and not (_around(code, end) or _around(whole, end)) and _is_boundary(text, end):
                 return text[:end].rstrip(), _table_head(text, end) + text[end:].lstrip("\n")
             at = text.rfind(mark, least, at)
-    at = _whole(text, last)
+    torn = _around(whole, last)
+    at = torn[0] if torn else _boundary(text, last)
     return text[:at], text[at:]
+
+
+def _around(spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int] | None:
+    """The span, of several in order, that a cut here would tear apart."""
+    number = bisect_left(spans, (at,)) - 1
+    return spans[number] if number >= 0 and at < spans[number][1] else None
 
 
 def _cut_code(text: str, limit: int, fence: _Fence) -> tuple[str, str]:
@@ -121,8 +136,13 @@ def _table_head(text: str, at: int) -> str:
     """What the rest of a table that is cut here begins with, to be one too: its head, if that leaves room for rows."""
     if text[at - 1 : at] != _NEWLINE or "|" not in text[at:].partition(_NEWLINE)[0]:
         return ""
-    found = _ROWS.search(text, text.rfind("\n\n", 0, at) + 1, at)
-    return found["head"] if found and len(found["head"]) < at * _MOST_OF_A_HEAD else ""
+    lines = text[text.rfind("\n\n", 0, at) + 1 : at].split("\n")[:-1]
+    rows = next((number for number in range(len(lines), 0, -1) if "|" not in lines[number - 1]), 0)
+    table = lines[rows:]
+    under = (number for number, line in enumerate(table) if number and _UNDER_A_HEAD.fullmatch(line))
+    second = next(under, 0)
+    head = f"{table[second - 1]}\n{table[second]}\n" if second else ""
+    return head if len(head) < at * _MOST_OF_A_HEAD else ""
 
 
 def _fitting(text: str, limit: int) -> int:
@@ -147,17 +167,6 @@ def _fences(text: str, end: int) -> list[_Fence]:
         elif fence.ends_with(found):
             fences[-1] = replace(fence, end=found.end())
     return fences
-
-
-def _whole(text: str, at: int) -> int:
-    """The last place up to `at` where nothing is torn apart, be it only a character that all of it is too long for."""
-    line = text.rfind("\n", 0, at) + 1
-    for found in _WHOLE.finditer(text, line):
-        if found.start() >= at:
-            break
-        if found.end() > at and found.start() > 0:
-            return found.start()
-    return _boundary(text, at)
 
 
 def _boundary(text: str, at: int) -> int:

@@ -131,7 +131,7 @@ def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
         return None
-    said = Said(answer.terms)
+    said = Said(answer.terms, answer.denied)
     found = {term.text: said.find(term) for term in evidence}
     matched = [term for term in evidence if found[term.text]]
     recall = text.weight(matched) / text.weight(evidence)
@@ -177,22 +177,19 @@ def _gives_other_numbers(text: _Text, known: Said, answer: _Text) -> bool:
     ours, theirs = ([term for term in side.terms if term.number and not known.find(term)] for side in (text, answer))
     if not ours or not theirs or text.numbers & answer.numbers:
         return False
-    beside = Said([near for term in theirs for near in _beside(term, answer.terms)])
-    return any(beside.find(near) for term in ours for near in _beside(term, text.terms))
+    beside = Said(_beside(theirs, answer.terms))
+    return any(beside.find(near) for near in _beside(ours, text.terms))
 
 
-def _beside(number: Term, everything: Sequence[Term]) -> list[Term]:
-    """The words next to a number, and what it is written together with."""
-    return [
-        term
-        for term in everything
-        if not term.number and term.clause == number.clause and abs(term.position - number.position) == 1
-    ]
+def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
+    """The words next to these numbers."""
+    places = {(number.clause, number.position + step) for number in numbers for step in (-1, 1)}
+    return [term for term in everything if not term.number and (term.clause, term.position) in places]
 
 
 def _opposes(lesson: _Text, answer: _Text) -> bool:
     """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
-    said = Said(answer.terms)
+    said = Said(answer.terms, answer.denied)
     everything = _once([term for term in lesson.terms if not term.number])
     found = {term.text: said.find(term) for term in everything}
     matched = [term for term in everything if found[term.text]]

@@ -31,6 +31,9 @@ class Denials:
 
     def __init__(self, text: str, languages: Sequence[Language]) -> None:
         self._languages = languages
+        self._without = {word for language in languages for word in language.without}
+        self._denies = {word for language in languages for word in language.denies}
+        self._marks = {mark for language in languages for mark in language.marks}
         self._clauses: set[int] = set()
         self._close: set[tuple[int, int]] = set()
         for number, clause in enumerate(clauses(text)):
@@ -43,40 +46,49 @@ class Denials:
         return bool(self._clauses or self._close)
 
     def _read(self, number: int, clause: str) -> None:
-        harmless = [m.span() for language in self._languages for m in language.harmless.finditer(clause)]
-
-        def counts(start: int) -> bool:
-            return not any(begin <= start < end for begin, end in harmless)
-
-        words = WORD.findall(clause)
-        for position, word in enumerate(WORD.finditer(clause)):
-            if not counts(word.start()):
-                continue
-            said = word.group()
-            is_instead = word.start() > 0 and clause[word.start() - 1] == _INSTEAD
-            if is_instead or any(said in language.without for language in self._languages):
-                self._close |= {(number, place) for place in _reached(words, position)}
-            elif _ENGLISH_SHORT.fullmatch(said) or any(said in language.denies for language in self._languages):
-                self._clauses.add(number)
+        words = list(WORD.finditer(clause))
+        without = {place for place, word in enumerate(words) if self._is_without(word)}
+        denying = {place for place, word in enumerate(words) if place not in without and self._is_denying(word[0])}
         marks = {
-            found.start()
-            for language in self._languages
-            for mark in language.marks
-            for found in re.finditer(re.escape(mark), clause)
-            if counts(found.start())
+            found.start() for mark in self._marks if mark in clause for found in re.finditer(re.escape(mark), clause)
         }
-        if len(marks) % 2:
+        if not (without or denying or marks):
+            return
+        harmless = {
+            place
+            for language in self._languages
+            for found in language.harmless.finditer(clause)
+            for place in range(*found.span())
+        }
+        meaningful = _meaningful([word[0] for word in words])
+        for place in without:
+            if words[place].start() not in harmless:
+                self._close |= {(number, reached) for reached in _reached(meaningful, place + 1)}
+        if any(words[place].start() not in harmless for place in denying):
+            self._clauses.add(number)
+        if len(marks - harmless) % 2:
             self._clauses ^= {number}
 
+    def _is_without(self, word: re.Match[str]) -> bool:
+        return word[0] in self._without or word.string.endswith(_INSTEAD, 0, word.start())
 
-def _reached(words: Sequence[str], position: int) -> list[int]:
-    reached: list[int] = []
-    for place in range(position + 1, len(words)):
-        if words[place] not in stop_words():
-            reached.append(place)
-        elif reached:
-            break
-    return reached[:_REACH]
+    def _is_denying(self, word: str) -> bool:
+        return word in self._denies or _ENGLISH_SHORT.fullmatch(word) is not None
+
+
+def _meaningful(words: Sequence[str]) -> list[int]:
+    """For each word, and for the end, the place of the first one from there on that is no small word."""
+    places = [len(words)] * (len(words) + 1)
+    for place in reversed(range(len(words))):
+        places[place] = places[place + 1] if words[place] in stop_words() else place
+    return places
+
+
+def _reached(meaningful: Sequence[int], start: int) -> Sequence[int]:
+    """The first words that carry meaning from a place on, up to the next small word, `_REACH` at most."""
+    first, end = meaningful[start], len(meaningful) - 1
+    reach = range(first, min(first + _REACH, end))
+    return reach[: next((number for number, place in enumerate(reach) if meaningful[place] != place), _REACH)]
 
 
 def admits_ignorance(text: str, languages: Sequence[Language]) -> bool:

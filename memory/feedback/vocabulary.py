@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "\u2011": "-"})
+_MARKS = ("Mn", "Mc", "Me", "Cf")
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
@@ -16,10 +17,14 @@ def unmarked(text: str) -> str:
     """NFKC, without accents and invisible characters."""
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC)))
-    kept = (c for c in decomposed if unicodedata.category(c) not in ("Mn", "Mc", "Me", "Cf"))
+    # Without marks before, too: putting many of them in order takes quadratic time.
+    decomposed = unicodedata.normalize("NFKD", _without_marks(text.translate(_TYPOGRAPHIC)))
     # Hangul was taken apart together with the accents.
-    return unicodedata.normalize("NFC", "".join(kept))
+    return unicodedata.normalize("NFC", _without_marks(decomposed))
+
+
+def _without_marks(text: str) -> str:
+    return "".join(c for c in text if unicodedata.category(c) not in _MARKS)
 
 
 def fold(text: str) -> str:

@@ -5,7 +5,7 @@ Scripts that write no spaces, and Hangul, whose words carry their particles, are
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory.feedback.vocabulary import Language, all_languages, empty_words, fold, stop_words, unmarked
@@ -17,11 +17,20 @@ _MEASURE = re.compile(r"(\d+(?:[.:/]\d+)*)(?:[-']?[^\W\d_]{1,9})")
 """`14-day`, `5pm`, `10'dur`: a number with what it counts."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 """Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
-_CLAUSE_END = re.compile(r"[.!?;,()—…]+(?=\s|$|[^\x00-\x7f]|\))|[\n。、，！？；।،؟]")
+_MARK = r"[.!?;,()—…]"
+_CLAUSE_END = re.compile(
+    # All marks in a row where they end something; else as many as stand before a bracket or a dash among them.
+    rf"(?<!{_MARK})(?:{_MARK}++(?=\s|$|[^\x00-\x7f])|{_MARK}+(?=[)—…]))|[\n。、，！？；।،؟]"
+)
 _EMOJI_CODE = re.compile(r":[a-z0-9_+-]+:")
 _FULL_HOUR = re.compile(r"\b0?(\d{1,2})[:.]00\b")
 _SMALL_HOUR = re.compile(r"\b0(\d:\d\d)\b")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+_SHARED = 4
+"""Letters that words must share to be forms of one word."""
+_LONGEST_WORD = 64
+"""Letters of a word that may have other forms: what is longer is none in any language."""
 
 NUMBER_WEIGHT = 3.0
 """What has a digit: values, versions, addresses. It is what a lesson is remembered for."""
@@ -120,7 +129,7 @@ def _terms_of(word: str, clause: int, position: int, *, is_name: bool) -> Iterat
         yield Term(
             text=folded,
             forms=_forms(folded),
-            stem=_stem(_joined(folded)),
+            stem=_stem(_joined(folded)) if len(folded) <= _LONGEST_WORD else _joined(folded),
             weight=_weight(folded, is_name=is_name or is_mixed),
             clause=clause,
             position=position,
@@ -175,52 +184,84 @@ def _stem(word: str) -> str:
 
 
 class Said:
-    """The terms of a text, ready to be asked whether it says a word."""
+    """The terms of a text, ready to be asked whether it says a word.
 
-    def __init__(self, said: Iterable[Term]) -> None:
-        self.terms = list(said)
-        self._by_form: dict[str, list[Term]] = {}
-        self._by_stem: dict[str, list[Term]] = {}
-        self._by_start: dict[str, list[Term]] = {}
-        self._by_number: dict[str, list[Term]] = {}
-        for term in self.terms:
+    `denied` are those that it denies. Of all places that say the same, the first with either sign is kept: how often a
+    text says something does not matter, and a question must not take longer the more often it does.
+    """
+
+    def __init__(self, said: Iterable[Term], denied: Container[Term] = ()) -> None:
+        self._terms = [(term, term in denied) for term in said]
+        self._by_form: dict[str, dict[bool, Term]] = {}
+        self._by_stem: dict[str, dict[bool, Term]] = {}
+        self._by_number: dict[str, dict[bool, Term]] = {}
+        for term, sign in self._terms:
             for form in term.forms:
-                self._by_form.setdefault(form, []).append(term)
-            self._by_stem.setdefault(term.stem, []).append(term)
-            for start in {term.text, term.text.removeprefix("re")}:
-                self._by_start.setdefault(start[:4], []).append(term)
+                self._by_form.setdefault(form, {}).setdefault(sign, term)
+            self._by_stem.setdefault(term.stem, {}).setdefault(sign, term)
             if term.number:
-                self._by_number.setdefault(term.number, []).append(term)
+                self._by_number.setdefault(term.number, {}).setdefault(sign, term)
 
     def find(self, term: Term) -> list[Term]:
-        """Where the text says this word, or another form of it; nowhere is an empty list."""
+        """Where the text says this word, or another form of it: a place with each sign; nowhere is an empty list."""
         if term.number:
-            return self._by_number.get(term.number, [])
-        found = self._by_form.get(term.text) or self._by_stem.get(term.stem) or self._find_compound(term)
-        return found or [other for other in self._by_start.get(term.text[:4], ()) if _alike(term.text, other.text)]
+            return list(self._by_number.get(term.number, {}).values())
+        found = self._by_form.get(term.text) or self._by_stem.get(term.stem)
+        return list(found.values()) if found else self._find_compound(term) or self._find_alike(term.text)
 
     def _find_compound(self, term: Term) -> list[Term]:
         """A word of several parts, written as one or apart."""
         joined = _joined(term.text)
-        parts = [self._by_form.get(form, []) for form in term.forms - {term.text, joined}]
         if joined in self._by_form:
-            return self._by_form[joined]
-        return [place for places in parts for place in places] if parts and all(parts) else []
+            return list(self._by_form[joined].values())
+        parts = [self._by_form.get(form, {}) for form in term.forms - {term.text, joined}]
+        return [place for places in parts for place in places.values()] if parts and all(parts) else []
+
+    def _find_alike(self, word: str) -> list[Term]:
+        """A word with another ending; "re" in front of the text's word alone does not matter."""
+        return self._beginnings[word.startswith("re")].alike(word)
+
+    @functools.cached_property
+    def _beginnings(self) -> dict[bool, "_Beginnings"]:
+        """The words as they are, and without "re"."""
+        whole, bare = _Beginnings(), _Beginnings()
+        for term, sign in self._terms:
+            whole.add(term.text, term, sign)
+            bare.add(term.text.removeprefix("re"), term, sign)
+        return {True: whole, False: bare}
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two words differ in their ending only: one begins the other, or they share most of their letters."""
-    if not (one.isalpha() and other.isalpha()):
-        return False
-    if other.startswith("re") and not one.startswith("re"):
-        other = other.removeprefix("re")
-    if len(one) < 4 or len(other) < 4:
-        return False
-    shared = next((n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    shorter, longer = sorted((len(one), len(other)))
-    if shared is None:
-        return shorter >= 5 and 2 * shorter >= longer
-    return shared >= 4 and shared >= 0.7 * longer
+class _Beginnings:
+    """Words by their beginnings: the shortest one for each, which is the one most like what begins so."""
+
+    def __init__(self) -> None:
+        self._shortest: dict[str, dict[bool, tuple[int, Term]]] = {}
+
+    def add(self, word: str, term: Term, sign: bool) -> None:
+        """Note a word of letters alone; others, and very short or long ones, are like no other word."""
+        if not _has_an_ending(word):
+            return
+        for end in range(_SHARED, len(word) + 1):
+            known = self._shortest.setdefault(word[:end], {})
+            if sign not in known or len(word) < known[sign][0]:
+                known[sign] = len(word), term
+
+    def alike(self, word: str) -> list[Term]:
+        """Words that differ from this one in their ending only, one with each sign.
+
+        One begins the other, or they share most of their letters.
+        """
+        found: dict[bool, Term] = {}
+        for end in range(_SHARED, len(word) + 1) if _has_an_ending(word) else ():
+            for sign, (length, term) in self._shortest.get(word[:end], {}).items():
+                shorter, longer = sorted((len(word), length))
+                if 2 * end >= longer if end == shorter else end >= 0.7 * longer:
+                    found.setdefault(sign, term)
+        return list(found.values())
+
+
+def _has_an_ending(word: str) -> bool:
+    return _SHARED < len(word) <= _LONGEST_WORD and word.isalpha()
 
 
 __all__ = ["Said", "Term", "clauses", "content_words", "fold", "has_words", "says_something", "terms"]

@@ -193,7 +193,7 @@ def _arguments(text: str) -> tuple[str, str]:
     return _unquoted(text), ""
 
 
-_QUOTED = re.compile(r"""(['"`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
+_QUOTED = re.compile(r"""(['"`])((?:(?!\1).|(?<=\\)\1)*)\1""", re.DOTALL)
 
 
 def _unquoted(text: str) -> str:

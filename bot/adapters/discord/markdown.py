@@ -11,19 +11,21 @@ from collections.abc import Callable, Iterator
 INVISIBLE = "\u200b"
 """A zero-width space: keeps Discord from reading a mention, and people from seeing a difference."""
 
-_CODE = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
+_TICKS = re.compile("`+")
 _FENCE = re.compile(
-    r"^(?P<indent>[ \t>]*(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*))(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$"
+    r"^(?P<indent>[ \t>]*+(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+))(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`]*+)$"
 )
 """A line that opens code, also in a list or a quote."""
 _CLOSES_WITHIN = 3
 """Columns by which the line that closes it may be further in (CommonMark 0.31, 4.5)."""
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
 _BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
-_IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*)\]\(")
+_IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*+)(?P<target>\]\()?")
+"""Without a target it is none, and neither is what begins within it."""
 _STRONG = re.compile(r"(?<![\w\\_])__(?=\S)(?P<text>[^\n]+?)(?<=\S)__(?![\w_])")
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_DEEP_HEADING = re.compile(r"^(?P<indent> {0,3})#{4,6}\s+(?P<title>.*?)(?:\s+#+)?\s*$")
+_STRONG_END = re.compile(r"(?<=\S)__(?![\w_])")
+_BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
+_DEEP_HEADING = re.compile(r"^(?P<indent> {0,3})#{4,6}\s++(?P<title>.*)$")
 _RULE = re.compile(r"^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 _UNDERLINE = re.compile(r"^ {0,3}(?P<mark>=+|-+) *$")
 _NO_TITLE = re.compile(r"^\s*(?:$|[#>|]|[-*+] |\d+[.)] )")
@@ -32,6 +34,8 @@ _TABLE_LINE = re.compile(r"^ {0,3}\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _WEB = re.compile(r"(?<![<\w])https?://[^\s<>\[\]]+")
 _AFTER_A_WEB_ADDRESS = ".,:;!?'\"*_~|"
+_WIDEST_COLUMN = 60
+"""Columns of a table are padded to this width at most, so that one long cell does not lengthen every row."""
 _RULE_SHOWN = "──────────"
 
 
@@ -75,10 +79,12 @@ def _quiet(found: re.Match[str]) -> str:
     address = found[0]
     if found.string.startswith("](", found.end()):
         return address
-    while address.endswith(tuple(_AFTER_A_WEB_ADDRESS)) or address.count(")") > address.count("("):
-        shorter = address.rstrip(_AFTER_A_WEB_ADDRESS)
-        address = shorter if shorter != address else address[: address.rindex(")")]
-    return f"<{address}>{found[0][len(address) :]}"
+    end, unopened = len(address), address.count(")") - address.count("(")
+    while address[end - 1] in _AFTER_A_WEB_ADDRESS or unopened > 0:
+        before = end - 1 if address[end - 1] in _AFTER_A_WEB_ADDRESS else address.rindex(")", 0, end)
+        unopened += address.count("(", before, end) - address.count(")", before, end)
+        end = before
+    return f"<{address[:end]}>{address[end:]}"
 
 
 def one_line(text: str, longest: int) -> str:
@@ -115,7 +121,10 @@ def _table(lines: list[str], start: int, shown: list[str]) -> int:
     while end < len(lines) and _ROW.match(lines[end]):
         end += 1
     rows = [_cells(line) for number, line in enumerate(lines[start:end]) if number != 1]
-    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(max(map(len, rows)))]
+    widths = [0] * max(map(len, rows))
+    for row in rows:
+        for column, cell in enumerate(row):
+            widths[column] = min(max(widths[column], len(cell)), _WIDEST_COLUMN)
     shown.append("```")
     for row in rows:
         padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -140,11 +149,18 @@ def _prose(lines: list[str], position: int, shown: list[str]) -> int:
     if _RULE.match(line):
         shown.append(_RULE_SHOWN)
     elif heading := _DEEP_HEADING.match(line):
-        title = _inline(heading["title"]).replace("**", "")
+        title = _inline(_without_closing(heading["title"])).replace("**", "")
         shown.append(f"{heading['indent']}**{title}**" if title else "")
     else:
         shown.append(_line_start(_inline(line)))
     return position + 1
+
+
+def _without_closing(title: str) -> str:
+    """A heading's words without the signs that may close it, too."""
+    words = title.rstrip()
+    opened = words.rstrip("#")
+    return opened.rstrip() if opened[-1:].isspace() else words
 
 
 def _line_start(line: str) -> str:
@@ -171,14 +187,44 @@ def _each_word(line: str, change: Callable[[str], str]) -> str:
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:
     """The line cut into code and everything else."""
     at = 0
-    for code in _CODE.finditer(line):
-        yield False, line[at : code.start()]
-        yield True, code[0]
-        at = code.end()
+    for start, end in _code_in(line):
+        yield False, line[at:start]
+        yield True, line[start:end]
+        at = end
     yield False, line[at:]
 
 
+def _code_in(line: str) -> Iterator[tuple[int, int]]:
+    """Code begins with so many backticks, the last ones of a row, as its end has in all: the next such row."""
+    rows = [found.span() for found in _TICKS.finditer(line)]
+    of_length: dict[int, list[int]] = {}
+    for start, end in reversed(rows):
+        of_length.setdefault(end - start, []).append(start)
+    done = 0
+    for start, end in rows:
+        if start < done:
+            continue
+        for length in range(end - start, 0, -1):
+            ends = of_length.get(length, [])
+            while ends and ends[-1] <= start:
+                ends.pop()
+            if ends:
+                done = ends[-1] + length
+                yield end - length, done
+                break
+
+
 def _words(text: str) -> str:
-    text = _IMAGE.sub(lambda found: f"[{found['label'] or 'image'}](", _BREAK.sub("\n", text))
-    text = _STRONG.sub(r"**\g<text>**", text)
+    text = _IMAGE.sub(_image, _BREAK.sub("\n", text))
+    text = "\n".join(map(_strong, text.split("\n")))
     return harmless(re.sub(r"(?<!\\)\|\|", r"\\|\\|", text))
+
+
+def _image(found: re.Match[str]) -> str:
+    return f"[{found['label'] or 'image'}](" if found["target"] else found[0]
+
+
+def _strong(line: str) -> str:
+    """Underlined text is bold in CommonMark. Nothing is looked for behind the last place where it may end."""
+    end = max((found.end() for found in _STRONG_END.finditer(line)), default=0)
+    return _STRONG.sub(r"**\g<text>**", line[:end]) + line[end:]

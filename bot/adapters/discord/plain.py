@@ -37,8 +37,8 @@ def mentions(text: str, *ids: int) -> bool:
 
 def without_mention(text: str, *ids: int) -> str:
     """The text without the mentions of these users and roles and the punctuation that set the first one off."""
-    text = re.sub(rf"^\s*{_any_of(ids)}\s*[:,]?\s*", "", text)
-    return re.sub(rf"[^\S\n]*{_any_of(ids)}", "", text).strip()
+    text = re.sub(rf"^\s*+{_any_of(ids)}\s*+[:,]?\s*+", "", text)
+    return re.sub(rf"(?<![^\S\n])[^\S\n]*+{_any_of(ids)}", "", text).strip()
 
 
 def _any_of(ids: Iterable[int]) -> str:

@@ -8,22 +8,26 @@ own dialect for the places that have no such block: notification texts, modals, 
 import re
 from collections.abc import Iterable, Sequence
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from bot.adapters import commonmark
 
 INVISIBLE = "\u200b"
 """A zero-width space: behind `@`, it keeps Slack from reading a mention, and people from seeing a difference."""
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
 _CONTROL = re.compile(
-    rf"{_OPEN}(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]+)(?:\|(?P<label>(?:(?!{_CLOSE})[^<>\n])*))?{_CLOSE}",
+    rf"{_OPEN}(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]++)(?:\|(?P<label>(?:(?!{_CLOSE})[^<>\n])*+))?+(?P<end>{_CLOSE})?",
     re.IGNORECASE,
 )
+"""Without an end it is none, and neither is what begins within it."""
 _CONTROL_LINK = re.compile(r"(?<=\]\()(?=<?(?:!(?:channel|here|everyone|subteam)\b|@[UW]\w{2}))", re.IGNORECASE)
 """Where the target of a link to `!channel` or `@U1` begins: Slack's dialect writes both as it writes a mention."""
 _ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|tel:)\S", re.IGNORECASE)
 _BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b)", re.IGNORECASE)
-_PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+_WIDEST_COLUMN = 60
+"""Columns of a table are padded to this width at most, so that one long cell does not lengthen every row."""
+_PARSER = commonmark.parser()
 
 
 def harmless(text: str) -> str:
@@ -46,6 +50,8 @@ def _quiet(text: str) -> str:
 
 
 def _defused(found: re.Match[str]) -> str:
+    if not found["end"]:
+        return found[0]
     name = (found["label"] or found["target"].rpartition("^")[2]).lstrip("@")
     return f"@{INVISIBLE}{name}"
 
@@ -108,7 +114,7 @@ def _table(inside: Sequence[Token]) -> list[str]:
             rows.append([])
         elif token.type == "inline":
             rows[-1].append(escaped(_plain(token.children or [])))
-    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(len(rows[0]))]
+    widths = [min(max(len(row[column]) for row in rows), _WIDEST_COLUMN) for column in range(len(rows[0]))]
     return [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
 
 

@@ -33,8 +33,8 @@ def mentions(text: str, user: str) -> bool:
 def without_mention(text: str, user: str) -> str:
     """Slack's text without the mentions of this user and the punctuation that set the first one off."""
     tag = rf"<@{re.escape(user)}(?:\|[^<>]*)?>"
-    text = re.sub(rf"^\s*{tag}\s*[:,]?\s*", "", text)
-    return re.sub(rf"[^\S\n]*{tag}", "", text).strip()
+    text = re.sub(rf"^\s*+{tag}\s*+[:,]?\s*+", "", text)
+    return re.sub(rf"(?<![^\S\n])[^\S\n]*+{tag}", "", text).strip()
 
 
 def _shown(found: re.Match[str]) -> str:

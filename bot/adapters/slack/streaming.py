@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 _PIECE = 2500
 _LIMIT = 11_000
 _LINK = re.compile(r"https?://", re.IGNORECASE)
+_LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
+"""Before a number that is no character's. `html.unescape` reads it all the same, and fails on very long ones."""
 _EMOJI_NAME = re.compile(r":[\w+'-]+:")
 _AT_ONCE_S = 0.0
 """An ordinary message now is better than a stream later."""
@@ -147,7 +149,7 @@ class Streamer:
 
 def _letters(text: str) -> str:
     """What is left of a text in whichever dialect: Slack keeps its own of what it streamed, with emoji by name."""
-    return "".join(filter(str.isalnum, _EMOJI_NAME.sub("", html.unescape(text))))
+    return "".join(filter(str.isalnum, _EMOJI_NAME.sub("", html.unescape(_LONG_REFERENCE.sub("", text)))))
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -9,7 +9,8 @@ class Board:
 
     def __init__(self) -> None:
         self._answers: list[str] = []
-        self._reactions: dict[tuple[str, str], list[str]] = {}
+        self._reactions: dict[tuple[str, str], dict[str, str]] = {}
+        """Of each person on each answer, in order: the emoji as it was put on, by what makes two spellings the same."""
         self._marks: dict[tuple[str, str], bool] = {}
 
     def add(self, message_id: str) -> int:
@@ -42,21 +43,20 @@ class Board:
 
     def react(self, message_id: str, person: str, emoji: str) -> bool:
         """Put an emoji on; False if this person's stands there already."""
-        standing = self._reactions.setdefault((message_id, person), [])
-        if any(same_emoji(emoji) == same_emoji(other) for other in standing):
+        standing = self._reactions.setdefault((message_id, person), {})
+        if (same := same_emoji(emoji)) in standing:
             return False
-        standing.append(emoji)
+        standing[same] = emoji
         return True
 
     def unreact(self, message_id: str, person: str, emoji: str) -> str | Refusal:
         """Take this person's emoji off (the latest for an empty one); the emoji as it was put on."""
-        standing = self._reactions.get((message_id, person), [])
-        wanted = [other for other in standing if not emoji or same_emoji(emoji) == same_emoji(other)]
-        if not wanted:
+        standing = self._reactions.get((message_id, person), {})
+        wanted = same_emoji(emoji) if emoji else next(reversed(standing), "")
+        if wanted not in standing:
             what = emoji or "emoji"
             return Refusal(f"there is no {what} by {person} on {self.label(message_id)}, so nothing to take back")
-        standing.remove(wanted[-1])
-        return wanted[-1]
+        return standing.pop(wanted)
 
     def mark(self, message_id: str, emoji: str, present: bool) -> bool:
         """Note the bot's own mark; False if that is how it stood."""

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeAlias
 
 from bot.adapters.terminal.reactions import reactions_in
+from memory.model.normal_form import normalised
 
 MAX_CHARACTERS = 32_000
 """Longest message; longer ones are refused whole rather than cut."""
@@ -200,7 +201,7 @@ def _export(rest: str) -> Typed:
 
 
 def _as(rest: str) -> Typed:
-    name = unicodedata.normalize("NFC", rest)
+    name = normalised("NFC", rest)
     if len(name) > _MAX_NAME or "/" in name or not name.isprintable():
         return Refusal(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
     return As(name)

@@ -70,12 +70,11 @@ class RichScreen:
 
 
 def _markdown(text: str) -> "Markdown":
-    from markdown_it import MarkdownIt
     from rich.markdown import Markdown
 
-    shown = visible(text)
-    markdown = Markdown(shown)
+    from bot.adapters import commonmark
+
+    markdown = Markdown("")
     # Rich drops HTML without a word; an answer about <b> must show its <b>. So HTML is parsed as the text it is.
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-    markdown.parsed = parser.parse(shown)
+    markdown.parsed = commonmark.parser().parse(visible(text))
     return markdown

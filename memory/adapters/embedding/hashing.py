@@ -1,7 +1,6 @@
 """An embedder without a model: texts that share words, word pairs and letter triples are close."""
 
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,6 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memory.model.normal_form import normalised
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -55,7 +56,7 @@ class HashingEmbedder:
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
-    folded = unicodedata.normalize("NFKC", text[:_LONGEST]).casefold()
+    folded = normalised("NFKC", text[:_LONGEST]).casefold()
     words = _WORD.findall(folded) or _SYMBOL.findall(folded)
     for word in words:
         yield f"w {word}", _WORD_WEIGHT

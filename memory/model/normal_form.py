@@ -1,0 +1,32 @@
+"""Unicode normal forms in linear time.
+
+Putting accents in order takes quadratic time in their number, and nothing else limits how many follow one letter.
+"""
+
+import re
+import unicodedata
+from typing import Literal
+
+MOST_MARKS = 30
+"""Combining characters in a row that are kept (Unicode Standard Annex 15, "Stream-Safe Text Format"); no language
+comes near it."""
+
+_HALF_WIDTH_MARKS = "\uff9e\uff9f"
+"""Letters that become combining characters in the compatibility forms."""
+_MAYBE_MARKS = re.compile(rf"(?:[^\w\x00-\x7f]|[{_HALF_WIDTH_MARKS}]){{{MOST_MARKS + 1},}}+")
+
+
+def normalised(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """`unicodedata.normalize`, without the combining characters beyond `MOST_MARKS` in a row."""
+    return unicodedata.normalize(form, text if text.isascii() else _MAYBE_MARKS.sub(_fewer, text))
+
+
+def _fewer(found: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for character in found[0]:
+        is_mark = unicodedata.combining(character) > 0 or character in _HALF_WIDTH_MARKS
+        marks = marks + 1 if is_mark else 0
+        if marks <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)

@@ -1,0 +1,219 @@
+"""Everything in the memory and at the bot's edges that reads people's text, the language models apart."""
+
+import asyncio
+import io
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from bot.adapters import attachments, naming, splitting, words
+from bot.adapters.discord import markdown as discord_markdown
+from bot.adapters.discord import plain as discord_plain
+from bot.adapters.discord import posting as discord_posting
+from bot.adapters.slack import blocks, mrkdwn, streaming
+from bot.adapters.slack import plain as slack_plain
+from bot.adapters.terminal import commands, reactions, rich_screen, screen
+from bot.adapters.terminal.board import Board
+from bot.adapters.terminal.lines import PipedLines
+from bot.app.log_format import SecretlessFormatter
+from bot.cli import table
+from bot.model import BotMessage
+from memory import emoji, importing, quarantine, rules
+from memory.adapters.embedding import HashingEmbedder
+from memory.adapters.secrets import FormatFinder
+from memory.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
+from memory.feedback import words as feedback_words
+from memory.feedback.similarity import SimilarityDetector
+from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Verdict, Visibility
+from memory.model.entry import ActionCall
+from memory.redaction import Redactor
+from memory.retrieval import consensus, given, lexical, prompt
+from tests.linear_time.target import Target
+
+_SCOPE = Scope(workspace="w", channel="c", person="p", visibility=Visibility.PUBLIC, place="#c")
+_AT = datetime(2026, 11, 22, tzinfo=UTC)
+_LESSON = "The password of the guest network is not on the board; it is room 5, page 12, in the well-known folder."
+
+
+def _episode(**said: str) -> Episode:
+    return Episode(
+        id="e", run_id="r", workspace="w", channel="c", person="p", visibility=Visibility.PUBLIC, created_at=_AT, **said
+    )
+
+
+def _detect(
+    lesson: Lesson = Lesson.REPEAT,
+    *,
+    output: str = _LESSON,
+    correction: str = "",
+    question: str = "where?",
+    answer: str,
+) -> object:
+    episode = _episode(goal="where is the guest network?", output=output, correction=correction, action="answer")
+    exemplar = Exemplar(
+        episode=episode,
+        verdict=Verdict.SUCCESS if lesson is Lesson.REPEAT else Verdict.FAILURE,
+        audience=Audience.PERSONAL,
+        context_score=1.0,
+        intent_score=0.9,
+        relevance=0.9,
+    )
+    similar = SimilarityDetector(detector=OverlapDetector(), similarity=lambda one, other: 0.5)
+    return similar.detect(exemplar, question, answer, "answer")
+
+
+_LANGUAGES = vocabulary.all_languages()
+
+
+def _answer(text: str) -> BotMessage:
+    return BotMessage(workspace="w", channel="c", text=text, is_answer=True, lessons=(text, "short"))
+
+
+def _named(text: str) -> object:
+    async def name_of(person: str) -> str:
+        return text
+
+    message = BotMessage(workspace="w", channel="c", text=text, people=("U1", "U2"))
+    return asyncio.run(naming.by_name(message, name_of))
+
+
+def _react(text: str) -> object:
+    """Every emoji of a line, or every word as if it were one, put on and taken off again."""
+    board = Board()
+    board.add("m")
+    put = reactions.reactions_in(text) or tuple(text.split())
+    for each in put:
+        board.react("m", "ana", each)
+    return [board.unreact("m", "ana", each) for each in put]
+
+
+def _read_lines(text: str) -> object:
+    async def read() -> int:
+        lines = PipedLines(io.BytesIO(text.encode(errors="replace")))
+        count = 0
+        while await lines.read("ana") is not None:
+            count += 1
+        return count
+
+    return asyncio.run(read())
+
+
+def _log(text: str) -> object:
+    return SecretlessFormatter("%(message)s").format(logging.makeLogRecord({"msg": text}))
+
+
+def _rendered(text: str) -> object:
+    from rich.console import Console
+
+    Console(file=io.StringIO(), force_terminal=True, width=80).print(rich_screen._markdown(text))
+    return None
+
+
+def _table(text: str) -> object:
+    table.print_table(["one", "two"], [[text, text]])
+    return None
+
+
+def _rule(text: str) -> object:
+    lessons = [_episode(goal=f"{text} {number}", output=text, correction=text, action="answer") for number in (1, 2)]
+    return [rules.told(rule, lessons, 2) for rule in rules.rules_of("w", lessons, 2)]
+
+
+_TARGETS: dict[str, Callable[[str], object]] = {
+    # memory/feedback
+    "words.clauses": feedback_words.clauses,
+    "words.terms": lambda text: feedback_words.terms(text, _LANGUAGES),
+    "words.says_something": feedback_words.says_something,
+    "words.has_words": feedback_words.has_words,
+    "words.content_words": feedback_words.content_words,
+    "vocabulary.fold": vocabulary.fold,
+    "vocabulary.languages_of": lambda text: vocabulary.languages_of([text, text]),
+    "polarity.simplified": lambda text: polarity.simplified(text, _LANGUAGES),
+    "polarity.Denials": lambda text: polarity.Denials(text, _LANGUAGES),
+    "polarity.admits_ignorance": lambda text: polarity.admits_ignorance(text, _LANGUAGES),
+    "polarity.stance": lambda text: polarity.stance(text, _LANGUAGES),
+    "detector, question": lambda text: _detect(question=text, answer=_LESSON),
+    "detector, lesson and answer": lambda text: _detect(output=text, answer=f"not {text[: len(text) // 2]} 7 {text}"),
+    "detector, mistake and correction": lambda text: _detect(
+        Lesson.AVOID, output=text, correction=text[len(text) // 2 :], question="where is it?", answer=f"{text} 12 rooms"
+    ),
+    "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
+    "keyword detector, both": lambda text: KeywordDetector().match(text, text[::-1]),
+    # memory/retrieval
+    "lexical.likeness": lambda text: lexical.likeness(text, text[::-1]),
+    "prompt.neutralise": prompt.neutralise,
+    "prompt.escapes": prompt.escapes,
+    "prompt.indented": prompt.indented,
+    "prompt.shown_line": lambda text: prompt.shown_line(text, 80),
+    "prompt.lesson_lines": lambda text: prompt.lesson_lines(
+        1, Lesson.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
+    ),
+    "consensus.says_the_same": lambda text: consensus.says_the_same(
+        _episode(goal="a", output=text), _episode(goal=text, output=text[::-1])
+    ),
+    "consensus.is_same_question": lambda text: consensus.is_same_question(
+        _episode(goal=text), _episode(goal=text[::-1]), lambda one, other: 0.5
+    ),
+    "given.action_signature": lambda text: given.action_signature("click", element_text=text, value=text),
+    # the rest of the memory
+    "Redactor.text": Redactor().text,
+    "Redactor.text with formats": Redactor(FormatFinder()).text,
+    "Redactor.value": lambda text: Redactor().value({text: text, "a": [text]}),
+    "FormatFinder.find": FormatFinder().find,
+    "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
+    "emoji.spellings": emoji.spellings,
+    "EmojiMap.value": emoji.DEFAULT_EMOJI.value,
+    "rules": _rule,
+    "ActionCall.parse": ActionCall.parse,
+    "ActionCall.parse, arguments": lambda text: ActionCall.parse(f"fill({text})"),
+    "ActionCall.parse, quoted": lambda text: ActionCall.parse(f"fill('{text}, b)"),
+    "importing.read_export": lambda text: importing.read_export(json.dumps([{"goal": text, text: 1}])),
+    "HashingEmbedder": lambda text: HashingEmbedder().embed([text]),
+    # bot/adapters
+    "splitting.split, 100": lambda text: splitting.split(text, 100),
+    "splitting.split, 2000": lambda text: splitting.split(text, 2000),
+    "splitting.split, 10000": lambda text: splitting.split(text, 10_000),
+    "attachments.made_of": lambda text: attachments.made_of("a", "text/plain", text.encode(errors="replace")),
+    "naming.by_name": _named,
+    "words.command_in": words.command_in,
+    "words.command_in, purge": lambda text: words.command_in(f"purge {text}"),
+    "words.command_in, correct": lambda text: words.command_in(f"correct: {text}"),
+    "words.slash_command": words.slash_command,
+    "Slack, harmless": mrkdwn.harmless,
+    "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
+    "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),
+    "Slack, message_blocks": lambda text: blocks.message_blocks(_answer(text)),
+    "Slack, fallback_text": lambda text: blocks.fallback_text(_answer(text), 20_000),
+    "Slack, sections": blocks.sections,
+    "Slack, streamed pieces": lambda text: list(streaming._pieces(text)),
+    "Slack, letters": streaming._letters,
+    "Slack, plain": slack_plain.plain,
+    "Slack, as_command": lambda text: slack_plain.as_command(f"purge {text}"),
+    "Slack, mentions": lambda text: slack_plain.mentions(text, "U1"),
+    "Slack, without_mention": lambda text: slack_plain.without_mention(text, "U1"),
+    "Discord, to_discord": discord_markdown.to_discord,
+    "Discord, to_discord of code": lambda text: discord_markdown.to_discord(f"- a\n  ```\n{text}\n> b"),
+    "Discord, quietly": discord_markdown.to_discord_quietly,
+    "Discord, one_line": lambda text: discord_markdown.one_line(text, 200),
+    "Discord, in_parts": discord_posting.in_parts,
+    "Discord, without_small_print": discord_posting.without_small_print,
+    "Discord, plain": lambda text: discord_plain.plain(text, {"1": text}),
+    "Discord, as_command": lambda text: discord_plain.as_command(f"purge {text}", {}),
+    "Discord, mentions": lambda text: discord_plain.mentions(text, 1, 2),
+    "Discord, without_mention": lambda text: discord_plain.without_mention(text, 1, 2),
+    "terminal, parse": commands.parse,
+    "terminal, parse a command": lambda text: commands.parse(f"/{text}"),
+    "terminal, parse an argument": lambda text: [commands.parse(f"/{name} {text}") for name in ("react", "why", "as")],
+    "terminal, reactions_in": reactions.reactions_in,
+    "terminal, Board": _react,
+    "terminal, lines": _read_lines,
+    "terminal, one_line": screen.one_line,
+    "terminal, Markdown": rich_screen._markdown,
+    "terminal, Markdown on screen": _rendered,
+    # bot/app and bot/cli
+    "log line": _log,
+    "table": _table,
+}
+
+TARGETS = tuple(Target(name, run) for name, run in _TARGETS.items())
