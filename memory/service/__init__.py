@@ -119,6 +119,9 @@ class Memory:
             clean=core.redactor.text,
             shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=clock())],
         )
+        self._finish_erasures()
+
+    def _finish_erasures(self) -> None:
         try:
             self.privacy.finish()
         except StoreUnavailable as error:
