@@ -15,6 +15,7 @@ from memory.model import (
     EpisodeStatus,
     EventKind,
     LinkKind,
+    Origin,
     Progress,
     Verdict,
     Verdicts,
@@ -407,15 +408,16 @@ class StoreContract(StoreCase):
             assert sorted(e.id for e in tx.episodes.search("w", wanted)) == list(found)
             assert tx.episodes.count("w", wanted) == len(found)
 
-    def test_attempts_ignore_case_and_spaces_and_count_roots(self, store: Store) -> None:
+    def test_attempts_ignore_case_and_spaces_and_are_those_of_roots(self, store: Store) -> None:
         with store.write() as tx:
             goals: dict[str, dict[str, Any]] = {
-                "a": {"goal": " What  TIME\nis it "},
+                "a": {"goal": " What  TIME\nis it ", "rep": 2},
                 "b": {"goal": "what time is it"},
-                "c": {"goal": "what time is it", "parent_id": "a"},
-                "d": {"goal": "what time is it", "person": "bo"},
-                "e": {"goal": "what time is it", "channel": "C2"},
-                "f": {"goal": "what time is it?"},
+                "c": {"goal": "what time is it", "parent_id": "a", "rep": 3},
+                "d": {"goal": "what time is it", "person": "bo", "rep": 4},
+                "e": {"goal": "what time is it", "channel": "C2", "rep": 5},
+                "f": {"goal": "what time is it?", "rep": 6},
+                "g": {"goal": "what time is it", "origin": Origin.TAUGHT, "rep": 7},
             }
             for name, changes in goals.items():
                 tx.episodes.put(episode(name, **changes))
@@ -461,6 +463,7 @@ class StoreContract(StoreCase):
         with store.read() as tx:
             expected = [link("e1", "e2", LinkKind.CORRECTS), link("e1", "e2"), link("e2", "e1")]
             assert tx.episodes.links("w", ["e1", "e2"]) == expected
+            assert tx.episodes.links("w", ["e2"], LinkKind.CORRECTS) == expected[:1]
             assert tx.episodes.links("w", ["e3"]) == []
         with store.write() as tx:
             tx.episodes.remove_link(link("e1", "e2"))

@@ -18,6 +18,7 @@ from memory.model import (
     EventKind,
     Incoming,
     LedgerEntry,
+    LinkKind,
     Outgoing,
     Progress,
     Reaction,
@@ -29,7 +30,7 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.retrieval.config import RetrievalConfig
-from tests.store_samples import episode
+from tests.store_samples import episode, link
 from tests.world import START, World, scope
 
 W = "terminal:w"
@@ -126,6 +127,27 @@ def test_a_reaction_costs_the_same_however_often_its_voter_was_proven_right_or_w
                 tx.teaching.set_evidence(W, proven.run_id, [proven])
         answer = world.ask(f"question number {numbers.stop}")
         costs.append(steps.of(lambda answer=answer: world.react(answer, by="bob")))
+    assert costs[1] == pytest.approx(costs[0], rel=0.05)
+
+
+def test_a_question_costs_the_same_however_often_it_was_asked_and_joined_to_one_lesson(store: SqlStore) -> None:
+    world, steps = World(store), Steps(store)
+    goal = "how do I reset the router?"
+    lesson = world.ask(goal, "hold the button")
+    world.react(lesson)
+    world.correct(world.ask(goal, "kick it"), "hold the button for long")  # a mistake, whose corrections are looked up
+    costs = []
+    for numbers in (range(FEW), range(FEW, LESSONS)):
+        with store.write() as tx:
+            for number in numbers:
+                name = f"e{number:05}"
+                tx.episodes.put(episode(name, W, goal=goal, channel="c1", run_id=f"r{number}", rep=number))
+                for keeper in (lesson.id, *world.recalled(goal)):
+                    tx.episodes.add_link(link(name, keeper, LinkKind.SAME_GOAL, W))
+        answers = []
+        costs.append(steps.of(lambda answers=answers: answers.append(world.ask(goal, "hold the button"))))
+        costs[-1] += steps.of(lambda answers=answers: world.memory.recording.lessons_used(W, answers[0].run_id))
+        assert answers[0].rep == numbers.stop
     assert costs[1] == pytest.approx(costs[0], rel=0.05)
 
 

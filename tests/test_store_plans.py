@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from memory.adapters.sql import SqlStore
-from memory.model import EventKind
+from memory.model import EventKind, LinkKind
 from memory.ports import EpisodeFilter
 from tests.store_contract import CHANGES
 from tests.store_samples import MODEL, NOW, fill, nearest, unit, vote
@@ -54,6 +54,8 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.episodes.attempts("w", "ana", "C1", "goal")
         tx.episodes.vectors("w", ["e1"])
         tx.episodes.links("w", ["e1", "e2"])
+        tx.episodes.links("w", ["e1", "e2"], LinkKind.CORRECTS)
+        tx.upkeep.rules("w", ["rule1"])
         tx.log.of_episode("w", "e1")
         tx.log.of_run("w", "r1")
         tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, Vector, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Vector, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +89,9 @@ class EpisodeTable(Protocol):
         ...
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
-        """How many runs this person started in this channel with this goal, ignoring case and spaces.
+        """The highest `rep` of the runs this person started in this channel with this goal, ignoring case and spaces.
 
-        Lessons that a person wrote are no attempts.
+        0 if there is none. Lessons that a person wrote are no attempts. Costs the same however many there are.
         """
         ...
 
@@ -156,6 +156,6 @@ class EpisodeTable(Protocol):
         """Remove an edge if it is there."""
         ...
 
-    def links(self, workspace: str, episode_ids: Iterable[str]) -> list[Link]:
-        """Every edge that touches one of these episodes."""
+    def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
+        """Every edge, or every one of this kind, that touches one of these episodes."""
         ...

@@ -68,8 +68,8 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
 
     What upkeep put away still stands. Without any, what the episode was imported with holds again.
     """
-    links = tx.episodes.links(failed.workspace, [failed.id])
-    ids = [link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id == failed.id]
+    links = tx.episodes.links(failed.workspace, [failed.id], LinkKind.CORRECTS)
+    ids = [link.from_id for link in links if link.to_id == failed.id]
     standing = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
@@ -89,8 +89,8 @@ def restore_texts(tx: Transaction, lesson: Episode, actor: str, now: datetime) -
 
 def corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
     """The answers a lesson says to have been wrong."""
-    links = tx.episodes.links(lesson.workspace, [lesson.id])
-    ids = [link.to_id for link in links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
+    links = tx.episodes.links(lesson.workspace, [lesson.id], LinkKind.CORRECTS)
+    ids = [link.to_id for link in links if link.from_id == lesson.id]
     return list(tx.episodes.get_many(lesson.workspace, ids).values())
 
 

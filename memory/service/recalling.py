@@ -262,7 +262,7 @@ def _settled(tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...]) -> 
 
 def corrections_for(tx: Transaction, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
     """The corrections of each of these episodes that are approved where this person looks, the newest last."""
-    links = [link for link in tx.episodes.links(scope.workspace, episode_ids) if link.kind is LinkKind.CORRECTS]
+    links = tx.episodes.links(scope.workspace, episode_ids, LinkKind.CORRECTS)
     lessons = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
     named = partitions_for(scope)
     seen: dict[str, list[Episode]] = {}

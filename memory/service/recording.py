@@ -299,9 +299,7 @@ class Recording:
                 workspace, [each.id for each in episodes.values() if not each.verdict.is_validated]
             )
             corrected = {
-                link.to_id
-                for link in tx.episodes.links(workspace, best)
-                if link.kind is LinkKind.CORRECTS and link.from_id in best
+                link.to_id for link in tx.episodes.links(workspace, best, LinkKind.CORRECTS) if link.from_id in best
             }
         used = [
             UsedLesson(

@@ -10,7 +10,7 @@ from memory.adapters.inmemory.state import Access
 from memory.adapters.shelf import Shelf, search
 from memory.adapters.storable import goal_key, half, plain, storable
 from memory.errors import NotFound
-from memory.model import Episode, Link, Origin
+from memory.model import Episode, Link, LinkKind, Origin
 from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Episodes:
             return is_run and here and goal_key(episode.goal) == wanted
 
         wanted = goal_key(goal)
-        return len(self._where(workspace, is_attempt))
+        return max((episode.rep for episode in self._where(workspace, is_attempt)), default=0)
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
         state = self._access.changing
@@ -166,12 +166,12 @@ class Episodes:
     def remove_link(self, link: Link) -> None:
         self._access.changing.links.pop((link.workspace, link.from_id, link.to_id, link.kind), None)
 
-    def links(self, workspace: str, episode_ids: Iterable[str]) -> list[Link]:
+    def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
         wanted = set(episode_ids)
         found = [
             link
             for key, link in self._access.state.links.items()
-            if key[0] == workspace and (link.from_id in wanted or link.to_id in wanted)
+            if key[0] == workspace and (link.from_id in wanted or link.to_id in wanted) and kind in (None, link.kind)
         ]
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
 

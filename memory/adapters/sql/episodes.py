@@ -21,7 +21,7 @@ from memory.adapters.sql.tables import (
 )
 from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
-from memory.model import Episode, Link, Origin, Usage, Verdicts
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
 from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _PUT = put_statement(episodes)
 _GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
 _GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
 _OF_RUN = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id == bindparam("run")).order_by(_t.step_number, _t.id)
-_ATTEMPTS = select(func.count()).where(
+_ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
     _t.person == bindparam("person"),
     _t.channel == bindparam("channel"),
@@ -216,11 +216,13 @@ class Episodes:
         edge = {"w": link.workspace, "source": link.from_id, "target": link.to_id, "what": link.kind}
         self._session.run(_REMOVE_LINK, edge)
 
-    def links(self, workspace: str, episode_ids: Iterable[str]) -> list[Link]:
+    def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
         found: set[Link] = set()
+        wanted = select(links).where(links.c.workspace == workspace)
+        if kind is not None:
+            wanted = wanted.where(links.c.kind == kind)
         for ids in chunks(set(episode_ids), ID_LIMIT):
-            touches = or_(links.c.from_id.in_(ids), links.c.to_id.in_(ids))
-            rows = self._session.rows(select(links).where(links.c.workspace == workspace, touches))
+            rows = self._session.rows(wanted.where(or_(links.c.from_id.in_(ids), links.c.to_id.in_(ids))))
             found.update(Link(**row._mapping) for row in rows)
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
 

@@ -90,7 +90,7 @@ episodes = Table(
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),
-    Index(None, "workspace", "person", "channel", "goal_digest"),
+    Index("ix_episodes_attempts", "workspace", "person", "channel", "goal_digest", "parent_id", "origin", "rep"),
 )
 
 channels = Table(
@@ -153,7 +153,7 @@ links = Table(
     ForeignKeyConstraint(
         ["workspace", "to_id"], ["episodes.workspace", "episodes.id"], name="fk_links_to_episodes", ondelete="CASCADE"
     ),
-    Index(None, "workspace", "to_id"),
+    Index(None, "workspace", "to_id", "kind"),
     sqlite_with_rowid=False,
 )
 

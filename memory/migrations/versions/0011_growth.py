@@ -1,4 +1,4 @@
-"""How often each person was proven right and wrong, counted."""
+"""What is looked up with every message and every vote, so that it costs the same however much there is."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,8 @@ revision = "0011"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
+
+_GOAL = ["workspace", "person", "channel", "goal_digest"]
 
 
 def upgrade() -> None:
@@ -24,7 +26,15 @@ def upgrade() -> None:
         'INSERT INTO trust_records (workspace, actor, "right", wrong) '
         "SELECT workspace, actor, sum(agrees), sum(1 - agrees) FROM trust_evidence GROUP BY workspace, actor"
     )
+    op.drop_index("ix_episodes_workspace_person_channel_goal_digest", "episodes")
+    op.create_index("ix_episodes_attempts", "episodes", [*_GOAL, "parent_id", "origin", "rep"])
+    op.drop_index("ix_links_workspace_to_id", "links")
+    op.create_index("ix_links_workspace_to_id_kind", "links", ["workspace", "to_id", "kind"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_links_workspace_to_id_kind", "links")
+    op.create_index("ix_links_workspace_to_id", "links", ["workspace", "to_id"])
+    op.drop_index("ix_episodes_attempts", "episodes")
+    op.create_index("ix_episodes_workspace_person_channel_goal_digest", "episodes", _GOAL)
     op.drop_table("trust_records")
