@@ -114,3 +114,9 @@ def test_deep_nesting_is_only_malformed() -> None:
     chosen = choice("Act: clock " + '{"a":' * 100_000)
     assert isinstance(chosen, Act)
     assert chosen.calls[0].arguments is None
+
+
+def test_a_number_of_too_many_digits_is_only_malformed() -> None:
+    chosen = choice('Act: clock {"a": ' + "1" * 5_000 + "}")
+    assert isinstance(chosen, Act)
+    assert chosen.calls[0].arguments is None

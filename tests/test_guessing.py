@@ -293,6 +293,7 @@ def test_what_people_wrote_is_delimited_data() -> None:
         ('{"outcome": "excellent"}', None),
         ("good", None),
         ("{broken}", None),
+        ("{" + '"outcome": ' + "[" * 100_000 + "}", None),
         ("", None),
     ],
 )

@@ -131,6 +131,9 @@ def test_no_place_breaks_the_clock(text: str) -> None:
         ("7/2", "7 / 2 = 3.5"),
         ("sin(pi/2)", "sin(pi / 2) = 1"),
         ("factorial(20)", "factorial(20) = 2432902008176640000"),
+        ("round(1250, -2)", "round(1250,-2) = 1200"),
+        ("round(5, -500)", "round(5,-500) = 0"),
+        ("round(5.25, 500)", "round(5.25, 500) = 5.25"),
     ],
 )
 async def test_calculations(typed: str, said: str) -> None:
@@ -149,6 +152,7 @@ async def test_calculations(typed: str, said: str) -> None:
         ("9999**99999999", "too large"),
         ("factorial(1000)", "too large"),
         ("2e400", "too large"),
+        ("10**300 * 10**60", "too large"),
         ("exp(1000)", "too large"),
         ("(-8)**0.5", "not real"),
         ("log(-1)", "no result"),

@@ -128,6 +128,16 @@ def test_long_paragraphs_are_cut_at_sentences_then_spaces() -> None:
     assert [len(chunk.text) for chunk in chunk_document("x" * 2_000, is_markdown=False)] == [800, 800, 400]
 
 
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [("# A  b ##", "A b"), ("# A#", "A"), ("# #", "#"), ("#  ", ""), (f"# {'a' * 300}", "a" * 200)],
+)
+def test_what_a_heading_says(line: str, heading: str) -> None:
+    """Every passage carries it, so that a long one is cut."""
+    (chunk,) = chunk_document(f"{line}\ntext", is_markdown=True)
+    assert " ".join(chunk.heading.split()) == heading
+
+
 @given(st.text(alphabet="ab .\n#`", max_size=3_000), st.booleans())
 def test_chunks_are_short_and_lose_no_word(text: str, is_markdown: bool) -> None:
     chunks = chunk_document(text, is_markdown=is_markdown)

@@ -22,6 +22,7 @@ SHAPES: tuple[Shape, ...] = (
     *(Shape(f"time in {count} letters", _exactly(f"what time is it in {_letters(count)}")) for count in (24, 34, 1000)),
     Shape("trace id", _exactly("trace id 00000000000000000000000000000abc")),
     Shape("order with a letter", _exactly("find order 20261122093000123456789012X")),
+    Shape("rounding to many places", _exactly("round(5, -10**9)")),
     Shape("asked nicely, again and again", _grown("", "can you please ", "!")),
     Shape("asked nicely, and to do nothing", _grown("tell me a and ", "would you please ", "X")),
     Shape("numbers with commas", _grown("", "1,", "1X")),

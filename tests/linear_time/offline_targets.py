@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import numpy as np
 from pydantic_ai import messages as vendor
@@ -117,7 +118,7 @@ TARGETS: tuple[Target, ...] = (
     Target("place", find_place),
     Target("expression", find_expression),
     Target("without expression", without_expression),
-    *(Target(f"arguments of {tool.name}", lambda text, tool=tool: fill(tool.parameters, text)) for tool in OFFERED),
+    *(Target(f"arguments of {tool.name}", partial(fill, tool.parameters)) for tool in OFFERED),
     Target("arguments of other types", lambda text: fill(_SCHEMA, text)),
     Target("arguments, listed key", lambda text: fill(OFFERED[3].parameters, text, ["door code", text])),
     Target("split, parts stand alone", lambda text: split(text, lambda _: True)),

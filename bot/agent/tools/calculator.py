@@ -3,6 +3,7 @@
 import math
 import operator
 import re
+import sys
 from ast import Add, Div, FloorDiv, Mod, Mult, Pow, Sub, UAdd, USub
 from collections.abc import Callable, Mapping
 
@@ -158,7 +159,7 @@ def _evaluated(expression: str) -> float:
         raise ToolRetry(_not_arithmetic(expression)) from error
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ToolRetry(_not_arithmetic(expression))
-    if isinstance(value, float) and not math.isfinite(value):
+    if not abs(value) <= sys.float_info.max:  # not a number is not either
         raise ToolRetry(f"The result is too large: I calculate up to {_MAX_DIGITS} digits.")
     return value
 
