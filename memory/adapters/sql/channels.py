@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import Label, Table, bindparam, select
 
+from memory.adapters.sql.delivery_tables import channels
 from memory.adapters.sql.session import Session, put_statement, row_of
-from memory.adapters.sql.tables import channels
 from memory.model import Channel
 
 _c = channels.c

@@ -10,6 +10,7 @@ from sqlalchemy import select, union
 from memory.adapters.sql import index
 from memory.adapters.sql.channels import Channels
 from memory.adapters.sql.deliveries import Deliveries
+from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import Episodes
 from memory.adapters.sql.faults import may_write, read_only, translated
@@ -18,7 +19,7 @@ from memory.adapters.sql.retrievals import Retrievals
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
 from memory.adapters.sql.steps import ShortMemories, Steps
-from memory.adapters.sql.tables import episodes, incoming, outgoing
+from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching import Teaching
 from memory.adapters.sql.upkeep import Upkeep
 from memory.adapters.sql.world import World

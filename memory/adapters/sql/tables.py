@@ -1,4 +1,4 @@
-"""The tables of episodes, the log, recall, teaching and deliveries.
+"""The tables of episodes, the log and recall.
 
 Keys start with the workspace; narrow columns come first and long texts last, so lists stay cheap. The migrations in
 `memory.migrations` make the same tables; a test compares the two.
@@ -6,12 +6,10 @@ Keys start with the workspace; narrow columns come first and long texts last, so
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     ForeignKeyConstraint,
     Index,
     PrimaryKeyConstraint,
-    SmallInteger,
     Table,
     UniqueConstraint,
     text,
@@ -26,8 +24,6 @@ from memory.model import (
     Lesson,
     LinkKind,
     Origin,
-    Progress,
-    Role,
     Signal,
     Termination,
     Verdict,
@@ -91,17 +87,6 @@ episodes = Table(
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),
     Index("ix_episodes_attempts", "workspace", "person", "channel", "goal_digest", "parent_id", "origin", "rep"),
-)
-
-channels = Table(
-    "channels",
-    metadata,
-    short("workspace"),
-    short("channel"),
-    Column("visibility", Word(Visibility), nullable=False),
-    Column("since", Moment, nullable=False),
-    PrimaryKeyConstraint("workspace", "channel"),
-    sqlite_with_rowid=False,
 )
 
 episode_vectors = Table(
@@ -204,72 +189,8 @@ counters = Table(
     sqlite_with_rowid=False,
 )
 
-reactions = Table(
-    "reactions",
-    metadata,
-    short("workspace"),
-    short("channel"),
-    short("message_id"),
-    short("node_id"),
-    short("actor"),
-    short("source"),
-    Column("value", SmallInteger, nullable=False),
-    Column("role", Word(Role), nullable=False),
-    Column("at", Moment, nullable=False),
-    short("run_id"),
-    Column("is_active", Boolean, nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    short("event_id"),
-    PrimaryKeyConstraint("workspace", "channel", "message_id", "node_id", "actor", "source"),
-    Index(None, "workspace", "run_id"),
-    Index(None, "workspace", "actor"),
-    sqlite_with_rowid=False,
-)
-
-votes = Table(
-    "votes",
-    metadata,
-    short("workspace"),
-    short("run_id"),
-    short("node_id"),
-    short("actor"),
-    Column("role", Word(Role), nullable=False),
-    Column("value", SmallInteger, nullable=False),
-    Column("at", Moment, nullable=False),
-    short("source"),
-    short("event_id"),
-    Column("is_limited", Boolean, nullable=False),
-    PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
-    Index(None, "workspace", "actor", "at"),
-    sqlite_with_rowid=False,
-)
-
 # What administrators' votes prove about the other voters of a run: a fold of its votes, kept to be counted by person.
-trust_evidence = Table(
-    "trust_evidence",
-    metadata,
-    short("workspace"),
-    short("run_id"),
-    short("node_id"),
-    short("actor"),
-    Column("agrees", Boolean, nullable=False),
-    PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
-    Index(None, "workspace", "actor"),
-    sqlite_with_rowid=False,
-)
-
 # How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
-trust_records = Table(
-    "trust_records",
-    metadata,
-    short("workspace"),
-    short("actor"),
-    number("right"),
-    number("wrong"),
-    PrimaryKeyConstraint("workspace", "actor"),
-    sqlite_with_rowid=False,
-)
-
 # Only episodes that are in quarantine have a row.
 quarantines = Table(
     "quarantines",
@@ -295,82 +216,7 @@ borrowed_words = Table(
     sqlite_with_rowid=False,
 )
 
-ledger = Table(
-    "ledger",
-    metadata,
-    short("workspace"),
-    short("channel"),
-    short("message_id"),
-    short("run_id"),
-    number("part"),
-    Column("posted_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    PrimaryKeyConstraint("workspace", "channel", "message_id"),
-    Index(None, "workspace", "run_id"),
-    Index(None, "workspace", "channel", "posted_at"),
-    Index(None, "expires_at"),
-    sqlite_with_rowid=False,
-)
-
-incoming = Table(
-    "incoming",
-    metadata,
-    short("workspace"),
-    short("event_id"),
-    short("channel"),
-    short("message_id"),
-    short("thread"),
-    short("person"),
-    Column("visibility", Word(Visibility), nullable=False),
-    Column("progress", Word(Progress), nullable=False),
-    Column("at", Moment, nullable=False),
-    short("run_id"),
-    short("place"),
-    number("crashes"),
-    number("kills"),
-    prose("text"),
-    PrimaryKeyConstraint("workspace", "event_id"),
-    Index(None, "workspace", "run_id"),
-    Index(None, "workspace", "person", "channel", "at"),
-    Index(None, "progress", "workspace", "at"),
-    Index(
-        "uq_incoming_message",
-        "workspace",
-        "channel",
-        "message_id",
-        unique=True,
-        sqlite_where=text("message_id != ''"),
-    ),
-)
-
 # Only messages that try another person's question again have a row.
-incoming_askers = Table(
-    "incoming_askers",
-    metadata,
-    short("workspace"),
-    short("event_id"),
-    short("person"),
-    PrimaryKeyConstraint("workspace", "event_id"),
-    ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
-    Index(None, "workspace", "person"),
-    sqlite_with_rowid=False,
-)
-
-outgoing = Table(
-    "outgoing",
-    metadata,
-    short("workspace"),
-    short("run_id"),
-    number("part"),
-    short("channel"),
-    short("thread"),
-    short("message_id"),
-    Column("sent_at", Moment, nullable=True),
-    prose("text"),
-    PrimaryKeyConstraint("workspace", "run_id", "part"),
-    Index(None, "workspace", "channel", "thread"),
-)
-
 retrievals = Table(
     "retrievals",
     metadata,
