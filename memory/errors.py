@@ -5,6 +5,7 @@
     ├─ Conflict            the write contradicts what is stored
     ├─ InvalidInput        the caller's text, number or name cannot be accepted; a `ValueError` too
     ├─ StoreUnavailable *  the database cannot be opened, read or written now
+    │  ├─ StoreFull *      its disk has no room left
     │  ├─ StoreReadOnly    the file or its folder refuses writes
     │  ├─ NotADatabase     the file is something else, or is damaged
     │  └─ SchemaMismatch   the database is older or newer than this code
@@ -40,6 +41,10 @@ class StoreUnavailable(MemoryFault):
     """The database cannot be opened, read or written at the moment."""
 
     retryable = True
+
+
+class StoreFull(StoreUnavailable):
+    """The disk of the database has no room left."""
 
 
 class StoreReadOnly(StoreUnavailable):

@@ -189,6 +189,17 @@ class WorldContract(StoreCase):
                 ("related", "ana"),
             ]
 
+    def test_the_id_of_a_revision_is_known_for_one_person_and_field(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.world.put_field(field("t1", "status"))
+            tx.world.put_field(field("t2"))
+            for other in ({"person": "bob"}, {"name": "status"}, {"topic_id": "t2"}):
+                assert tx.world.add_revision(revision("o1", **other))
+                assert not tx.world.add_revision(revision("o1", **other))
+        with store.read() as tx:
+            assert [each.id for each in tx.world.revisions("w", ["t1", "t2"])] == ["o1"] * 4
+
     def test_nothing_hangs_in_the_air(self, store: Store) -> None:
         attempts: list[Callable[[Transaction], object]] = [
             lambda tx: tx.world.put_vector("w", "none", MODEL, np.array([1.0])),

@@ -170,7 +170,9 @@ def test_stats_doctor_migrate_and_check(looks: Mapping[str, Finished], memories:
     assert (counts["episodes"], counts["answers"], counts["origin.correction"]) == (6, 3, 1)
     assert looks["stats"].out.startswith(f"{WORKSPACE}\n")
     findings = looks["doctor --json"].json()
-    assert [finding["code"] for finding in findings] == [*(f"GB00{number}" for number in range(1, 9)), "GB020", "GB030"]
+    assert [finding["code"] for finding in findings] == [
+        *(f"GB00{number}" for number in range(1, 9)), "GB011", "GB012", "GB020", "GB030",
+    ]  # fmt: skip
     assert all(set(finding) == {"code", "what", "ok", "remedy"} and finding["ok"] for finding in findings)
     assert [line.split()[:2] for line in looks["doctor"].out.splitlines()] == [
         [finding["code"], "ok"] for finding in findings

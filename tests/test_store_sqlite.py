@@ -21,6 +21,7 @@ from memory.errors import (
     MemoryFault,
     NotADatabase,
     SchemaMismatch,
+    StoreFull,
     StoreReadOnly,
     StoreUnavailable,
 )
@@ -410,7 +411,7 @@ def _sqlite_error(statements: list[str]) -> sqlite3.Error:
     ("statements", "kind", "words"),
     [
         (["PRAGMA max_page_count=2", "CREATE TABLE t (x)", "INSERT INTO t VALUES (zeroblob(99999))"],
-         StoreUnavailable, "is full"),
+         StoreFull, "is full"),
         (["CREATE TABLE t (x PRIMARY KEY)", "INSERT INTO t VALUES (1), (1)"], Conflict, "contradicting"),
         (["CREATE TABLE t (x)", "PRAGMA query_only=ON", "INSERT INTO t VALUES (1)"], StoreReadOnly, "read-only"),
         (["SELECT * FROM nothing"], StoreUnavailable, "goodbot doctor"),

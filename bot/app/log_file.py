@@ -3,12 +3,53 @@
 import atexit
 import logging
 import sys
+from contextlib import suppress
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TextIO
 
 from bot.app.log_format import SecretlessFormatter
 from bot.config import Settings
+from memory.adapters.private_files import make_folder, narrow, open_private
+
+_BYTES = 5_000_000
+_ROTATED = 3
+_LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+class LogFile(RotatingFileHandler):
+    """A log that only its user may read. What cannot be written is said once on stderr, in one line."""
+
+    def __init__(self, path: Path, *, delay: bool = False) -> None:
+        self._has_failed = False
+        super().__init__(
+            path, maxBytes=_BYTES, backupCount=_ROTATED, encoding="utf-8", errors="backslashreplace", delay=delay
+        )
+        self.setFormatter(SecretlessFormatter(_LINE))
+        for number in range(1, _ROTATED + 1):
+            narrow(Path(f"{self.baseFilename}.{number}"))
+
+    def _open(self) -> TextIO:  # type: ignore[override]  # a text file, as the base class opens it
+        make_folder(Path(self.baseFilename).parent)
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=open_private)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
+        """Say it once: the disk is full, the folder is gone."""
+        if not self._has_failed:
+            self._has_failed = True
+            _complain(f"lines of the log are lost: {self.baseFilename}: {_reason(sys.exc_info()[1])}")
+
+
+class ServiceLog(logging.StreamHandler[TextIO]):
+    """The log on stderr. When nobody reads that any more, there is nobody to tell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(SecretlessFormatter(_LINE))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
+        """Nothing."""
 
 
 def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
@@ -21,9 +62,7 @@ def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
     for name in ("bot", "memory"):
         logging.getLogger(name).setLevel(settings.log.level.upper())
     # A service has no screen to keep clean, and its host collects what it writes there.
-    handlers = [*_file(settings.log.file), *([logging.StreamHandler()] if to_stderr else [])]
-    for handler in handlers:
-        handler.setFormatter(SecretlessFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handlers = [*_file(Path(settings.log.file)), *([ServiceLog()] if to_stderr else [])]
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     listener = QueueListener(lines, *handlers)
     listener.start()
@@ -31,10 +70,25 @@ def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
     root.addHandler(QueueHandler(lines))
 
 
-def _file(path: str) -> list[logging.Handler]:
+def note_failures(settings: Settings) -> None:
+    """Write what goes wrong in a command to the log, which is opened only then. Does nothing where a log is written."""
+    root = logging.getLogger()
+    if not root.hasHandlers():
+        root.addHandler(LogFile(Path(settings.log.file), delay=True))
+
+
+def _file(path: Path) -> list[logging.Handler]:
     try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return [RotatingFileHandler(path, maxBytes=5_000_000, backupCount=3, encoding="utf-8", delay=False)]
+        return [LogFile(path)]
     except OSError as error:
-        sys.stderr.write(f"goodbot: no log is written: {path}: {error.strerror}\n")
+        _complain(f"no log is written: {path}: {_reason(error)}")
         return []
+
+
+def _complain(what: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # stderr is closed, or there is none
+        sys.stderr.write(f"goodbot: {what}\n")
+
+
+def _reason(error: BaseException | None) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import click
 
 from bot.app.diagnosis import Finding, findings, wrong_settings
+from bot.app.log_file import note_failures
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.errors import ConfigError
 
@@ -31,6 +32,7 @@ def _findings(ctx: click.Context) -> Iterable[Finding]:
         settings = settings_of(ctx)
     except ConfigError as error:
         return [wrong_settings(str(error))]
+    note_failures(settings)
     return findings(settings)
 
 

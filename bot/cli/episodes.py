@@ -10,6 +10,7 @@ from bot.cli.importing import import_
 from bot.cli.run_tree import print_run
 from bot.cli.session import administrator, json_option, memory_of, print_json, say, workspace_option
 from bot.cli.table import print_episodes
+from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
 from memory.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
@@ -250,7 +251,8 @@ def export(
     text = export_memories(whole, "json" if as_json else format_)  # type: ignore[arg-type]  # one of the choices
     if output is not None:
         _save(output, text)
-        say(f"{len(whole)} episodes written to {output}")
+        if is_plain_file(output):
+            say(f"{len(whole)} episodes written to {output}")
     elif as_json or format_ == "json":
         print_json(whole)
     elif sys.stdout.isatty():
@@ -261,6 +263,9 @@ def export(
 
 def _save(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        if is_plain_file(path):
+            write_whole(path, text.encode())
+        else:
+            path.write_bytes(text.encode())
     except OSError as exc:
         raise InvalidInput(f"cannot write {path}: {exc.strerror or exc}; name another file with --output") from exc

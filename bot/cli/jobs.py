@@ -45,7 +45,7 @@ def run_job(ctx: click.Context, name: str, as_json: bool) -> None:
     if as_json:
         print_json(done)
     else:
-        say(f"{done.name}: {done.error or done.summary}")
+        say(f"{done.name}: FAILED: {done.error}" if done.error else f"{done.name}: {done.summary}")
     if done.error:
         sys.exit(1)
 

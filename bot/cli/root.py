@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from bot.cli.expected import EXPECTED
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
 
@@ -43,6 +44,17 @@ class LazyGroup(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)  # noqa: S101 - the table above is checked by a test
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command. Whatever it did not expect becomes one line, with the rest in the log."""
+        try:
+            return super().invoke(ctx)
+        except EXPECTED:
+            raise
+        except Exception as error:
+            from bot.cli.faults import unexpected
+
+            raise unexpected(ctx, error) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands with their one-line descriptions."""

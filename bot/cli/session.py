@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +12,14 @@ from typing import Any, TypeVar
 import click
 
 from bot.app.build import open_memory, read_settings
+from bot.app.log_file import note_failures
+from bot.cli.expected import EXPECTED
 from bot.config import Settings
+from memory.errors import NotADatabase
 from memory.export import plain
 from memory.service import Memory
+
+_REMEDY = "Restore a backup, or run `goodbot doctor`, which tells how to take the row out."
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,9 +42,18 @@ def settings_of(ctx: click.Context) -> Settings:
 
 @contextmanager
 def memory_of(ctx: click.Context) -> Iterator[Memory]:
-    """The memory the settings name."""
-    with open_memory(settings_of(ctx)) as memory:
-        yield memory
+    """The memory the settings name. What goes wrong because of a damaged row is said to."""
+    settings = settings_of(ctx)
+    note_failures(settings)
+    with open_memory(settings) as memory:
+        try:
+            yield memory
+        except EXPECTED:
+            raise
+        except Exception as error:
+            if found := memory.store.damage(limit=1):
+                raise NotADatabase(f"In the database {settings.storage.place}, {found[0].what}. {_REMEDY}") from error
+            raise
 
 
 def say(text: str = "") -> None:
@@ -56,6 +71,7 @@ def print_json(value: object) -> None:
 def administrator() -> str:
     """Who acts at the command line, as the event log names them."""
     try:
-        return f"cli:{getpass.getuser()}"
+        # A name that is not UTF-8 comes with what no database takes.
+        return f"cli:{os.fsencode(getpass.getuser()).decode(errors='replace')}"
     except (OSError, KeyError, ImportError):  # a container without a user database
         return "cli:unknown"

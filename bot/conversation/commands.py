@@ -9,7 +9,7 @@ from bot.conversation.beliefs import Beliefs
 from bot.conversation.explanation import explain
 from bot.conversation.forgetting import forget_question, forgotten
 from bot.conversation.lesson_story import explain_lesson
-from bot.conversation.lessons import Lessons
+from bot.conversation.lessons import Lessons, may_repeat
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.purging import PurgeDesk
 from bot.conversation.rating import RatingDesk
@@ -18,10 +18,8 @@ from bot.conversation.restating import RestateDesk
 from bot.conversation.reviewing import Reviewing
 from bot.conversation.shelving import Shelving
 from bot.model import Attachment, Choice, PersonCommand
-from memory.audience import may_read, may_see
 from memory.errors import NotFound
 from memory.export import export_memories, export_person
-from memory.model import Episode, Scope
 from memory.service import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
@@ -94,7 +92,7 @@ class Commands:
         except NotFound:
             return CommandReply(text=wording.NO_SUCH_ANSWER)
         view = story.view
-        if not _may_show(command.scope, view.root):
+        if not may_repeat(command.scope, view.root):
             return CommandReply(text=wording.NOT_YOURS)
         (root,) = self._lessons.as_seen_by(command.scope, [view.root])
         text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), command.scope)
@@ -125,12 +123,12 @@ class Commands:
         if undone is None:
             return CommandReply(text=wording.NOTHING_TO_UNDO)
         again = Choice(label="Take back one more", command="undo")
-        text = wording.undone(undone, is_shown=_may_show(command.scope, undone.episode))
-        return CommandReply(text=text, choices=(again,), changed_runs=undone.runs)
+        shown = undone.episode if may_repeat(command.scope, undone.episode) else None
+        return CommandReply(text=wording.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 
     async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
         scope = command.scope
-        held = await self._off_loop(self._memory.privacy.holdings, scope.workspace, scope.person)
+        held = await self._off_loop(self._memory.privacy.copy, scope.workspace, scope.person)
         elsewhere = wording.elsewhere(scope)
         if held.is_empty:
             return CommandReply(text=wording.NO_DATA + elsewhere)
@@ -149,11 +147,6 @@ class Commands:
             return CommandReply(text=question + elsewhere, choices=(erase,))
         erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
         return CommandReply(text=forgotten(erased) + elsewhere)
-
-
-def _may_show(reader: Scope, episode: Episode) -> bool:
-    """Whether an episode's words may be repeated to this person here: they can be read here, or are a lesson here."""
-    return may_read(reader, episode) or may_see(reader, replace(episode, archived_at=None))
 
 
 def _document(held: Holdings, person: str, wanted: str) -> Attachment:

@@ -121,7 +121,7 @@ class Goodbot:
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
         if isinstance(event, ChannelChanged):
             return False
-        return await tell(messenger, event, wording.apology(short_id))
+        return await tell(messenger, event, wording.apology(short_id, error))
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""

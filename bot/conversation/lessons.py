@@ -63,10 +63,7 @@ class Lessons:
 
     def as_seen_by(self, reader: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without the text of corrections that nobody has approved for this person yet."""
-        corrected = [episode.id for episode in episodes if episode.correction]
-        seen = self._memory.recalling.corrections_for(reader, corrected)
-        texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
-        return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
+        return self._memory.recalling.as_seen_by(reader, episodes)
 
     def _roots(self, workspace: str) -> list[Episode]:
         return self._memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
@@ -75,6 +72,11 @@ class Lessons:
 def may_shelve(person: str, role: Role, episode: Episode) -> bool:
     """Whether somebody may archive and restore a lesson: their own, or any as a teacher."""
     return role.may_promote or person == episode.author
+
+
+def may_repeat(reader: Scope, episode: Episode) -> bool:
+    """Whether an episode's words may be repeated to this person here: they can be read here, or are a lesson here."""
+    return may_read(reader, episode) or may_see(reader, replace(episode, archived_at=None))
 
 
 def _may_review(teacher: Scope, episode: Episode) -> bool:

@@ -1,10 +1,10 @@
 """`ratings` and `unrate`: a person's own votes, and taking one back."""
 
 from bot.conversation import wording
+from bot.conversation.lessons import may_repeat
 from bot.conversation.off_loop import OffLoop
 from bot.conversation.reply import PAGE_SIZE, CommandReply, Page, bounds, page_number, pointed, short
 from bot.model import Choice, PersonCommand
-from memory.audience import may_read
 from memory.service import Memory
 
 
@@ -26,7 +26,7 @@ class RatingDesk:
         items = tuple(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE))
         page = Page(items=items, first=skipped + 1, number=number, last=last, total=total)
         lines = [
-            wording.rating_line(each.episode if may_read(scope, each.episode) else None, each.vote.value)
+            wording.rating_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value)
             for each in page.items
         ]
         choices = [
@@ -56,7 +56,7 @@ class RatingDesk:
             return CommandReply(text=wording.NO_SUCH_RATING)
         rating, taught = taken
         rest = await self._off_loop(self._page, command, meant.page) if meant.page else CommandReply(text="")
-        shown = rating.episode if may_read(scope, rating.episode) else None
+        shown = rating.episode if may_repeat(scope, rating.episode) else None
         changed = (rating.vote.run_id,) if taught.is_lesson != taught.was_lesson else ()
         return CommandReply(
             text=wording.unrated(shown, rating.vote.value, rest.text), choices=rest.choices, changed_runs=changed

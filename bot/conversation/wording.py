@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 from bot.conversation.counts import count, counts
 from memory.audience import visibility_of
+from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.retrieval.prompt import percent, shown_line
-from memory.service import Corrected, Purge, Undone, UsedLesson
+from memory.service import Corrected, Purge, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -83,6 +84,7 @@ NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
 NOTHING_RUNNING = "I am not working on anything here."
 NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
+_ELSEWHERE = "an answer in another conversation"
 _KEPT_APART = {"discord": "Each server is kept apart, and so are our direct messages: say it in each of them."}
 NO_DATA = "I keep nothing about you here."
 NO_SUCH_LESSON = "I have no such lesson here."
@@ -100,12 +102,22 @@ def unknown_command(spell: Spell) -> str:
     return f"I do not know that command. `{spell('help')}` lists those I know."
 
 
-def apology(short_id: str) -> str:
-    """The friendly text for a run that could not even start; the log has the rest under the same id."""
-    return (
-        f"Sorry, I could not work on that just now. Please try again in a moment. (If it stays that way, tell an "
-        f"administrator this id: {short_id})"
-    )
+_SORRY = "Sorry, I could not work on that just now"
+
+
+def apology(short_id: str, error: Exception | None = None) -> str:
+    """The friendly text for what could not be done, with what to do; the log has the rest under the same id."""
+    match error:
+        case StoreFull():
+            why = "the disk that my memory is on is full. Whoever runs me has to free some space; then send it again."
+        case StoreReadOnly():
+            why = "my memory cannot be written. Whoever runs me has to allow it; then send it again."
+        case NotADatabase() | SchemaMismatch():
+            why = "my memory cannot be read. Whoever runs me learns from `goodbot doctor` what to mend."
+        case _:
+            later = "Please try again in a moment. (If it stays that way, tell an administrator this id:"
+            return f"{_SORRY}. {later} {short_id})"
+    return f"{_SORRY}: {why} (Tell an administrator this id: {short_id})"
 
 
 def may_not_post(place: str) -> str:
@@ -176,13 +188,13 @@ TOO_MANY_VOTES = (
 )
 
 
-def undone(what: Undone, *, is_shown: bool) -> str:
-    """What was taken back; without the words where they may not be repeated."""
-    goal = f"“{shown_line(what.episode.goal, 60)}”" if is_shown else "a question in another conversation"
-    if what.what == "correction":
-        return f"Forgotten: your correction for {goal}."
-    reaction = what.what.partition(":")[2] or "vote"
-    return f"Taken back: your {reaction} on the answer to {goal}."
+def undone(what: str, episode: Episode | None) -> str:
+    """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
+    goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
+    if what == "correction":
+        return f"Forgotten: your correction for {goal or _ELSEWHERE}."
+    reaction = what.partition(":")[2] or "vote"
+    return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else _ELSEWHERE}."
 
 
 def beliefs(lines: Sequence[str], place: str, page: str) -> str:
@@ -304,7 +316,7 @@ def rating_line(episode: Episode | None, value: int) -> str:
 
 def _rated(episode: Episode | None) -> str:
     if episode is None:
-        return "an answer in another conversation"
+        return _ELSEWHERE
     return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from memory.errors import InvalidInput
-from memory.model import Event, RetrievalItem, TrustEvidence, Vote
+from memory.model import Event, RetrievalItem, TrustEvidence, Vote, is_in_calendar
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -29,8 +29,9 @@ _FIELD_NAMES: dict[type[Any], tuple[str, ...]] = {}
 def storable(value: T) -> T:
     """The value itself if every part of it can be stored.
 
-    Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite not the second), and
-    `ValueError` / `TypeError` for what only a programmer can pass: naive times, NaN, integers above 64 bits, odd types.
+    Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite not the second) and
+    for a time without a date in UTC; `ValueError` / `TypeError` for what only a programmer can pass: naive times, NaN,
+    integers above 64 bits, odd types.
     """
     _check(value, type(value).__name__)
     return value
@@ -51,8 +52,7 @@ def _check(value: object, where: str, part: str = "") -> None:
             if not math.isfinite(value):
                 raise ValueError(f"{where} must be a finite number, got {value}")
         case datetime():
-            if value.tzinfo is None:
-                raise ValueError(f"{where} must be an aware time (UTC), got {value!r}")
+            _check_time(value, where)
         case _:
             for name, each in _parts(value, where):
                 _check(each, where, name)
@@ -80,6 +80,13 @@ def _field_names(value: "DataclassInstance") -> tuple[str, ...]:
     if kind not in _FIELD_NAMES:
         _FIELD_NAMES[kind] = tuple(field.name for field in fields(kind))
     return _FIELD_NAMES[kind]
+
+
+def _check_time(moment: datetime, where: str) -> None:
+    if moment.tzinfo is None:
+        raise ValueError(f"{where} must be an aware time (UTC), got {moment!r}")
+    if not is_in_calendar(moment):
+        raise InvalidInput(f"{where} is {moment.isoformat()}, outside the years 1 to 9999 in UTC; give another date.")
 
 
 def _check_text(text: str, where: str) -> None:

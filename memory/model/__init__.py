@@ -1,5 +1,6 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and `memory.validation`."""
 
+from memory.model.calendar import is_in_calendar
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Progress
 from memory.model.entry import (
     ActionCall,
@@ -93,4 +94,5 @@ __all__ = [
     "Visibility",
     "Vote",
     "derive_status",
+    "is_in_calendar",
 ]

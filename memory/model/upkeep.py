@@ -67,3 +67,13 @@ class Rule:
     verdict: Verdict
     lesson_ids: tuple[str, ...]
     """In order of creation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedRow:
+    """A stored row that cannot be read."""
+
+    what: str
+    """Which row it is, and what is wrong with it."""
+    remedy: str
+    """What an administrator can do."""

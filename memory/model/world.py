@@ -71,6 +71,8 @@ class Topic:
     archived_at: datetime | None = None
     merged_into: str = ""
     """The topic that stands for this one; empty for one that stands for itself."""
+    alias: str = ""
+    """The id its author chose, where a topic that they cannot see has it as `id`; empty: `id` itself."""
     seq: int = 0
     """Order of arrival in the workspace; set by the store."""
 
@@ -79,6 +81,11 @@ class Topic:
             raise ValueError(f"a topic needs a workspace, an id and a partition, got {self!r}")
         if self.merged_into == self.id:
             raise ValueError(f"a topic cannot be merged into itself ({self.id})")
+
+    @property
+    def public_id(self) -> str:
+        """The id it was given by whoever brought it up."""
+        return self.alias or self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +108,7 @@ class Revision:
     topic_id: str
     name: str
     id: str
-    """Unique in the workspace."""
+    """Unique for one person and field; callers choose it, so that others' ids neither clash with it nor show in it."""
     person: str
     value: object
     """A JSON value."""

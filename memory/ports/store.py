@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from memory.model.upkeep import DamagedRow
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -85,6 +86,13 @@ class Store(Protocol):
 
     def erase_free_space(self) -> None:
         """Overwrite what deletions left behind, so that no byte of it remains in the database's files."""
+        ...
+
+    def damage(self, *, limit: int) -> list[DamagedRow]:
+        """Up to `limit` rows that cannot be read, because something else than this store changed them.
+
+        Reads everything there is. Raises `StoreUnavailable`.
+        """
         ...
 
     def close(self) -> None:

@@ -63,7 +63,10 @@ class WorldTable(Protocol):
         ...
 
     def add_revision(self, revision: Revision) -> bool:
-        """Append a value; False, and nothing is changed, if its id is known. Raises `NotFound` without the field."""
+        """Append a value; False, and nothing is changed, if this person gave the field one with this id before.
+
+        Raises `NotFound` without the field.
+        """
         ...
 
     def revisions(self, workspace: str, topic_ids: Iterable[str]) -> list[Revision]:

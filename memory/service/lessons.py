@@ -113,6 +113,7 @@ class Lessons:
                     name=name,
                     field_type=FieldType.STRING,
                     ref_topic_id=None,
+                    current=histories[name][0],
                     history=tuple(histories[name] if whole else histories[name][:1]),
                 )
                 for name in names

@@ -1,9 +1,10 @@
 """A person's data: what there is, a copy of it, and its erasure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memory.audience import visibility_of
 from memory.model import (
     Episode,
     Event,
@@ -15,6 +16,7 @@ from memory.model import (
     Signal,
     StoredGrade,
     StoredStep,
+    Visibility,
 )
 from memory.model.upkeep import Erasure
 from memory.model.world import Revision, Topic
@@ -23,6 +25,7 @@ from memory.rules import same_goal
 from memory.service.archive import joined_to, part
 from memory.service.core import Core
 from memory.service.holding import restore_text, restore_texts
+from memory.service.recalling import as_seen_by
 from memory.service.restating import in_words_of, part_from_asker
 from memory.service.tallying import refold, runs_of_voters
 from memory.world.merging import erase_person as erase_topics
@@ -86,6 +89,21 @@ class Privacy:
         """Everything stored about the person in this workspace."""
         with self._core.store.read() as tx:
             return self._holdings(tx, workspace, person)
+
+    def copy(self, workspace: str, person: str) -> Holdings:
+        """The same for the person to take away: with no more of others than they are shown where it was said."""
+        with self._core.store.read() as tx:
+            held = self._holdings(tx, workspace, person)
+            topics = tx.world.get_many(workspace, {value.topic_id for value in held.values})
+            names = {topic.id: topic.public_id for topic in (*held.topics, *topics.values())}
+            return replace(
+                held,
+                episodes=tuple(_as_shown(tx, person, held.episodes)),
+                topics=tuple(_named(topic, names) for topic in held.topics),
+                values=tuple(
+                    replace(value, topic_id=names.get(value.topic_id, value.topic_id)) for value in held.values
+                ),
+            )
 
     def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
         every = EpisodeFilter(include_archived=True, limit=None)
@@ -243,6 +261,23 @@ def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) 
     kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
     if len(kept) != len(every):
         tx.upkeep.set_rules(workspace, kept)
+
+
+def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list[Episode]:
+    """Each episode as the person sees it where it was said."""
+    places: dict[tuple[str, Visibility], list[Episode]] = {}
+    for episode in episodes:
+        places.setdefault((episode.channel, visibility_of(episode)), []).append(episode)
+    shown: dict[str, Episode] = {}
+    for (_, visibility), of_place in places.items():
+        reader = replace(of_place[0].scope, person=person, visibility=visibility)
+        shown |= {episode.id: episode for episode in as_seen_by(tx, reader, of_place)}
+    return [shown[episode.id] for episode in episodes]
+
+
+def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
+    """The topic by the ids people chose, whatever the store had to call it."""
+    return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))
 
 
 def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[StoredGrade]:

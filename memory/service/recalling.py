@@ -199,6 +199,11 @@ class Recalling:
         with self._core.store.read() as tx:
             return corrections_for(tx, scope, episode_ids)
 
+    def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without the text of corrections that nobody has approved where this person looks."""
+        with self._core.store.read() as tx:
+            return as_seen_by(tx, scope, episodes)
+
 
 def _expanded(
     tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts, per_author: int | None
@@ -271,6 +276,16 @@ def corrections_for(tx: Transaction, scope: Scope, episode_ids: Collection[str])
         if link.to_id in episode_ids and lesson is not None and _is_repeat_for(lesson, named):
             seen.setdefault(link.to_id, []).append(lesson)
     return seen
+
+
+def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+    """The episodes without the text of corrections that nobody has approved where this person looks.
+
+    The rule of every list, explanation and copy that a person is given.
+    """
+    seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
+    texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
+    return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
 
 
 def _is_repeat_for(lesson: Episode, partitions: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from memory.errors import InvalidInput
-from memory.model import Audience
+from memory.model import Audience, is_in_calendar
 from memory.validation import all_of, embedding, json_value, number, one_of, text, word
 
 
@@ -50,7 +50,7 @@ class FieldInput:
     why_changed: str | None = None
     impact_expected: str | None = None
     valid_from: datetime | None = None
-    """Since when it holds; None: since now."""
+    """Since when it holds, now or later; None: since now."""
     revision_id: str = ""
     """The caller's own id: a value with a known id is taken once. Empty: a fresh one."""
 
@@ -65,6 +65,8 @@ class FieldInput:
             one_of(datetime, self.valid_from, f"valid_from of {self.name}")
         if self.valid_from is not None and self.valid_from.tzinfo is None:
             raise InvalidInput(f"valid_from of {self.name} needs a time zone")
+        if self.valid_from is not None and not is_in_calendar(self.valid_from):
+            raise InvalidInput(f"valid_from of {self.name} is outside the years 1 to 9999 in UTC; give another date")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

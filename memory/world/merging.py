@@ -19,8 +19,8 @@ def merge_duplicates(
 ) -> list[tuple[str, str]]:
     """Join topics with exactly the same title, case and all, in the same partition. At most `limit` of them.
 
-    The lowest id survives, and is active if either was. Topics without a title are never joined. Returns (duplicate,
-    survivor) pairs; what is left over the limit is joined next time.
+    The lowest id, as its author chose it, survives, and is active if either was. Topics without a title are never
+    joined. Returns (duplicate, survivor) pairs; what is left over the limit is joined next time.
     """
     groups: dict[tuple[str, str], list[Topic]] = defaultdict(list)
     for topic in topics:
@@ -28,7 +28,7 @@ def merge_duplicates(
             groups[topic.partition, topic.title].append(topic)
     pairs: list[tuple[str, str]] = []
     for key in sorted(groups):
-        survivor, *duplicates = sorted(groups[key], key=lambda topic: topic.id)
+        survivor, *duplicates = sorted(groups[key], key=lambda topic: (topic.public_id, topic.id))
         for duplicate in duplicates[: limit - len(pairs)]:
             survivor = _join(tx, duplicate, survivor, at, actor)
             pairs.append((duplicate.id, survivor.id))

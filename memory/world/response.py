@@ -38,13 +38,10 @@ class FieldBundle:
     name: str
     field_type: FieldType
     ref_topic_id: str | None
+    current: Value | None
+    """The value that holds; None while every value holds from a later moment on."""
     history: tuple[Value, ...]
-    """Never empty; the current value alone unless the query wanted the whole history."""
-
-    @property
-    def current(self) -> Value:
-        """The value that holds."""
-        return self.history[0]
+    """Never empty. The current value alone unless the query wanted the whole history; then what is planned too."""
 
     def as_dict(self) -> dict[str, object]:
         """As JSON values."""
@@ -52,7 +49,7 @@ class FieldBundle:
             "name": self.name,
             "field_type": self.field_type.value,
             "ref_topic_id": self.ref_topic_id,
-            "current": self.current.as_dict(),
+            "current": self.current.as_dict() if self.current is not None else None,
             "history": [value.as_dict() for value in self.history],
         }
 

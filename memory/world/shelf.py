@@ -87,11 +87,15 @@ class TopicShelf:
     def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """A duplicate's id is good for the topic that stands for it."""
         known = {each: self._visible.standing(each) for each in topic_ids}
-        return {each: topic.id for each, topic in known.items() if topic is not None and topic.archived_at is None}
+        return {
+            each: self._visible.name_of(topic.id)
+            for each, topic in known.items()
+            if topic is not None and topic.archived_at is None
+        }
 
     def in_order(self) -> list[str]:
         """Those whose embedding has the dimension of the query's."""
-        return list(self._vectors)
+        return [self._visible.name_of(topic_id) for topic_id in self._vectors]
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
         """From the index if it has an answer, else every comparable topic with its exact cosine."""
@@ -101,20 +105,28 @@ class TopicShelf:
         )
         live = {topic.id for topic in self._visible.live}
         known = [(topic_id, cosine) for topic_id, cosine in indexed or () if topic_id in live]
-        return known or ranked(self._vectors, vector)
+        return [
+            (self._visible.name_of(topic_id), cosine) for topic_id, cosine in known or ranked(self._vectors, vector)
+        ]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
         """With the salience of now."""
         present = [(self._present(topic_id), similarity) for topic_id, similarity in chosen]
-        return bundles(self._visible, present, request, max_history=self._policy.max_history)
+        return bundles(self._visible, present, request, at=self._now, max_history=self._policy.max_history)
 
-    def _present(self, topic_id: str) -> Topic:
-        topic = self._visible.every[topic_id]
+    def _present(self, name: str) -> Topic:
+        topic = self._named(name)
         return replace(topic, salience=salience(topic.salience, topic.salience_at, self._now))
 
     def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
         """By the policy's bump, up to its cap."""
         bump, cap = self._policy.bump, self._policy.salience_cap
         for topic_id in topic_ids:
-            topic = self._visible.every[topic_id]
+            topic = self._named(topic_id)
             attended(self._tx, topic, actor, self._now, reason="query_bump", by=bump, cap=cap)
+
+    def _named(self, name: str) -> Topic:
+        topic = self._visible.named(name)
+        if topic is None:
+            raise KeyError(name)
+        return topic

@@ -149,8 +149,10 @@ class World:
             twins = tx.world.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
             merged = merge_duplicates(tx, twins, now, limit=self._policy.max_merges)
             self._forget(tx, scope.workspace)
+            merged = [(visible.name_of(twin), visible.name_of(survivor)) for twin, survivor in merged]
+            name = visible.name_of(topic.id)
         return Ingested(
-            topic_id=dict(merged).get(topic.id, topic.id),
+            topic_id=dict(merged).get(name, name),
             revised=tuple(name for name, kind in outcomes if kind is TopicEventKind.REVISED),
             confirmed=tuple(name for name, kind in outcomes if kind is TopicEventKind.CONFIRMED),
             linked=tuple(topic_id for topic_id, is_made in links if is_made),
@@ -188,22 +190,26 @@ class World:
 
     def _tell(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
         with self._store.write() as tx:
-            topic = self._existing(tx, scope, topic_id)
+            topic = _existing(Visible(tx, scope.workspace, partitions_for(scope)), topic_id)
             if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
                 told(tx, topic, kind, scope.person, self._clock())
 
     def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
         """The audit trail of a topic, oldest first. Raises `NotFound`."""
         with self._store.read() as tx:
-            return tx.world.trail(scope.workspace, self._existing(tx, scope, topic_id).id)
+            visible = Visible(tx, scope.workspace, partitions_for(scope))
+            topic = _existing(visible, topic_id)
+            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.told_of(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic that stands for this id, archived or not. Raises `NotFound`."""
         with self._store.read() as tx:
-            return self._existing(tx, scope, topic_id)
+            visible = Visible(tx, scope.workspace, partitions_for(scope))
+            return visible.shown(_existing(visible, topic_id))
 
-    def _existing(self, tx: Transaction, scope: Scope, topic_id: str) -> Topic:
-        topic = Visible(tx, scope.workspace, partitions_for(scope)).standing(topic_id)
-        if topic is None:
-            raise NotFound(f"there is no topic {topic_id} here")
-        return topic
+
+def _existing(visible: Visible, topic_id: str) -> Topic:
+    topic = visible.standing(topic_id)
+    if topic is None:
+        raise NotFound(f"there is no topic {topic_id} here")
+    return topic

@@ -11,6 +11,7 @@ from datetime import datetime
 from memory.audience import is_personal
 from memory.model.world import Revision, Topic, TopicEventKind
 from memory.ports import NewId, Transaction
+from memory.world.reading import precedence
 from memory.world.trail import told
 
 PURGED = "purge"
@@ -49,24 +50,31 @@ def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: da
         given = _given(tx, workspace, home)
         standing = _standing(tx, workspace, home, given)
         for name in sorted({each.name for each in given}):
-            current = _current(home, [each for each in given if each.name == name])
-            if current not in standing and current.provenance != PURGED:
-                _replace(tx, home, current, [each for each in standing if each.name == name], "", at, new_id)
+            for moment in _moments(given, name, at):
+                current = _current(home, _given(tx, workspace, home), name, moment)
+                if current is not None and current not in standing and current.provenance != PURGED:
+                    _replace(tx, home, current, standing, "", at, moment, new_id)
+                    standing = _standing(tx, workspace, home, _given(tx, workspace, home))
 
 
 def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str, at: datetime, new_id: NewId) -> bool:
+    """Let others' values hold now, and from each moment on from which a value of the person's would."""
     given = [each for each in _given(tx, workspace, home) if each.name == name]
     standing = _standing(tx, workspace, home, given)
-    current = _current(home, given)
-    if current.person == person and current.provenance != PURGED:
-        others = [each for each in standing if each.person != person]
-        _replace(tx, home, current, others, person, at, new_id, until=_last(given, person))
-        return True
+    others = [each for each in standing if each.person != person]
+    detail: dict[str, object] = {"until": _last(given, person)}
+    is_replaced = False
+    for moment in _moments(given, name, at):
+        current = _current(home, _given(tx, workspace, home), name, moment)
+        if current is not None and current.person == person and current.provenance != PURGED:
+            _replace(tx, home, current, others, person, at, moment, new_id, **detail)
+            is_replaced = True
     topic = tx.world.get(workspace, home)
-    if topic is not None and any(each.person == person for each in standing):
-        detail = {"field": name, "revision": current.id, "because": PURGED, "until": _last(given, person)}
+    if not is_replaced and topic is not None and any(each.person == person for each in standing):
+        current = _current(home, given, name, at)
+        detail |= {"field": name, "revision": current.id if current is not None else "", "because": PURGED}
         told(tx, topic, TopicEventKind.CONFIRMED, person, at, **detail)
-    return False
+    return is_replaced
 
 
 def _replace(
@@ -76,13 +84,14 @@ def _replace(
     others: Sequence[Revision],
     actor: str,
     at: datetime,
+    moment: datetime,
     new_id: NewId,
     **detail: object,
 ) -> None:
-    """Give the newest of the others again, or a null, in place of the current value."""
+    """Give again what would hold from this moment on without the current value, or a null, in its place."""
     blank = replace(current, value=None, provenance=PURGED, why_changed=None, impact_expected=None)
-    before = _current(home, others) if others else blank
-    again = replace(before, id=new_id(), topic_id=current.topic_id, valid_from=max(at, current.valid_from))
+    before = _current(home, others, current.name, moment) or blank
+    again = replace(before, id=new_id(), topic_id=current.topic_id, valid_from=moment)
     tx.world.add_revision(again)
     topic = tx.world.get(current.workspace, current.topic_id)
     if topic is not None:
@@ -94,8 +103,15 @@ def _given(tx: Transaction, workspace: str, home: str) -> list[Revision]:
     return tx.world.revisions(workspace, [home, *(each.id for each in tx.world.merged_into(workspace, [home]))])
 
 
-def _current(home: str, given: Sequence[Revision]) -> Revision:
-    return max(given, key=lambda each: (each.topic_id == home, each.valid_from, each.seq))
+def _moments(given: Iterable[Revision], name: str, at: datetime) -> list[datetime]:
+    """Now, and every moment from which another value of the field may hold."""
+    return sorted({at} | {each.valid_from for each in given if each.name == name and each.valid_from > at})
+
+
+def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) -> Revision | None:
+    """The value that a field has at a moment."""
+    holding = [each for each in given if each.name == name and each.valid_from <= moment]
+    return max(holding, key=lambda each: precedence(home, each), default=None)
 
 
 def _last(given: Sequence[Revision], person: str) -> int:

@@ -43,11 +43,14 @@ class Writing:
 
     def _create(self, wanted: Ingest) -> Topic:
         workspace, topic_id = self.scope.workspace, wanted.topic_id or self.new_id()
-        if self.tx.world.get(workspace, topic_id) is not None:
+        if self.visible.named(topic_id) is not None:
             raise Conflict(f"there is a topic {topic_id} already; extend it, or choose another id")
+        # One that this person may not see is none of their business: theirs is kept under another id, unnoticed.
+        is_taken = self.tx.world.get(workspace, topic_id) is not None
         topic = Topic(
             workspace=workspace,
-            id=topic_id,
+            id=self.new_id() if is_taken else topic_id,
+            alias=topic_id if is_taken else "",
             partition=partition_of(self.scope, wanted.audience),
             person=self.scope.person,
             title=self._clean(wanted.title),
@@ -60,6 +63,7 @@ class Writing:
         )
         self.tx.world.put(topic)
         self.visible.every[topic.id] = topic
+        self.visible.name(topic)
         return told(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
 
     def field(self, topic: Topic, given: FieldInput) -> TopicEventKind | None:
@@ -68,7 +72,8 @@ class Writing:
         The same value as the current one is a confirmation, not a revision. Raises `InvalidInput` for a reference to a
         topic nobody here knows.
         """
-        if given.ref_topic_id is not None and self.visible.standing(given.ref_topic_id) is None:
+        target = self.visible.named(given.ref_topic_id)
+        if given.ref_topic_id is not None and target is None:
             raise InvalidInput(f"field {given.name} refers to {given.ref_topic_id}, and there is no such topic here")
         name = self.clean(given.name)
         known = {field.name: field for field in self.tx.world.fields(topic.workspace, [topic.id])}.get(name)
@@ -78,7 +83,7 @@ class Writing:
             name=name,
             person=known.person if known else self.scope.person,
             field_type=FieldType.of(given.field_type),
-            ref_topic_id=given.ref_topic_id or (known.ref_topic_id if known else None),
+            ref_topic_id=target.id if target is not None else known.ref_topic_id if known else None,
         )
         if field != known:
             self.tx.world.put_field(field)
@@ -86,10 +91,14 @@ class Writing:
 
     def _value(self, topic: Topic, field: TopicField, given: FieldInput) -> TopicEventKind | None:
         value = self._clean_value(given.value)
-        held = self.visible.fields([topic.id], limit=1)[topic.id].get(field.name)
-        if held is not None and not given.revision_id and _same(held.current.value, value):
-            self._tell(topic, TopicEventKind.CONFIRMED, field=field.name, revision=held.current.id)
+        moment = max(self.now, given.valid_from or self.now)
+        held = self.visible.fields([topic.id], at=moment, limit=None)[topic.id].get(field.name)
+        current = held.current if held is not None else None
+        if current is not None and not given.revision_id and _same(current.value, value):
+            self._tell(topic, TopicEventKind.CONFIRMED, field=field.name, revision=current.id)
             return TopicEventKind.CONFIRMED
+        if given.revision_id and self._is_known(topic, field, given.revision_id):
+            return None
         revision = Revision(
             workspace=topic.workspace,
             topic_id=topic.id,
@@ -102,10 +111,15 @@ class Writing:
             why_changed=self._clean(given.why_changed),
             impact_expected=self._clean(given.impact_expected),
         )
-        if not self.tx.world.add_revision(revision):
-            return None
+        self.tx.world.add_revision(revision)
         self._tell(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
         return TopicEventKind.REVISED
+
+    def _is_known(self, topic: Topic, field: TopicField, revision_id: str) -> bool:
+        """Whether this person gave the field a value with this id before, perhaps through a duplicate's id."""
+        given = self.tx.world.revisions(topic.workspace, self.visible.members([topic.id]))
+        mine = (field.name, self.scope.person, revision_id)
+        return any((each.name, each.person, each.id) == mine for each in given)
 
     def link(self, topic: Topic, related: Related) -> bool:
         """Make an edge; False where the other end is unknown here, or the topic itself."""

@@ -24,6 +24,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from bot.adapters.slack.encryption import EncryptedText, TokenCipher
 from bot.adapters.slack.web import library_log
 from bot.errors import ConfigError, MessengerUnavailable
+from memory.adapters.private_files import make_file, make_folder
 from memory.ports import Clock
 
 P = ParamSpec("P")
@@ -109,8 +110,8 @@ class Installations:
                 ) from exc
 
     def _open(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.touch(mode=0o600)
+        make_folder(self._path.parent)
+        make_file(self._path)
         with self._engine.begin() as connection:
             for store in (self._store, self._states):
                 store.metadata.create_all(connection)

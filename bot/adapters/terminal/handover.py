@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bot.errors import NotPermitted
+from memory.adapters.private_files import FILE_MODE, write_whole
 
 _TRIES = 1000
 
@@ -18,13 +19,13 @@ def save(folder: Path, name: str, content: bytes) -> Path:
     for attempt in range(1, _TRIES + 1):
         target = path if attempt == 1 else path.with_name(f"{path.stem}-{attempt}{path.suffix}")
         try:
-            target.touch(mode=0o600, exist_ok=False)
+            target.touch(mode=FILE_MODE, exist_ok=False)
         except FileExistsError:
             continue
         except OSError as exc:
             raise NotPermitted(_refusal(target, exc)) from exc
         try:
-            target.write_bytes(content)
+            write_whole(target, content)
         except OSError as exc:
             target.unlink(missing_ok=True)
             raise NotPermitted(_refusal(target, exc)) from exc

@@ -6,6 +6,7 @@ from pathlib import Path
 from bot.adapters.finding import Finding, fault, fine, warning
 from bot.app.build import make_embedder, make_model, open_memory
 from bot.app.crash_report import last_report
+from bot.app.log_file import LogFile
 from bot.config import Settings
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
@@ -34,7 +35,7 @@ def _log_agrees(settings: Settings) -> Finding:
         with open_memory(settings) as memory:
             found = memory.audit.check()
     except MemoryFault as error:
-        return Finding(code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 first")
+        return Finding(code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 or GB011 first")
     if found:
         what = f"{len(found)} stored values are not what the event log says"
         return Finding(code="GB003", what=what, ok=False, remedy="run `goodbot rebuild`")
@@ -70,7 +71,7 @@ def _unfiled(settings: Settings) -> Finding:
                 vectors = tx.episodes.vectors(workspace, validated)
                 lost += sum(vectors.get(episode_id, ("", None))[0] != name for episode_id in validated)
     except MemoryFault as error:
-        return Finding(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 first")
+        return Finding(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
     if lost:
         return Finding(
             code="GB005",
@@ -107,9 +108,7 @@ def _knowledge(settings: Settings) -> Finding:
 def _log_file(settings: Settings) -> Finding:
     path = Path(settings.log.file)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8"):
-            pass
+        LogFile(path).close()
     except OSError as error:
         what = f"the log {path} cannot be written: {error.strerror}"
         return Finding(code="GB008", what=what, ok=False, remedy="set GOODBOT_LOG_FILE to a file that can")

@@ -65,7 +65,7 @@ class State:
     topics: dict[tuple[str, str], Topic] = field(default_factory=dict)
     topic_vectors: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
     topic_fields: dict[tuple[str, str, str], TopicField] = field(default_factory=dict)
-    revisions: dict[tuple[str, str], Revision] = field(default_factory=dict)
+    revisions: dict[tuple[str, str, str, str, str], Revision] = field(default_factory=dict)
     topic_links: dict[tuple[str, str, str, str], TopicLink] = field(default_factory=dict)
     topic_events: dict[tuple[str, int], TopicEvent] = field(default_factory=dict)
     leases: dict[str, Lease] = field(default_factory=dict)

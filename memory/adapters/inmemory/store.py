@@ -15,6 +15,7 @@ from memory.adapters.inmemory.teaching import Teaching
 from memory.adapters.inmemory.upkeep import Upkeep
 from memory.adapters.inmemory.world import World
 from memory.errors import StoreUnavailable
+from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction
 
 
@@ -79,6 +80,9 @@ class InMemoryStore:
 
     def erase_free_space(self) -> None:
         self._require_open()
+
+    def damage(self, *, limit: int) -> list[DamagedRow]:
+        return []  # nobody else can change it
 
     def close(self) -> None:
         self._is_closed = True

@@ -95,10 +95,11 @@ class World:
         value = json.loads(to_json(storable(revision).value))
         if (revision.workspace, revision.topic_id, revision.name) not in state.topic_fields:
             raise NotFound(f"Topic {revision.topic_id} has no field {revision.name}; store the field first.")
-        if (revision.workspace, revision.id) in state.revisions:
+        key = (revision.workspace, revision.topic_id, revision.name, revision.person, revision.id)
+        if key in state.revisions:
             return False
         seq = self._access.next_number(revision.workspace, "topic")
-        state.revisions[revision.workspace, revision.id] = replace(revision, value=value, seq=seq)
+        state.revisions[key] = replace(revision, value=value, seq=seq)
         return True
 
     def revisions(self, workspace: str, topic_ids: Iterable[str]) -> list[Revision]:

@@ -1,14 +1,18 @@
 """The driver's errors in the words of `memory.errors`: what was tried, on which file, and what to do."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 
-from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, StoreReadOnly, StoreUnavailable
+from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, StoreFull, StoreReadOnly, StoreUnavailable
+
+_ROOM = 2**16
+"""Bytes that SQLite needs beside the database before it can do anything: its shared memory, and a little more."""
 
 _PRIMARY = 0xFF
 """The low byte of an extended result code is the plain one (sqlite.org/rescode.html)."""
@@ -21,8 +25,11 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error) as exc:
         raise fault(exc, path) from exc
-    except (UnicodeEncodeError, OverflowError) as exc:
-        raise InvalidInput(f"A text or number cannot be looked up in the database: {exc}.") from exc
+    except UnicodeEncodeError as exc:
+        where = f"character {exc.start + 1} of {len(exc.object)}"
+        raise InvalidInput(f"A text is not UTF-8 ({where}) and cannot be looked up. Type it again.") from exc
+    except OverflowError as exc:
+        raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
 
 
 def fault(exc: SQLAlchemyError | sqlite3.Error, path: Path) -> Exception:
@@ -36,7 +43,8 @@ def fault(exc: SQLAlchemyError | sqlite3.Error, path: Path) -> Exception:
 
 
 def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
-    match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+    match code:
         case sqlite3.SQLITE_NOTADB:
             return NotADatabase(
                 f"{path} is not a Goodbot database. Set DATABASE_URL to another file, or move this one."
@@ -49,8 +57,8 @@ def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
             return StoreUnavailable(
                 f"The database {path} cannot be opened. Check that it is a file this user may read."
             )
-        case sqlite3.SQLITE_FULL:
-            return StoreUnavailable(f"The disk of the database {path} is full. Free some space and try again.")
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR if _is_full(path, code):
+            return StoreFull(f"The disk of the database {path} is full. Free some space and try again.")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreUnavailable(f"The database {path} is locked by another process. Try again in a moment.")
         case sqlite3.SQLITE_IOERR:
@@ -61,6 +69,13 @@ def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
             return InvalidInput("The text is too large for the database. Shorten it and try again.")
         case _:
             return StoreUnavailable(f"The database {path} failed ({error}). Run `goodbot doctor`.")
+
+
+def _is_full(path: Path, code: int) -> bool:
+    """Whether the disk is full. SQLite says so of the database; of the files beside it, only that they failed."""
+    with suppress(OSError):
+        return code == sqlite3.SQLITE_FULL or shutil.disk_usage(path.parent).free < _ROOM
+    return False
 
 
 def read_only(path: Path) -> StoreReadOnly:

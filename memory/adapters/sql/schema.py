@@ -70,7 +70,13 @@ def _revision(connection: Connection, path: Path) -> str:
         return ""
     if "alembic_version" not in names:
         raise NotADatabase(f"{path} is another program's database. Set DATABASE_URL to another file.")
-    return str(connection.execute(_REVISION).scalar_one_or_none() or "")
+    known = [str(each) for each in connection.execute(_REVISION).scalars() if each]
+    if len(known) != 1 and names != {"alembic_version"}:
+        raise SchemaMismatch(
+            f"The database {path} does not say which schema it has: its table alembic_version has {len(known)} entries "
+            "instead of one. Restore a backup."
+        )
+    return known[0] if known else ""
 
 
 def _require_known(revision: str, path: Path) -> None:

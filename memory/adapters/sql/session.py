@@ -1,15 +1,19 @@
 """One connection inside one transaction: the only place where statements are executed."""
 
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam
+from sqlalchemy import Connection, Row, Select, bindparam
 from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
 
+from memory.adapters.sql.damage import Damage, damaged, in_rows
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.tables import counters
 from memory.adapters.storable import storable
@@ -69,13 +73,33 @@ class Session:
         """What a query finds."""
         self._require_open()
         with translated(self._path):
-            return self._connection.execute(statement, parameters).all()
+            found = self._connection.execute(statement, parameters)
+            with self._readable(statement, parameters):
+                return found.all()
 
     def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
         """The first row a query finds, or None."""
         self._require_open()
         with translated(self._path):
-            return self._connection.execute(statement, parameters).first()
+            found = self._connection.execute(statement, parameters)
+            with self._readable(statement, parameters):
+                return found.first()
+
+    @contextmanager
+    def _readable(self, statement: Executable, parameters: Parameters | None) -> Iterator[None]:
+        """Say which row it is that holds what no column of ours can. The statement runs again to find out."""
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error):
+            raise
+        except Exception as exc:
+            raise damaged(self._path, self._damage(statement, parameters)) from exc
+
+    def _damage(self, statement: Executable, parameters: Parameters | None) -> Iterator[Damage]:
+        if not isinstance(statement, Select):
+            return iter(())
+        again = self._connection.execute(statement, parameters).cursor
+        return in_rows(list(statement.selected_columns), again.fetchall() if again is not None else ())
 
     def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
         """Change something; how many rows. An empty list of rows changes nothing.

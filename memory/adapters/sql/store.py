@@ -1,5 +1,6 @@
 """The store on one SQLite file, shared by threads and processes."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -7,8 +8,10 @@ from threading import Lock, RLock, get_ident
 
 from sqlalchemy import select, union
 
+from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
 from memory.adapters.sql.channels import Channels
+from memory.adapters.sql.damage import find
 from memory.adapters.sql.deliveries import Deliveries
 from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.engine import begin, open_engine
@@ -25,6 +28,7 @@ from memory.adapters.sql.upkeep import Upkeep
 from memory.adapters.sql.world import World
 from memory.adapters.sql.world_tables import topics
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
+from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction
 
 RECALL_BYTES = 256 * 2**20
@@ -68,6 +72,8 @@ class SqlStore:
     def open(cls, url: str, *, migrate: bool = True) -> "SqlStore":
         """Open `sqlite:////absolute/path.db`, creating the file and its folder, and upgrade its schema if need be.
 
+        Only this user may read the file, one of an earlier version too, and the folder if it is made here.
+
         Raises `InvalidInput` for another kind of address, `StoreReadOnly`, `NotADatabase`, `SchemaMismatch` (newer; or
         not the newest and `migrate` is false: nothing is created or changed then) and `StoreUnavailable`.
         """
@@ -80,6 +86,7 @@ class SqlStore:
             raise SchemaMismatch(f"There is no database at {path} yet. Run `goodbot migrate` to create it.")
         if not may_write(path):
             raise read_only(path)
+        _make_private(path)
         store = cls(path)
         try:
             require_schema(store._engine, path, migrate=migrate)
@@ -127,6 +134,17 @@ class SqlStore:
             raise StoreUnavailable(
                 f"Another process is still reading {self._path}, so its log file keeps erased text. Try again."
             )
+
+    def damage(self, *, limit: int) -> list[DamagedRow]:
+        with translated(self._path):
+            return [
+                DamagedRow(
+                    what=str(each),
+                    remedy=f"restore a backup, or take the row out: {_shell(self._path, each.statement)}; then run "
+                    "`goodbot rebuild`",
+                )
+                for each in find(self._path, limit=limit)
+            ]
 
     def close(self) -> None:
         self._is_closed = True
@@ -192,7 +210,7 @@ def _require_file(path: Path) -> None:
 
 def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except (PermissionError, FileExistsError, NotADirectoryError) as exc:
         raise StoreReadOnly(
             f"The folder {path.parent} for the database cannot be created ({exc.strerror}). "
@@ -200,6 +218,20 @@ def _make_folder(path: Path) -> None:
         ) from exc
     except OSError as exc:
         raise StoreUnavailable(f"The folder {path.parent} cannot be created ({exc.strerror}).") from exc
+
+
+def _make_private(path: Path) -> None:
+    """Make the file before SQLite would: it lets others read what it makes. Its two companions get the file's mode."""
+    try:
+        make_file(path)
+    except OSError as exc:
+        raise StoreUnavailable(f"The database {path} cannot be created ({exc.strerror}).") from exc
+    for ending in ("-wal", "-shm", "-journal"):
+        narrow(path.with_name(path.name + ending))
+
+
+def _shell(path: Path, statement: str) -> str:
+    return shlex.join(["sqlite3", str(path), statement])
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -20,6 +20,9 @@ E = TypeVar("E", bound=Enum)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_DAY = timedelta(days=1) // _MICROSECOND
 _NOTHING = ("[]", "{}")
 """Most lists are empty; not parsing them is a good part of reading an episode."""
 
@@ -34,7 +37,14 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
+        if value is None:
+            return None
+        # Earlier versions took times whose date is outside the calendar in UTC: by no more than a time zone.
+        if _LATEST < value <= _LATEST + _DAY:
+            return datetime.max.replace(tzinfo=UTC)
+        if _EARLIEST - _DAY <= value < _EARLIEST:
+            return datetime.min.replace(tzinfo=UTC)
+        return _EPOCH + timedelta(microseconds=value)
 
 
 class Word(TypeDecorator[E], Generic[E]):

@@ -86,6 +86,7 @@ topics = Table(
     Column("salience_at", Moment, nullable=False),
     Column("archived_at", Moment, nullable=True),
     short("merged_into"),
+    short("alias"),
     _maybe("topic_kind"),
     _maybe("title"),
     _maybe("summary"),
@@ -137,13 +138,12 @@ topic_revisions = Table(
     _maybe("provenance"),
     _maybe("why_changed"),
     _maybe("impact_expected"),
-    PrimaryKeyConstraint("workspace", "id"),
+    PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
     ForeignKeyConstraint(
         ["workspace", "topic_id", "name"],
         ["topic_fields.workspace", "topic_fields.topic_id", "topic_fields.name"],
         ondelete="CASCADE",
     ),
-    Index(None, "workspace", "topic_id", "name"),
     Index(None, "workspace", "person"),
 )
 

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy import Column, Integer, String
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

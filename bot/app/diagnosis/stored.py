@@ -1,0 +1,52 @@
+"""The checks of what is stored on this machine: whether it can be read, and by whom."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.adapters.finding import Finding, fault, fine, warning
+from bot.app.build import open_memory
+from bot.config import Settings
+from memory.adapters.private_files import is_open_to_others, is_own
+from memory.errors import MemoryFault
+
+_ROWS, _PRIVATE = "GB011", "GB012"
+_SHOWN = 20
+"""Damaged rows that are named; they are mended one by one."""
+
+
+def rows(settings: Settings) -> Iterator[Finding]:
+    """Whether every row can be read; a finding for each that cannot."""
+    try:
+        with open_memory(settings) as memory:
+            damaged = memory.store.damage(limit=_SHOWN)
+    except MemoryFault as error:
+        yield fault(_ROWS, f"could not look: {error}", "mend GB002 first")
+        return
+    for row in damaged:
+        yield fault(_ROWS, row.what, row.remedy)
+    if not damaged:
+        yield fine(_ROWS, "every stored row can be read")
+
+
+def private(settings: Settings) -> Iterator[Finding]:
+    """Whether other users of this machine can read the database, the log, or look into their folders."""
+    database, log = (Path(each).expanduser().absolute() for each in (settings.storage.place, settings.log.file))
+    companions = [Path(f"{database}{ending}") for ending in ("-wal", "-shm", "-journal")]
+    rotated = sorted(log.parent.glob(f"{log.name}.*"))
+    files = [each for each in (database, *companions, log, *rotated) if is_open_to_others(each)]
+    # A folder of somebody else's, such as /tmp, is theirs to close.
+    folders = [
+        each for each in dict.fromkeys((database.parent, log.parent)) if is_own(each) and is_open_to_others(each)
+    ]
+    commands = [
+        shlex.join(["chmod", mode, *map(str, paths)]) for mode, paths in (("600", files), ("700", folders)) if paths
+    ]
+    if not commands:
+        yield fine(_PRIVATE, "database and log are for this user alone")
+        return
+    named = ", ".join(map(str, (*files, *folders)))
+    yield warning(_PRIVATE, f"other users of this machine can look into {named}", f"run {' && '.join(commands)}")
+
+
+CHECKS = (rows, private)

@@ -1,0 +1,8 @@
+"""The errors a command may end with: each has a line of its own for people."""
+
+import click
+
+from bot.errors import BotError
+from memory.errors import MemoryFault
+
+EXPECTED = (BotError, MemoryFault, OSError, click.ClickException, click.exceptions.Exit, click.Abort)

@@ -1,0 +1,131 @@
+"""Files that hold what people said: for the user this process acts as and nobody else, and whole or not at all.
+
+Nothing is ever made with a wider mode and narrowed later: in between, somebody else could open it. Where a system has
+no such modes (Windows), they do nothing.
+"""
+
+import errno
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+_OTHERS = 0o077
+_PART = ".goodbot-"
+_PART_ENDING = ".part"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone. One that is there stays as it is.
+
+    Raises `OSError`.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        with suppress(FileExistsError):  # made by another process meanwhile, or no folder
+            each.mkdir(mode=FOLDER_MODE)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file unless there is one, and let nobody else read one that is. Raises `OSError`."""
+    # Never opened where it exists: closing a database would give up the locks this process has on it.
+    with suppress(FileExistsError):
+        os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+    narrow(path)
+
+
+def open_private(path: str, flags: int) -> int:
+    """What `open(..., opener=open_private)` needs to make the file for this user alone."""
+    descriptor = os.open(path, flags, FILE_MODE)
+    narrow(Path(path))
+    return descriptor
+
+
+def narrow(path: Path) -> None:
+    """Take a file of this user's away from others; earlier versions let them read it. What cannot be done is left."""
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) and mode & _OTHERS and is_own(path):
+            path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file or folder is this user's, and so theirs to close."""
+    try:
+        return os.name != "nt" and path.stat().st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Whether another user may read, write or enter a file or folder. False for what is not there."""
+    try:
+        return os.name != "nt" and bool(path.stat().st_mode & _OTHERS)
+    except OSError:
+        return False
+
+
+def is_plain_file(path: Path) -> bool:
+    """Whether a path names a file, or nothing yet: no pipe, no device, no stream of this process."""
+    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return False
+    return not path.exists() or path.is_file()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put `content` into a file for this user alone. Whenever this ends, the file has the old content or the new.
+
+    A link stays one: what it points to is replaced. Raises `OSError`, for a file too that may not be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    _sweep(target.parent)
+    descriptor, name = tempfile.mkstemp(_PART_ENDING, f"{_PART}{os.getpid()}-", target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as part:
+            part.write(content)
+            part.flush()
+            os.fsync(part.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left half-written."""
+    if os.name == "nt":  # there is no asking whether a process lives
+        return
+    for part in folder.glob(f"{_PART}*{_PART_ENDING}"):
+        number = part.name.removeprefix(_PART).partition("-")[0]
+        with suppress(OSError, ValueError):
+            if not _is_alive(int(number)):
+                part.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name survive a power failure. A file system that cannot is not worth failing for."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,123 @@
+"""Rows that cannot be read: another program changed them, or the disk did. Which they are, and what to do."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Table
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from memory.adapters.sql.columns import metadata
+from memory.errors import NotADatabase
+
+_DIALECT = sqlite.dialect()
+_SHOWN = 80
+"""Characters of a key that are shown; keys hold names that people chose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """One value that is not what its column holds."""
+
+    table: str
+    key: tuple[tuple[str, object], ...]
+    """The columns of the row's key and what is in them; fewer where only these were asked for."""
+    column: str
+    reason: str
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name} {str(value)[:_SHOWN]!r}" for name, value in self.key)
+        return f"the row of {self.table} with {where or 'no key'} has a damaged {self.column} ({self.reason})"
+
+    @property
+    def statement(self) -> str:
+        """What takes the row out, with all that belongs to it."""
+        keyed = " AND ".join(f"{name} = {_literal(value)}" for name, value in self.key)
+        return f"PRAGMA foreign_keys=ON; DELETE FROM {self.table} WHERE {keyed};"  # noqa: S608 - for a person to read
+
+
+def damaged(path: Path, found: Iterable[Damage]) -> NotADatabase:
+    """The error for a database with a row that cannot be read."""
+    first = next(iter(found), None)
+    return NotADatabase(
+        f"In the database {path}, {first or 'a row cannot be read'}. Restore a backup, or run `goodbot doctor`, which "
+        "tells how to take the row out."
+    )
+
+
+def find(path: Path, *, limit: int) -> list[Damage]:
+    """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`."""
+    # A connection of its own, because here a text may be none.
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.text_factory = _text
+        return list(islice(_everywhere(connection), limit))
+
+
+def _everywhere(connection: sqlite3.Connection) -> Iterator[Damage]:
+    for table in metadata.sorted_tables:
+        columns = list(table.columns)
+        names = ", ".join(f'"{column.name}"' for column in columns)
+        rows = connection.execute(f'SELECT {names} FROM "{table.name}"')  # noqa: S608 - names of our own tables
+        yield from in_rows(columns, rows)
+
+
+def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]]) -> Iterator[Damage]:
+    """The damage in rows as the driver gives them, one value for each of these columns."""
+    known = [(place, column) for place, column in enumerate(columns) if isinstance(column, Column)]
+    for row in rows:
+        for place, column in known:
+            if reason := _reason(column, row[place]):
+                table = column.table
+                key = ((each.name, row[at]) for at, each in known if each.primary_key and each.table is table)
+                name = table.name if isinstance(table, Table) else str(table)
+                yield Damage(table=name, key=tuple(key), column=column.name, reason=reason)
+
+
+def _reason(column: Column[Any], value: object) -> str:
+    """Why the value cannot be in this column; empty if it can."""
+    if value is None:
+        return "" if column.nullable else "nothing where something must be"
+    kinds = _kinds(column.type)
+    if not isinstance(value, kinds):
+        return f"{type(value).__name__} instead of {kinds[0].__name__}"
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return "bytes that are no UTF-8 text"
+    read = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
+    try:
+        if read is not None:
+            read(value)
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"[:_SHOWN]
+    return ""
+
+
+def _kinds(kind: TypeEngine[Any]) -> tuple[type, ...]:
+    """What the driver gives for a value of this type."""
+    stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
+    if isinstance(stored, Integer | Boolean):
+        return (int,)
+    if isinstance(stored, Float):
+        return (float, int)
+    return (bytes,) if isinstance(stored, LargeBinary) else (str,)
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="surrogateescape")
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    text = str(value)
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"
