@@ -47,10 +47,10 @@ class ChannelsContract(StoreCase):
         with store.write() as tx:
             for workspace in ("w", "v"):
                 # What a caller read before is no record of the channel.
-                before = {"channel_visibility": Visibility.SHARED}
-                tx.deliveries.accept(replace(incoming("v1", workspace, message_id="m1", run_id="r1"), **before))
-                tx.episodes.put(episode("e1", workspace, **before))
-                tx.deliveries.put_outgoing(replace(outgoing(1, workspace), **before))
+                said = incoming("v1", workspace, message_id="m1", run_id="r1")
+                tx.deliveries.accept(replace(said, channel_visibility=Visibility.SHARED))
+                tx.episodes.put(episode("e1", workspace, channel_visibility=Visibility.SHARED))
+                tx.deliveries.put_outgoing(replace(outgoing(1, workspace), channel_visibility=Visibility.SHARED))
                 assert now_of(tx, workspace) == {None}
             tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
             tx.channels.put(Channel(workspace="v", channel="C2", visibility=Visibility.PRIVATE, since=NOW))

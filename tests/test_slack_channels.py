@@ -22,14 +22,12 @@ async def test_every_change_of_who_reads_a_channel_is_told(server: SlackServer) 
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
         ana.says(channel, f"<@{server.workspace.bot.id}> hello")
-        for change in (
-            lambda: server.convert(channel, ana, private=True),
-            lambda: server.convert(channel, ana, private=False),
-            lambda: server.share(channel, shared=True),
-            lambda: server.share(channel, shared=False),
-        ):
+        for is_private in (True, False):
             await session.settled()
-            change()
+            server.convert(channel, ana, private=is_private)
+        for is_shared in (True, False):
+            await session.settled()
+            server.share(channel, shared=is_shared)
         await session.settled()
         ana.says(channel, f"<@{server.workspace.bot.id}> and now?")
         await session.settled()

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from memory.audience import stays
-from memory.fold import apply, facts, reaction_detail
+from memory.fold import apply, reaction_detail
 from memory.model import (
     Episode,
     Event,
     EventKind,
     Incoming,
     LedgerEntry,
-    Link,
     LinkKind,
     Outgoing,
     Progress,
@@ -23,12 +22,11 @@ from memory.model import (
 )
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
-from memory.quarantine import flags_of
 from memory.service.channels import note
 from memory.service.core import Core, event, record, settle
 from memory.service.finished_run import FinishedRun, NodeRecall
 from memory.service.guessing import guess_of
-from memory.service.holding import hold_back
+from memory.service.nodes import as_made, attach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +139,7 @@ class Recording:
                 run.workspace, run.event_id, Progress.ACCEPTED, Progress.ANSWERED, run.run_id
             ):
                 return False
-            nodes = [_as_made(tx, node) for node in run.nodes]
+            nodes = [as_made(tx, node) for node in run.nodes]
             shown = {episode_id for recall in run.recalls for episode_id in recall.shown_ids}
             lessons = tx.episodes.get_many(run.workspace, shown)
             came_by = {"event": run.event_id} if run.event_id else {}
@@ -153,7 +151,7 @@ class Recording:
                 if each.episode_id in after:
                     after[each.episode_id] = apply(after[each.episode_id], each)
             tx.episodes.put(*nodes, *(lesson for name, lesson in after.items() if lesson != lessons[name]))
-            _attach(tx, run, nodes)
+            attach(tx, run, nodes)
             for number, text in enumerate(run.parts, start=1):
                 tx.deliveries.put_outgoing(_outgoing(run, number, text))
         return True
@@ -327,36 +325,6 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
         thread=run.thread,
         text=text,
     )
-
-
-def _as_made(tx: Transaction, node: Episode) -> Episode:
-    """The node as it is stored, with the number of the attempt."""
-    rep = 1
-    if node.is_root:
-        rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
-    return facts(replace(node, rep=rep))
-
-
-def _attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
-    """What hangs on the stored nodes: quarantine where a text is flagged, the goal's vector, the link to the parent."""
-    vectors = {recall.node_path: recall.vector for recall in run.recalls}
-    for node in nodes:
-        hold_back(tx, node, flags_of(node), node.created_at)
-        vector = vectors.get(node.node_path)
-        if vector is not None:
-            tx.episodes.put_vector(node.workspace, node.id, run.embedding_model, vector)
-        if run.asked_by:
-            tx.episodes.note_words(node.workspace, node.id, run.asked_by)
-        if node.parent_id:
-            tx.episodes.add_link(
-                Link(
-                    workspace=node.workspace,
-                    from_id=node.id,
-                    to_id=node.parent_id,
-                    kind=LinkKind.SUBGOAL_OF,
-                    at=node.created_at,
-                )
-            )
 
 
 def _rules_shown(node: Episode, recall: NodeRecall, now: datetime) -> list[Event]:
