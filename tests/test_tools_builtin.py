@@ -131,8 +131,8 @@ def test_no_place_breaks_the_clock(text: str) -> None:
         ("7/2", "7 / 2 = 3.5"),
         ("sin(pi/2)", "sin(pi / 2) = 1"),
         ("factorial(20)", "factorial(20) = 2432902008176640000"),
-        ("round(1250, -2)", "round(1250,-2) = 1200"),
-        ("round(5, -500)", "round(5,-500) = 0"),
+        ("round(1250, -2)", "round(1250, -2) = 1200"),
+        ("round(5, -500)", "round(5, -500) = 0"),
         ("round(5.25, 500)", "round(5.25, 500) = 5.25"),
     ],
 )
