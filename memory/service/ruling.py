@@ -9,7 +9,7 @@ from memory.model.upkeep import Rule
 from memory.ports import Transaction
 from memory.rules import could_be_said_by, living, rule_id, said, told
 
-LESSONS_READ = 50
+LESSONS_READ = 20
 """How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
 
 _LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}

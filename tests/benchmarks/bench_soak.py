@@ -17,7 +17,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -79,7 +79,7 @@ class Window:
     waits: dict[str, list[float]] = field(default_factory=lambda: {"message": [], "reaction": []})
     """Milliseconds by the clock on the wall."""
     statements: dict[str, list[int]] = field(default_factory=lambda: {"message": [], "reaction": []})
-    times: Counter[str] = field(default_factory=Counter[str])
+    times: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds by statement."""
     mib: float = 0.0
 
@@ -104,7 +104,7 @@ class Statements:
 
     def __init__(self, store: SqlStore) -> None:
         self.count = 0
-        self.times: Counter[str] = Counter()
+        self.times: defaultdict[str, float] = defaultdict(float)
         self._began = 0.0
         event.listen(store._engine, "before_cursor_execute", self._before)
         event.listen(store._engine, "after_cursor_execute", self._after)
@@ -143,7 +143,7 @@ class Soak:
                 said = self._react(scope(person, channel=here.channel), answer)
                 window.reactions.append(await self._timed(said, window, "reaction"))
             self._clock.now += self._step
-        window.times = self._statements.times.copy()
+        window.times = dict(self._statements.times)
         window.mib = resident_mib()
         for job in JOBS:
             self._memory.upkeep.run_due(job.name, "soak")
@@ -224,8 +224,8 @@ def main() -> None:
     second, last = windows[1], windows[-1]
     print(growth("message", second.messages, last.messages))
     print(growth("reaction", second.reactions, last.reactions))
-    grown = Counter({text: took - second.times[text] for text, took in last.times.items()})
-    for text, seconds in grown.most_common(options.statements):
+    grown = {text: took - second.times.get(text, 0.0) for text, took in last.times.items()}
+    for text, seconds in sorted(grown.items(), key=lambda each: -each[1])[: options.statements]:
         each = seconds * 1000 / len(last.messages)
         print(f"{each:+8.3f} ms for each message: {' '.join(text.split())[:400]}")
 
