@@ -1,5 +1,6 @@
 """An author whose lessons lost their question hears of it once, and gives them another one."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,3 +152,25 @@ def test_verdicts_are_as_before_once_it_has_a_question() -> None:
     assert (restated.goal, restated.action_target, restated.quarantine) == (QUESTION, QUESTION, ())
     assert (restated.verdicts.personal, restated.verdicts.channel) == (Verdict.SUCCESS, Verdict.SUCCESS)
     assert world.recalled(QUESTION, scope("cy")) == [lesson.id]
+
+
+async def test_an_answer_that_was_shown_forgotten_words_is_worked_out_once_more() -> None:
+    chat = Chat()
+    question = "where is the key of zyzzyva?"
+    chat.oracle.answers[question] = "zyzzyva has it"
+    await chat.react(await chat.ask(question), "👍", by=TEA, role=Role.TEACHER)
+    again = "where is the key?"
+    chat.oracle.answers[again] = "zyzzyva has it"
+    chat.oracle.gates[again] = asyncio.Event()
+    await chat.sink(chat.message(again, BOB))
+    while await chat.oracle.arrived.get() != again:
+        pass
+    await chat.command("forget", "yes")
+    chat.oracle.answers[again] = "nobody knows"
+    held = chat.oracle.requests[-1]
+    assert "zyzzyva" in repr(held)
+    chat.oracle.gates.pop(again).set()
+    await chat.bot.idle()
+    assert chat.messenger.answers[-1] == "nobody knows"
+    assert "zyzzyva" not in repr(chat.oracle.requests[-1])
+    assert chat.oracle.asked.count(again) == 2

@@ -230,7 +230,7 @@ def test_a_lesson_that_did_not_fit_into_the_prompt_was_not_injected() -> None:
     assert (items, retrieval.counts["selected"]) == ((), 1)
 
 
-def test_a_lesson_forgotten_while_the_agent_worked_is_left_out() -> None:
+def test_an_answer_that_was_shown_what_is_forgotten_meanwhile_is_not_kept() -> None:
     world = World()
     taught(world)
     recalled = world.memory.recalling.recall(scope("ana"), "when is lunch?")
@@ -239,8 +239,10 @@ def test_a_lesson_forgotten_while_the_agent_worked_is_left_out() -> None:
     world.memory.recording.accept(message())
     shown = tuple(exemplar.episode.id for exemplar in recalled.recollection.exemplars)
     recall = NodeRecall(node_path="0", recollection=recalled.recollection, vector=None, shown_ids=shown)
-    assert world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
-    assert world.memory.recording.lessons_used(ANA.workspace, "r1") == []
+    assert not world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
+    (waiting,) = world.memory.recording.unfinished()
+    assert (waiting.incoming.event_id, waiting.incoming.progress) == ("e1", Progress.ACCEPTED)
+    assert world.memory.recording.finish(run_of(world))
 
 
 def test_a_recall_for_an_unknown_node_is_recorded_without_items() -> None:

@@ -151,13 +151,21 @@ class Answering:
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> Incoming | None:
-        """The message once its answer is committed. None if it was cut short, or withdrawn meanwhile."""
-        run_id = self._new_id()
-        show("thinking")
-        finished = await self._work(messenger, incoming, run_id, cancel, show)
-        if finished is None or not await self._off_loop(self._memory.recording.finish, finished):
-            return None
-        return replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+        """The message once its answer is committed. None if it was cut short, or withdrawn meanwhile.
+
+        What cannot be committed, because words it was shown were forgotten meanwhile, is worked out once more.
+        """
+        current: Incoming | None = incoming
+        while current is not None and current.progress is Progress.ACCEPTED:
+            run_id = self._new_id()
+            show("thinking")
+            finished = await self._work(messenger, incoming, run_id, cancel, show)
+            if finished is None:
+                return None
+            if await self._off_loop(self._memory.recording.finish, finished):
+                return replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+            current = await self._off_loop(self._memory.recording.current, incoming)
+        return None
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait here while things load, unless told to stop: threads that waited for it would hold up all else."""

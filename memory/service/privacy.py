@@ -11,6 +11,8 @@ from memory.model import (
     EventKind,
     GradeSource,
     Incoming,
+    Lesson,
+    LinkKind,
     Reaction,
     ShortMemory,
     Signal,
@@ -72,8 +74,6 @@ class Erased:
     kept: int = 0
     """Lessons of others that stayed without the person's words."""
 
-
-_REPEATS = (Signal.USED, Signal.CONTRADICTED)
 
 _ALL = 1_000_000
 """More than anybody has."""
@@ -166,6 +166,7 @@ class Privacy:
             erased_ids = [episode.id for episode in doomed]
             kept_ids = [lesson.id for lesson in held.kept]
             parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
+            _note_heeded(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, held.kept, erased_ids, now)
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
@@ -232,13 +233,38 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
 
 def _note_words(tx: Transaction, erased: Episode) -> None:
     """What rests on an episode holds its asker's words, also when nothing else tells so any more."""
-    people = {
-        erased.author or erased.person,
-        *tx.episodes.words_of_others(erased.workspace, [erased.id]).get(erased.id, []),
-    }
-    for node in _resting_on(tx, erased.workspace, erased.id):
-        for person in sorted(people - {"", node.author}):
-            tx.episodes.note_words(node.workspace, node.id, person)
+    _note_resting(tx, erased.workspace, erased.id, _people_in(tx, erased))
+    _note_heeded(tx, erased.workspace, [erased.id])
+
+
+def _people_in(tx: Transaction, erased: Episode) -> set[str]:
+    """Everybody whose words an episode holds: its author's, those noted, and those of the lessons behind it."""
+    workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
+    while waiting:
+        each = waiting.pop()
+        seen.add(each.id)
+        people |= {each.author or each.person, *tx.episodes.words_of_others(workspace, [each.id]).get(each.id, ())}
+        items = (item for _, items in tx.retrievals.of_run(workspace, each.run_id) for item in items)
+        behind = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
+        corrections = tx.episodes.links(workspace, behind)
+        behind |= {link.from_id for link in corrections if link.kind is LinkKind.CORRECTS and link.to_id in behind}
+        waiting += tx.episodes.get_many(workspace, sorted(behind - seen)).values()
+    return people
+
+
+def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
+    """The same of answers that heeded these: they hold the words of whoever corrected them."""
+    wanted = set(erased_ids)
+    links = tx.episodes.links(workspace, wanted)
+    ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
+    for lesson in tx.episodes.get_many(workspace, sorted(ids - wanted)).values():
+        _note_resting(tx, workspace, lesson.id, {lesson.author})
+
+
+def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
+    for node in _resting_on(tx, workspace, episode_id):
+        for person in sorted(set(people) - {"", node.author}):
+            tx.episodes.note_words(workspace, node.id, person)
 
 
 def overwrite_erased(store: Store) -> None:
@@ -319,7 +345,26 @@ def _text(node: Episode) -> str:
 
 
 def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
-    """Every node of the answers that hold an episode's words: they used it, or repeated the mistake it warns of."""
+    """Every node of the answers that hold an episode's words.
+
+    They used it, spoke against it, or repeated the mistake it warns of; or they heeded the warning about another answer
+    which it corrects. Whoever heeds a warning says what the correction says, which is its author's.
+    """
+    runs = _shown_in(tx, workspace, episode_id, Lesson.REPEAT, (Signal.USED, Signal.CONTRADICTED))
+    runs |= _shown_in(tx, workspace, episode_id, Lesson.AVOID, (Signal.CONTRADICTED,))
+    corrections = [each for each in tx.episodes.links(workspace, [episode_id]) if each.kind is LinkKind.CORRECTS]
+    warnings = [link.to_id for link in corrections if link.from_id == episode_id]
+    if all(link.to_id != episode_id for link in corrections):  # a correction that came with it, by import
+        episode = tx.episodes.get(workspace, episode_id)
+        warnings += [episode_id] if episode is not None and episode.correction else []
+    for each in warnings:
+        runs |= _shown_in(tx, workspace, each, Lesson.AVOID, (Signal.USED,))
+    return [node for run_id in sorted(runs) for node in tx.episodes.of_run(workspace, run_id)]
+
+
+def _shown_in(
+    tx: Transaction, workspace: str, episode_id: str, lesson: Lesson, signals: Collection[Signal]
+) -> set[str]:
+    """The runs in which an episode was shown as this kind of lesson and fared so."""
     shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
-    used = {retrieval.run_id for retrieval, item in shown if item.signal in _REPEATS}
-    return [node for run_id in sorted(used) for node in tx.episodes.of_run(workspace, run_id)]
+    return {retrieval.run_id for retrieval, item in shown if item.lesson is lesson and item.signal in signals}

@@ -27,6 +27,7 @@ from memory.service.core import Core, event, record, settle
 from memory.service.finished_run import FinishedRun, NodeRecall
 from memory.service.guessing import guess_of
 from memory.service.nodes import as_made, attach
+from memory.service.shown import rules_shown, still_there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,18 +131,20 @@ class Recording:
 
         Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
 
-        False, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile.
+        False, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if a lesson it
+        was shown is erased since, whose words the answer may repeat: the message is then still accepted.
         """
         now = self._core.clock()
         run = self._redacted(run)
         with self._core.store.write() as tx:
+            lessons = still_there(tx, run.workspace, run.recalls)
+            if lessons is None:
+                return False
             if run.event_id and not tx.deliveries.advance(
                 run.workspace, run.event_id, Progress.ACCEPTED, Progress.ANSWERED, run.run_id
             ):
                 return False
             nodes = [as_made(tx, node) for node in run.nodes]
-            shown = {episode_id for recall in run.recalls for episode_id in recall.shown_ids}
-            lessons = tx.episodes.get_many(run.workspace, shown)
             came_by = {"event": run.event_id} if run.event_id else {}
             told = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by) for node in nodes]
             for recall in run.recalls:
@@ -171,10 +174,7 @@ class Recording:
     def _store_recall(
         self, tx: Transaction, run: FinishedRun, recall: NodeRecall, lessons: Mapping[str, Episode], now: datetime
     ) -> list[Event]:
-        """Record what a node was shown. Returns what is to be told of that: of each lesson `injected` and its signal.
-
-        `lessons` are those that are left of what was shown: one may be forgotten while the agent was working.
-        """
+        """Record what a node was shown. Returns what tells of that: of each lesson `injected` and its signal."""
         recollection = recall.recollection
         node = next((node for node in run.nodes if node.node_path == recall.node_path), None)
         told: list[Event] = []
@@ -214,7 +214,7 @@ class Recording:
             counts=recollection.counts.as_dict(),
         )
         tx.retrievals.put(retrieval, items)
-        return told + (_rules_shown(node, recall, now) if node is not None else [])
+        return told + (rules_shown(node, recall, now) if node is not None else [])
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
         """Note that a part was posted: from now on a reaction on that message finds the answer.
@@ -325,19 +325,3 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
         thread=run.thread,
         text=text,
     )
-
-
-def _rules_shown(node: Episode, recall: NodeRecall, now: datetime) -> list[Event]:
-    """Which rules were in a node's prompt: their ids and those of the lessons each was made of."""
-    retrieval_id = recall.recollection.retrieval_id
-    return [
-        event(
-            node,
-            EventKind.RULE_SHOWN,
-            "goodbot",
-            now,
-            source=f"rule/{retrieval_id}/{rule.rule_id}",
-            detail={"retrieval": retrieval_id, "rule": rule.rule_id, "lessons": list(rule.lesson_ids)},
-        )
-        for rule in recall.rules
-    ]
