@@ -110,15 +110,7 @@ class Memory:
         self.audit = Audit(core)
         self.explaining = Explaining(core, self.audit)
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
-        self.world = World(
-            store,
-            embedder,
-            clock=clock,
-            new_id=new_id,
-            policy=world,
-            clean=core.redactor.text,
-            shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=clock())],
-        )
+        self.world = _world(core, world)
         self._finish_erasures()
 
     def _finish_erasures(self) -> None:
@@ -126,6 +118,19 @@ class Memory:
             self.privacy.finish()
         except StoreUnavailable as error:
             log.warning("an erasure that was begun is not at its end, and is tried again within the hour: %s", error)
+
+
+def _world(core: Core, policy: WorldPolicy | None) -> World:
+    """The topics, with what people taught as topics beside them."""
+    return World(
+        core.store,
+        core.embedder,
+        clock=core.clock,
+        new_id=core.new_id,
+        policy=policy,
+        clean=core.redactor.text,
+        shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=core.clock())],
+    )
 
 
 __all__ = [
