@@ -57,7 +57,16 @@ class FormatFinder:
 
     def find(self, text: str) -> list[Secret]:
         """Every find of every detector, line by line."""
-        return [secret for start, end in _pieces(text) for secret in _in_piece(text, start, end)]
+        found: list[Secret] = []
+        run = 0
+        for start, end in _pieces(text):
+            for kind, first, last in _in_piece(text[start:end]):
+                at = start + last
+                if at == end and not text[end - 1].isspace():
+                    # It may be longer than what two pieces have in common. Asked once for what is one word.
+                    at = run = run if run > end else _rest(text, end)
+                found.append(Secret(start=start + first, end=at, kind=kind))
+        return found
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -70,17 +79,16 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _in_piece(text: str, start: int, end: int) -> Iterator[Secret]:
-    piece = text[start:end]
+def _in_piece(piece: str) -> Iterator[tuple[str, int, int]]:
     for kind, patterns, is_one in _detectors():
         for pattern in patterns:
             for found in pattern.finditer(piece):
                 first, last = found.span(1 if pattern.groups and len(found[1] or "") > _LONGEST_PREFIX else 0)
                 if is_one(found[0]):
-                    yield Secret(start=start + first, end=_whole(text, start + last, end), kind=kind)
+                    yield kind, first, last
 
 
-def _whole(text: str, last: int, end: int) -> int:
-    """Where a secret ends that reaches the end of its piece: it may be longer than what pieces have in common."""
-    rest = _REST.match(text, last)
-    return rest.end() if last == end and rest else last
+def _rest(text: str, at: int) -> int:
+    """Where what goes on at a place ends."""
+    found = _REST.match(text, at)
+    return found.end() if found else at

@@ -131,7 +131,7 @@ def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
         return None
-    said = Said(answer.terms, answer.denied)
+    said = Said(answer.terms, answer.denied.__contains__)
     found = {term.text: said.find(term) for term in evidence}
     matched = [term for term in evidence if found[term.text]]
     recall = text.weight(matched) / text.weight(evidence)
@@ -189,7 +189,7 @@ def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
 
 def _opposes(lesson: _Text, answer: _Text) -> bool:
     """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
-    said = Said(answer.terms, answer.denied)
+    said = Said(answer.terms, answer.denied.__contains__)
     everything = _once([term for term in lesson.terms if not term.number])
     found = {term.text: said.find(term) for term in everything}
     matched = [term for term in everything if found[term.text]]

@@ -5,7 +5,7 @@ Scripts that write no spaces, and Hangul, whose words carry their particles, are
 
 import functools
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory.feedback.vocabulary import Language, all_languages, empty_words, fold, stop_words, unmarked
@@ -186,12 +186,12 @@ def _stem(word: str) -> str:
 class Said:
     """The terms of a text, ready to be asked whether it says a word.
 
-    `denied` are those that it denies. Of all places that say the same, the first with either sign is kept: how often a
-    text says something does not matter, and a question must not take longer the more often it does.
+    `is_denied` tells those that it denies. Of all places that say the same, the first with either sign is kept: how
+    often a text says something does not matter, and a question must not take longer the more often it does.
     """
 
-    def __init__(self, said: Iterable[Term], denied: Container[Term] = ()) -> None:
-        self._terms = [(term, term in denied) for term in said]
+    def __init__(self, said: Iterable[Term], is_denied: Callable[[Term], bool] = lambda term: False) -> None:
+        self._terms = [(term, is_denied(term)) for term in said]
         self._by_form: dict[str, dict[bool, Term]] = {}
         self._by_stem: dict[str, dict[bool, Term]] = {}
         self._by_number: dict[str, dict[bool, Term]] = {}

@@ -1,18 +1,18 @@
 """How the time that every reader of people's text takes grows with the text.
 
-    python -m tests.benchmarks.bench_linear [--target WORD] [--length 100000]
+    python -m tests.benchmarks.bench_linear [--target WORD] [--shape WORD] [--length 100000]
 
 Runs every target of `tests/linear_time/*_targets.py` on every shape of text there, at an eighth and a quarter of the
 length; then, on the shapes that grew most or took longest, at half of the length and the whole one. A child process
 measures its own processor time; one that does not come back is killed and reported. Prints for each target its worst
 shape, the milliseconds at half and whole length, and their ratio. Ends with 1 if a ratio is above 2.5 after several
 tries, the best of each counting; times below 3 ms at 100,000 characters are too short to judge. Takes an hour or two
-for everything: `--target` names those to run by a part of their name.
+for everything: `--target` and `--shape` name those to run by a part of their names.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tests.linear_time.runner import Worker, all_shapes, target_modules, targets_of, worker
@@ -64,10 +64,10 @@ def grow(child: Worker, target: str, shape: str, length: int) -> Growth:
     return best
 
 
-def growths(child: Worker, target: str, length: int) -> Iterator[Growth]:
+def growths(child: Worker, target: str, shapes: Iterable[str], length: int) -> Iterator[Growth]:
     """Every shape at a quarter of the length, the worst of them at all of it. Ends where a call was killed."""
     first: list[Growth] = []
-    for shape in all_shapes():
+    for shape in shapes:
         first.append(grow(child, target, shape, length // 4))
         if first[-1].whole is None:
             yield first[-1]
@@ -82,14 +82,16 @@ def main() -> None:
     """Print a line for each target."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="", help="part of the names of the targets to run")
+    parser.add_argument("--shape", default="", help="part of the names of the shapes to run them on")
     parser.add_argument("--length", type=int, default=100_000, help="characters of the longest text")
     options = parser.parse_args()
+    shapes = [name for name in all_shapes() if options.shape in name]
     is_bad = False
     for module in target_modules():
         with worker(module) as child:
             for target in targets_of(module):
                 if options.target in target:
-                    worst = max(growths(child, target, options.length), key=lambda growth: growth.ratio)
+                    worst = max(growths(child, target, shapes, options.length), key=lambda growth: growth.ratio)
                     is_bad |= worst.ratio > LONGEST_RATIO
                     print(f"{target:<36} {worst}", flush=True)
     sys.exit(1 if is_bad else 0)

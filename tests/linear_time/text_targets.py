@@ -5,7 +5,6 @@ import io
 import json
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from bot.adapters import attachments, naming, splitting, words
 from bot.adapters.discord import markdown as discord_markdown
@@ -25,21 +24,17 @@ from memory.adapters.secrets import FormatFinder
 from memory.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
 from memory.feedback import words as feedback_words
 from memory.feedback.similarity import SimilarityDetector
-from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.redaction import Redactor
 from memory.retrieval import consensus, given, lexical, prompt
 from tests.linear_time.target import Target
 
-_SCOPE = Scope(workspace="w", channel="c", person="p", visibility=Visibility.PUBLIC, place="#c")
-_AT = datetime(2026, 11, 22, tzinfo=UTC)
 _LESSON = "The password of the guest network is not on the board; it is room 5, page 12, in the well-known folder."
 
 
-def _episode(**said: str) -> Episode:
-    return Episode(
-        id="e", run_id="r", workspace="w", channel="c", person="p", visibility=Visibility.PUBLIC, created_at=_AT, **said
-    )
+def _episode(*, goal: str, output: str = "", correction: str = "", action: str = "answer") -> Episode:
+    return Episode(goal=goal, output=output, correction=correction, action=action)
 
 
 def _detect(
@@ -139,7 +134,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
         Lesson.AVOID, output=text, correction=text[len(text) // 2 :], question="where is it?", answer=f"{text} 12 rooms"
     ),
     "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
-    "keyword detector, both": lambda text: KeywordDetector().match(text, text[::-1]),
+    "keyword detector, lesson": lambda text: KeywordDetector().match(text, _LESSON),
     # memory/retrieval
     "lexical.likeness": lambda text: lexical.likeness(text, text[::-1]),
     "prompt.neutralise": prompt.neutralise,
