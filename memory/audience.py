@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Origin, Scope, Visibility
+from memory.model.world import Topic
 from memory.ports import IndexEntry
 
 _READERS = {
@@ -33,7 +34,7 @@ def narrower(one: Visibility, other: Visibility) -> Visibility:
     return next(visibility for visibility, readers in _READERS.items() if readers == both)
 
 
-def visibility_of(said: Episode) -> Visibility:
+def visibility_of(said: Episode | Topic) -> Visibility:
     """The visibility that counts: the narrower of what its channel was then, and what it is now as far as is known."""
     return narrower(said.visibility, said.channel_visibility or said.visibility)
 
@@ -99,7 +100,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
 
 def _is_anothers_question(episode: Episode) -> bool:
     """Whether it repeats words that its author may be kept from by now: a correction of before its channel narrowed."""
-    return episode.origin is Origin.CORRECTION and visibility_of(episode) is not episode.visibility
+    return episode.origin is Origin.CORRECTION and has_narrowed(episode)
 
 
 def partitions_for(scope: Scope) -> list[str]:
@@ -169,6 +170,19 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     if any(entry.partition in named for entry in partitions_of(episode)):
         return True
     return _is_own(scope, episode) and may_read(scope, episode)
+
+
+def has_narrowed(said: Episode | Topic) -> bool:
+    """Whether fewer may be shown it than could read it when it was said."""
+    return visibility_of(said) is not said.visibility
+
+
+def may_meet(scope: Scope, topic: Topic) -> bool:
+    """Whether a topic that is filed where this person looks may be shown there after its channel changed."""
+    if not has_narrowed(topic):
+        return True
+    is_alone = scope.visibility is Visibility.DIRECT and scope.person == topic.person
+    return is_alone or (scope.channel, scope.visibility) == (topic.channel, visibility_of(topic))
 
 
 def _is_own(scope: Scope, episode: Episode) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memory.model import Channel, Visibility
+from memory.model.world import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.store_case import StoreCase
 from tests.store_samples import NOW, episode, incoming, outgoing
@@ -57,3 +58,27 @@ class ChannelsContract(StoreCase):
         with store.read() as tx:
             assert now_of(tx, "w") == {Visibility.PRIVATE}
             assert now_of(tx, "v") == {None}
+
+    def test_a_topic_says_where_it_was_brought_up_and_who_can_read_that_now(self, store: Store) -> None:
+        here = Topic(
+            workspace="w", id="t1", partition="workspace", person="ana", created_at=NOW, salience_at=NOW, channel="C1"
+        )
+        nowhere = replace(here, id="t2", channel="")
+        with store.write() as tx:
+            for topic in (here, nowhere, replace(here, visibility=Visibility.PRIVATE)):
+                tx.world.put(replace(topic, channel_visibility=Visibility.SHARED))
+            tx.channels.put(Channel(workspace="w", channel="C2", visibility=Visibility.SHARED, since=NOW))
+        with store.write() as tx:
+            assert [(t.channel, t.visibility) for t in tx.world.within("w")] == [
+                ("C1", Visibility.PRIVATE),
+                ("", Visibility.PUBLIC),
+            ]
+            assert [t.channel_visibility for t in tx.world.of_person("w", "ana")] == [None, None]
+            tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.SHARED, since=NOW))
+            found = tx.world.get("w", "t1")
+            assert found is not None
+            assert found.channel_visibility is Visibility.SHARED
+            tx.world.put(found)
+            tx.world.delete("w", ["t1", "t2"])
+        with store.read() as tx:
+            assert tx.world.within("w") == []

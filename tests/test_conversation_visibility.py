@@ -10,6 +10,7 @@ from bot.model import ChannelChanged, PersonRetry, UserTurn
 from memory.errors import StoreUnavailable
 from memory.model import Audience, Episode, Incoming, Progress, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
+from memory.world import FieldInput, Ingest
 from tests.conversation_doubles import ANA, BOB, TEA, Chat, direct
 
 PUBLIC, PRIVATE, SHARED = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.SHARED
@@ -178,3 +179,38 @@ async def test_lessons_joined_to_one_that_leaves_the_workspace_stand_for_themsel
     assert chat.world.recalled(QUESTION, elsewhere) == [keeper]
     await becomes(chat, PRIVATE)
     assert chat.world.recalled(QUESTION, elsewhere) == [first]
+
+
+async def test_who_corrected_another_s_question_does_not_meet_it_alone_once_the_channel_closed() -> None:
+    chat = Chat()
+    answered = await chat.ask("what does the lawyer cost?")
+    await chat.correct("nothing", BOB, message_id=answered)
+    lesson = by(chat, "bob")
+    assert chat.world.recalled("what does the lawyer cost?", direct("bob")) == [lesson.id]
+    await becomes(chat, PRIVATE)
+    assert chat.world.recalled("what does the lawyer cost?", direct("bob")) == []
+    assert "lawyer" not in await chat.command("why", lesson.id[-8:], by=direct("bob"))
+    assert lesson.id in chat.world.recalled("what does the lawyer cost?", now(BOB, PRIVATE))
+
+
+async def test_a_topic_of_a_channel_that_closed_is_met_in_it_alone_and_not_joined_with_its_namesakes() -> None:
+    chat = Chat()
+    world = chat.world.memory.world
+
+    def where(seat: Scope) -> list[object]:
+        found = world.query(seat, {"q": "safe", "reinforce": False}).candidates
+        return [field.history[0].value for bundle in found for field in bundle.fields]
+
+    def told(seat: Scope, value: str) -> None:
+        field = FieldInput(name="where", value=value)
+        world.ingest(seat, Ingest(title="the safe", audience=Audience.WORKSPACE, fields=[field]))
+
+    told(ANA, "behind the lawyer")
+    assert where(ELSEWHERE) == ["behind the lawyer"]
+    await becomes(chat, PRIVATE)
+    told(ELSEWHERE, "in the hall")
+    assert world.revise(ANA.workspace) == []
+    assert where(ELSEWHERE) == where(direct("bob")) == ["in the hall"]
+    assert sorted(map(str, where(now(BOB, PRIVATE)))) == ["behind the lawyer", "in the hall"]
+    await becomes(chat, PUBLIC)
+    assert sorted(map(str, where(ELSEWHERE))) == ["behind the lawyer", "in the hall"]

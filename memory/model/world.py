@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from memory.model.scope import Visibility
+
 
 class FieldType(StrEnum):
     """What the values of a field are. An unknown word counts as `string`."""
@@ -57,6 +59,12 @@ class Topic:
     """Who may see it: a partition of `memory.audience`. Whatever names other partitions never finds it."""
     person: str
     """Who brought it up; it goes when they are forgotten."""
+    channel: str = ""
+    """Where; empty if that is not known. Then the partition alone counts."""
+    visibility: Visibility = Visibility.PUBLIC
+    """Who could read the channel then. Who may be shown it now: `memory.audience.may_meet`."""
+    channel_visibility: Visibility | None = None
+    """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
     title: str | None = None
     summary: str | None = None
     topic_kind: str | None = None

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
+from memory.audience import has_narrowed
 from memory.model.world import Topic, TopicEventKind
 from memory.ports import NewId, Transaction
 from memory.world.trail import told
@@ -22,10 +23,12 @@ def merge_duplicates(
     The lowest id, as its author chose it, survives, and is active if either was. Topics without a title are never
     joined. Returns (duplicate, survivor) pairs; what is left over the limit is joined next time.
     """
-    groups: dict[tuple[str, str], list[Topic]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Topic]] = defaultdict(list)
     for topic in topics:
         if topic.title and not topic.merged_into:
-            groups[topic.partition, topic.title].append(topic)
+            # One whose channel narrowed is seen by others than its namesakes of elsewhere.
+            place = topic.channel if has_narrowed(topic) else ""
+            groups[topic.partition, topic.title, place].append(topic)
     pairs: list[tuple[str, str]] = []
     for key in sorted(groups):
         survivor, *duplicates = sorted(groups[key], key=lambda topic: (topic.public_id, topic.id))

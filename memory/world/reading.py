@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from memory.audience import may_meet, partitions_for
+from memory.model import Scope
 from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField
 from memory.ports import Transaction
 from memory.world.query import QueryRequest, Stage
@@ -15,15 +17,17 @@ _OTHER = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEvent
 
 
 class Visible:
-    """The part of a workspace that some partitions hold: nothing outside it is named anywhere in an answer.
+    """The part of a workspace that one person may see in one place: nothing outside it is named in any answer.
 
     Nor does anything outside it show in a name: a topic goes by the id its author chose, whoever else has that id.
     """
 
-    def __init__(self, tx: Transaction, workspace: str, partitions: Sequence[str]) -> None:
+    def __init__(self, tx: Transaction, scope: Scope) -> None:
         self._tx = tx
-        self.workspace = workspace
-        self.every = {topic.id: topic for topic in tx.world.within(workspace, partitions)}
+        partitions = partitions_for(scope)
+        self.workspace = scope.workspace
+        filed = tx.world.within(scope.workspace, partitions)
+        self.every = {topic.id: topic for topic in filed if may_meet(scope, topic)}
         """By the id in the store; archived and merged topics too, in order of arrival."""
         self.live = [each for each in self.every.values() if not each.merged_into and each.archived_at is None]
         self._named: dict[str, str] = {}

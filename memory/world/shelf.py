@@ -79,7 +79,7 @@ class TopicShelf:
         self._model = embedder.name
         self._policy = policy
         self._index = index
-        self._visible = Visible(tx, scope.workspace, partitions_for(scope))
+        self._visible = Visible(tx, scope)
         found = tx.world.vectors(scope.workspace, self._model, [topic.id for topic in self._visible.live])
         fitting = [topic.id for topic in self._visible.live if len(found.get(topic.id, ())) == dimension]
         self._vectors = {topic_id: found[topic_id] for topic_id in fitting}

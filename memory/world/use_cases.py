@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memory.audience import partitions_for
 from memory.embedding import CheckedEmbedder
 from memory.errors import EmbeddingFailed, NotFound
 from memory.model import Scope
@@ -136,7 +135,7 @@ class World:
         one_of(Scope, scope, "the scope of an ingest")
         vector = self._vector_of(one_of(Ingest, wanted, "what is ingested"))
         with self._store.write() as tx:
-            visible = Visible(tx, scope.workspace, partitions_for(scope))
+            visible = Visible(tx, scope)
             now = self._clock()
             writing = Writing(tx=tx, scope=scope, visible=visible, now=now, new_id=self._new_id, clean=self._clean)
             topic = writing.topic(wanted)
@@ -147,7 +146,8 @@ class World:
             outcomes = [(given.name, writing.field(topic, given)) for given in wanted.fields]
             links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]
             twins = tx.world.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
-            merged = merge_duplicates(tx, twins, now, limit=self._policy.max_merges)
+            seen = [each for each in twins if each.id in visible.every]
+            merged = merge_duplicates(tx, seen, now, limit=self._policy.max_merges)
             self._forget(tx, scope.workspace)
             merged = [(visible.name_of(twin), visible.name_of(survivor)) for twin, survivor in merged]
             name = visible.name_of(topic.id)
@@ -190,21 +190,21 @@ class World:
 
     def _tell(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
         with self._store.write() as tx:
-            topic = _existing(Visible(tx, scope.workspace, partitions_for(scope)), topic_id)
+            topic = _existing(Visible(tx, scope), topic_id)
             if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
                 told(tx, topic, kind, scope.person, self._clock())
 
     def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
         """The audit trail of a topic, oldest first. Raises `NotFound`."""
         with self._store.read() as tx:
-            visible = Visible(tx, scope.workspace, partitions_for(scope))
+            visible = Visible(tx, scope)
             topic = _existing(visible, topic_id)
             return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.told_of(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic that stands for this id, archived or not. Raises `NotFound`."""
         with self._store.read() as tx:
-            visible = Visible(tx, scope.workspace, partitions_for(scope))
+            visible = Visible(tx, scope)
             return visible.shown(_existing(visible, topic_id))
 
 

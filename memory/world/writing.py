@@ -53,6 +53,8 @@ class Writing:
             alias=topic_id if is_taken else "",
             partition=partition_of(self.scope, wanted.audience),
             person=self.scope.person,
+            channel=self.scope.channel,
+            visibility=self.scope.visibility,
             title=self._clean(wanted.title),
             summary=self._clean(wanted.summary),
             topic_kind=self._clean(wanted.topic_kind),

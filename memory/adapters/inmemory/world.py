@@ -32,14 +32,14 @@ class World:
         topics = self._access.changing.topics
         known = topics.get((storable(topic).workspace, topic.id))
         seq = known.seq if known else self._access.next_number(topic.workspace, "topic")
-        topics[topic.workspace, topic.id] = replace(topic, seq=seq)
+        topics[topic.workspace, topic.id] = replace(topic, seq=seq, channel_visibility=None)
 
     def get(self, workspace: str, topic_id: str) -> Topic | None:
-        return self._access.state.topics.get((workspace, topic_id))
+        return self.get_many(workspace, [topic_id]).get(topic_id)
 
     def get_many(self, workspace: str, topic_ids: Iterable[str]) -> dict[str, Topic]:
         topics = self._access.state.topics
-        return {each: topics[workspace, each] for each in topic_ids if (workspace, each) in topics}
+        return {each: self._now(topics[workspace, each]) for each in topic_ids if (workspace, each) in topics}
 
     def within(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Topic]:
         return self._where(workspace, lambda topic: partitions is None or topic.partition in partitions)
@@ -156,7 +156,12 @@ class World:
 
     def _where(self, workspace: str, holds: Callable[[Topic], bool]) -> list[Topic]:
         # Numbers only grow and dictionaries keep their order, so this is the order of arrival.
-        return [topic for key, topic in self._access.state.topics.items() if key[0] == workspace and holds(topic)]
+        every = self._access.state.topics
+        return [self._now(topic) for key, topic in every.items() if key[0] == workspace and holds(topic)]
+
+    def _now(self, topic: Topic) -> Topic:
+        known = self._access.channel_visibility(topic.workspace, topic.channel)
+        return replace(topic, channel_visibility=known) if known is not None else topic
 
     def _revisions(self, workspace: str, holds: Callable[[Revision], bool]) -> list[Revision]:
         return [each for key, each in self._access.state.revisions.items() if key[0] == workspace and holds(each)]

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
+from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.world_tables import (
     topic_events,
     topic_fields,
     topic_links,
+    topic_places,
     topic_revisions,
     topic_vectors,
     topics,
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 _t = topics.c
+_p = topic_places.c
 _PUT = put_statement(topics)
+_PUT_PLACE = put_statement(topic_places)
+_WHOLE = select(topics, _p.channel, _p.visibility, channel_visibility(topic_places)).select_from(
+    topics.outerjoin(topic_places, and_(_p.workspace == _t.workspace, _p.topic_id == _t.id))
+)
 _PUT_VECTOR = put_statement(topic_vectors)
 _PUT_FIELD = put_statement(topic_fields)
 _ADD_REVISION = add_statement(topic_revisions)
@@ -43,6 +50,9 @@ class World:
         known = self.get(storable(topic).workspace, topic.id)
         seq = known.seq if known else self._session.advance(topic.workspace, "topic")
         self._session.run(_PUT, row_of(topics, topic) | {"seq": seq})
+        if topic.channel:
+            place = {"channel": topic.channel, "visibility": topic.visibility}
+            self._session.run(_PUT_PLACE, {"workspace": topic.workspace, "topic_id": topic.id, **place})
 
     def get(self, workspace: str, topic_id: str) -> Topic | None:
         return self.get_many(workspace, [topic_id]).get(topic_id)
@@ -177,8 +187,8 @@ class World:
         return {row.topic_id for row in rows}
 
     def _topics(self, workspace: str, *conditions: ColumnElement[bool]) -> list[Topic]:
-        statement = select(topics).where(_t.workspace == workspace, *conditions).order_by(_t.seq)
-        return [Topic(**row._mapping) for row in self._session.rows(statement)]
+        statement = _WHOLE.where(_t.workspace == workspace, *conditions).order_by(_t.seq)
+        return [_topic(row) for row in self._session.rows(statement)]
 
     def _of_topics(
         self, table: Table, column: ColumnElement[str], workspace: str, topic_ids: Iterable[str]
@@ -188,6 +198,13 @@ class World:
             for ids in chunks(set(topic_ids), ID_LIMIT)
             for row in self._session.rows(select(table).where(table.c.workspace == workspace, column.in_(ids)))
         ]
+
+
+def _topic(row: Row[Any]) -> Topic:
+    values = dict(row._mapping)
+    if values["channel"] is None:
+        del values["channel"], values["visibility"]
+    return Topic(**values)
 
 
 def _revisions(rows: Iterable[Row[Any]]) -> list[Revision]:

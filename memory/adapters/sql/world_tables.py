@@ -22,6 +22,7 @@ from sqlalchemy.types import TypeDecorator
 from memory.adapters.sql.columns import metadata, short
 from memory.adapters.sql.types import JsonObject, Moment, Word
 from memory.adapters.storable import exact, to_json
+from memory.model import Visibility
 from memory.model.world import FieldType, TopicEventKind
 
 if TYPE_CHECKING:
@@ -95,6 +96,18 @@ topics = Table(
     Index(None, "workspace", "partition", "title"),
     Index(None, "workspace", "merged_into"),
     Index(None, "workspace", "person"),
+)
+
+topic_places = Table(
+    "topic_places",
+    metadata,
+    short("workspace"),
+    short("topic_id"),
+    short("channel"),
+    Column("visibility", Word(Visibility), nullable=False),
+    PrimaryKeyConstraint("workspace", "topic_id"),
+    *_of_topic("topic_places", "topic_id"),
+    sqlite_with_rowid=False,
 )
 
 topic_vectors = Table(

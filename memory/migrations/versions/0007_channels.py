@@ -1,4 +1,7 @@
-"""Who can read which channel now. Nothing is known of any before its next event: then what was said there counts."""
+"""Who can read which channel now, and where topics were brought up.
+
+Nothing is known of a channel before the next event in it: then what it was counts. Of older topics no place is known.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -20,7 +23,23 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace", "channel", name="pk_channels"),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "topic_places",
+        Column("workspace", String, nullable=False),
+        Column("topic_id", String, nullable=False),
+        Column("channel", String, nullable=False),
+        Column("visibility", String, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "topic_id", name="pk_topic_places"),
+        sa.ForeignKeyConstraint(
+            ["workspace", "topic_id"],
+            ["topics.workspace", "topics.id"],
+            name="fk_topic_places_topic_id_topics",
+            ondelete="CASCADE",
+        ),
+        sqlite_with_rowid=False,
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("topic_places")
     op.drop_table("channels")
