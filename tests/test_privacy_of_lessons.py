@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from memory.model import Audience, Episode, LinkKind, Origin, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, Lesson, LinkKind, Origin, Role, Scope, Signal, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.quarantine import Flag
 from tests.attack_world import Attacked
@@ -40,6 +40,8 @@ class TestLessonsOfOthers(Attacked):
             ("tea", "in the cellar", Verdict.SUCCESS)
         }
         assert len(world.memory.restating.waiting(W, "tea")) == 40
+        with world.memory.store.read() as tx:
+            assert tx.episodes.vectors(W, [each.id for each in lessons]) == {}, "they tell of the questions"
         assert WORD not in everything(world)
 
     def test_what_its_author_asked_and_it_answered_is_its_question_then(self, world: World) -> None:
@@ -100,6 +102,19 @@ class TestLessonsOfOthers(Attacked):
         assert WORD not in everything(world)
         assert world.nodes(quoting) == []
         assert world.episode(other).output == "in the cellar"
+
+    def test_an_answer_that_heeded_a_correction_stays_until_its_author_is_forgotten(self, world: World) -> None:
+        taught(world, QUESTION)
+        heeding = world.ask(QUESTION, "in the cellar", of=scope("bob"))
+        with world.memory.store.write() as tx:
+            ((retrieval, items),) = tx.retrievals.of_run(W, heeding.run_id)
+            warnings = [each for each in items if each.lesson is Lesson.AVOID]
+            assert [each.signal for each in warnings] == [Signal.USED]
+            tx.retrievals.put(retrieval, warnings)
+        forget(world)
+        assert world.episode(heeding).output == "in the cellar"
+        world.memory.privacy.forget(W, "tea")
+        assert world.nodes(heeding) == []
 
     def test_a_lesson_in_a_direct_conversation_moves_to_its_authors_own(self, world: World) -> None:
         direct = scope(PERSON, channel=f"D-{PERSON}", visibility=Visibility.DIRECT)

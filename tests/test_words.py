@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.words import COMMANDS, Typed, command_in
+from bot.adapters.words import COMMANDS, Typed, command_in, slash_command
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,10 @@ def test_a_command_has_just_the_words_it_takes(text: str, expected: Typed | None
 def test_whatever_follows_is_a_command_with_it_or_a_question(name: str, rest: str) -> None:
     found = command_in(f"{name} {rest}")
     assert found is None or found.name in (name, "correct")
+
+
+def test_a_question_given_to_a_lesson_is_kept_as_it_is_written() -> None:
+    assert command_in("Restate 0123ABCD Where is the  LADDER?") == Typed("restate", "0123abcd Where is the  LADDER?")
+    assert command_in("restate") == Typed("restate")
+    assert command_in("restate the problem in other words") is None
+    assert slash_command("restate 0123abcd Where?") == Typed("restate", "0123abcd Where?")
