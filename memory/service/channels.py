@@ -30,12 +30,6 @@ class Channels:
         with self._core.store.write() as tx:
             return note(tx, scope, self._core.clock())
 
-    def now(self, scope: Scope) -> Scope:
-        """The same place with the visibility that is on record, if any."""
-        with self._core.store.read() as tx:
-            known = tx.channels.get(scope.workspace, scope.channel)
-        return replace(scope, visibility=known.visibility) if known is not None else scope
-
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
