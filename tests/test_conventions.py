@@ -16,12 +16,13 @@ TEXTS = [*SOURCES, *TESTS, *sorted((ROOT / "config").glob("*")), ROOT / "pyproje
 BOUNDARIES = {
     ("bot/app/build.py", "warm"),
     ("bot/app/diagnosis/__init__.py", "findings"),
+    ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),
     ("bot/conversation/goodbot.py", "_answer_unseen"),
     ("memory/service/upkeep/jobs.py", "run"),
 }
-"""The functions that may swallow any exception: an event, a job or a check ends there, and the bot goes on."""
+"""The functions that may swallow any exception: an event, a job, a check or a command ends there."""
 
 
 def name_of(path: Path) -> str:

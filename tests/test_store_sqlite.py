@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -420,6 +421,18 @@ def _sqlite_error(statements: list[str]) -> sqlite3.Error:
 )  # fmt: skip
 def test_errors_of_the_driver_are_named(statements: list[str], kind: type[MemoryFault], words: str) -> None:
     found = fault(OperationalError("statement", {}, _sqlite_error(statements)), Path("/data/goodbot.db"))
+    assert type(found) is kind
+    assert words in str(found)
+
+
+@pytest.mark.parametrize(("free", "kind", "words"), [(0, StoreFull, "is full"), (2**30, StoreUnavailable, "failed")])
+def test_a_file_beside_the_database_that_finds_no_room_is_a_full_disk(
+    monkeypatch: pytest.MonkeyPatch, free: int, kind: type[MemoryFault], words: str
+) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
+    found = fault(error, Path("/data/goodbot.db"))
     assert type(found) is kind
     assert words in str(found)
 

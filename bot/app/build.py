@@ -38,9 +38,13 @@ def read_settings(config_path: Path | None = None) -> Settings:
     """The settings of this process. Raises `ConfigError`."""
     from platformdirs import user_data_path
 
-    return load_settings(
-        os.environ, config_path=config_path, cwd=Path.cwd(), data_dir=user_data_path("goodbot", appauthor=False)
-    )
+    try:
+        cwd, data_dir = Path.cwd(), user_data_path("goodbot", appauthor=False)
+    except FileNotFoundError as exc:
+        raise ConfigError("the folder that goodbot was started in is gone; change to another one") from exc
+    except RuntimeError as exc:
+        raise ConfigError("there is no home folder to keep memory in; set HOME to a folder you may write") from exc
+    return load_settings(os.environ, config_path=config_path, cwd=cwd, data_dir=data_dir)
 
 
 def make_embedder(settings: Settings) -> Embedder:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from bot.config import Settings
 from memory.adapters.private_files import FILE_MODE
@@ -15,7 +16,7 @@ def only_one(settings: Settings, part: str) -> Iterator[bool]:
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(f"{settings.storage.place}.{part}.lock", mode=FILE_MODE)
+    lock = FileLock(Path(f"{settings.storage.place}.{part}.lock").expanduser(), mode=FILE_MODE)
     try:
         lock.acquire(timeout=0)
     except (Timeout, OSError):

@@ -23,6 +23,6 @@ def _noted(ctx: click.Context, error: Exception) -> str:
         settings = settings_of(ctx)
         note_failures(settings)
         log.critical("the command failed: %s", error, exc_info=error)
-    except (BotError, OSError):
+    except Exception:  # noqa: BLE001 - what comes next is the last word about the first failure
         return "it could not be written to the log"
     return f"the log {settings.log.file} has more"

@@ -87,6 +87,7 @@ def goodbot(ctx: click.Context, config: str | None) -> None:
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 it failed, 2 wrong usage or settings, 130 interrupted."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # An emoji must not end a command on a terminal whose encoding has none.
@@ -110,6 +111,21 @@ def main() -> None:
         click.echo(f"goodbot: {error}", err=True)
         _drop_output()
         sys.exit(1)
+
+
+def _open_missing_streams() -> None:
+    """Started without a standard stream (`goodbot chat <&-`), nothing comes from it and what goes there is lost.
+
+    Else the next file that is opened would take its number, perhaps the database's.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - a number, for good
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the same
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the same
 
 
 def _drop_output() -> None:

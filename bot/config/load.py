@@ -7,7 +7,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.settings import Settings
-from bot.config.sources import Given, find_config_file, read_environment, read_file
+from bot.config.sources import Given, expanded, find_config_file, read_environment, read_file
 from bot.config.wording import allowed, shown
 from bot.errors import ConfigError
 
@@ -57,9 +57,9 @@ def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
     if not storage.database_url.get_secret_value():
         url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")
         storage = storage.model_copy(update={"database_url": url})
-    log_file = cwd / Path(log.file).expanduser() if log.file else data_dir / "goodbot.log"
+    log_file = cwd / expanded(log.file) if log.file else data_dir / "goodbot.log"
     log = log.model_copy(update={"file": str(log_file.absolute())})
     if knowledge.folder:
-        folder = cwd / Path(knowledge.folder).expanduser()
+        folder = cwd / expanded(knowledge.folder)
         knowledge = knowledge.model_copy(update={"folder": str(folder.absolute())})
     return settings.model_copy(update={"storage": storage, "log": log, "knowledge": knowledge})

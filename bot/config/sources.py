@@ -71,13 +71,23 @@ def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cw
     """The settings file that applies, or None. A file that was asked for by name must exist (`ConfigError`)."""
     named = config_path or environ.get(CONFIG_VARIABLE)
     if named:
-        path = cwd / Path(named).expanduser()
+        path = cwd / expanded(named)
         if not path.exists():
             origin = "--config" if config_path else f"the environment variable {CONFIG_VARIABLE}"
             raise ConfigError(f"the settings file {path}, named by {origin}, does not exist: create it or name another")
         return path
     usual = (cwd / "config" / "goodbot.toml", cwd / "goodbot.toml")
     return next((path for path in usual if path.exists()), None)
+
+
+def expanded(path: Path | str) -> Path:
+    """A path with `~` taken for the home folder. Raises `ConfigError` where there is none, and for what is no path."""
+    if "\0" in str(path):
+        raise ConfigError(f"{path!r} is no path: it has a NUL character; remove it")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as exc:
+        raise ConfigError(f"there is no home folder for {path}: write the whole path") from exc
 
 
 def read_file(path: Path, given: Given) -> None:
@@ -93,6 +103,8 @@ def read_file(path: Path, given: Given) -> None:
         raise ConfigError(f"the settings file {path} is not UTF-8 text (byte {exc.start}): save it as UTF-8") from exc
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"the settings file {path} is not valid TOML: {exc}") from exc
+    except (ValueError, RecursionError) as exc:  # a number of thousands of digits, brackets in brackets without end
+        raise ConfigError(f"the settings file {path} holds no settings: {str(exc).partition(';')[0]}") from exc
     sections = Settings.sections()
     for section, content in document.items():
         if section not in sections:
@@ -140,6 +152,6 @@ def _value(name: Name, text: str) -> object:
             return [part.strip() for part in text.split(",") if part.strip()]
         if isinstance(default, int | float):
             return int(text) if isinstance(default, int) else float(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return text

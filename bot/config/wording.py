@@ -47,5 +47,8 @@ def shown(field: FieldInfo, value: object) -> str:
     """The wrong value, shortened; never a secret's."""
     if isinstance(field.default, SecretStr):
         return "a secret"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return f"a {type(value).__name__} too large to show"
     return text if len(text) <= 60 else f"{text[:59]}…"

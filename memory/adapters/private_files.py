@@ -64,18 +64,26 @@ def is_own(path: Path) -> bool:
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Whether another user may read, write or enter a file or folder. False for what is not there."""
+    """Whether another user may read or write a file, or enter a folder.
+
+    False for what is not there, is meant for everybody (`/tmp`), or is neither (`/dev/stdout`).
+    """
     try:
-        return os.name != "nt" and bool(path.stat().st_mode & _OTHERS)
+        mode = path.stat().st_mode
     except OSError:
         return False
+    is_meant = bool(mode & stat.S_ISVTX) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return os.name != "nt" and bool(mode & _OTHERS) and not is_meant
 
 
 def is_plain_file(path: Path) -> bool:
     """Whether a path names a file, or nothing yet: no pipe, no device, no stream of this process."""
     if path.absolute().parts[1:2] in (("dev",), ("proc",)):
         return False
-    return not path.exists() or path.is_file()
+    try:
+        return not path.exists() or path.is_file()
+    except OSError:  # a name that is too long
+        return True
 
 
 def write_whole(path: Path, content: bytes) -> None:

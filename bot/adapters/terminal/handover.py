@@ -15,7 +15,12 @@ def save(folder: Path, name: str, content: bytes) -> Path:
 
     Raises `NotPermitted` when it cannot be written; nothing half-written stays behind.
     """
-    path = folder / Path(name).expanduser()
+    try:
+        path = folder / Path(name).expanduser()
+    except RuntimeError as exc:
+        raise NotPermitted(
+            f"cannot save {name}: there is no such home folder; give another place with /export FILE"
+        ) from exc
     for attempt in range(1, _TRIES + 1):
         target = path if attempt == 1 else path.with_name(f"{path.stem}-{attempt}{path.suffix}")
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from bot.adapters.finding import Finding, fault, fine, warning
 from bot.app.build import open_memory
 from bot.config import Settings
-from memory.adapters.private_files import is_open_to_others, is_own
+from memory.adapters.private_files import is_open_to_others, is_own, is_plain_file
 from memory.errors import MemoryFault
 
 _ROWS, _PRIVATE = "GB011", "GB012"
@@ -20,7 +20,7 @@ def rows(settings: Settings) -> Iterator[Finding]:
     try:
         with open_memory(settings) as memory:
             damaged = memory.store.damage(limit=_SHOWN)
-    except MemoryFault as error:
+    except (MemoryFault, OSError) as error:
         yield fault(_ROWS, f"could not look: {error}", "mend GB002 first")
         return
     for row in damaged:
@@ -35,18 +35,19 @@ def private(settings: Settings) -> Iterator[Finding]:
     companions = [Path(f"{database}{ending}") for ending in ("-wal", "-shm", "-journal")]
     rotated = sorted(log.parent.glob(f"{log.name}.*"))
     files = [each for each in (database, *companions, log, *rotated) if is_open_to_others(each)]
-    # A folder of somebody else's, such as /tmp, is theirs to close.
-    folders = [
-        each for each in dict.fromkeys((database.parent, log.parent)) if is_own(each) and is_open_to_others(each)
-    ]
-    commands = [
-        shlex.join(["chmod", mode, *map(str, paths)]) for mode, paths in (("600", files), ("700", folders)) if paths
-    ]
-    if not commands:
+    # A folder of somebody else's is theirs to close.
+    homes = dict.fromkeys(each.parent for each in (database, log) if is_plain_file(each))
+    folders = [each for each in homes if is_own(each) and is_open_to_others(each)]
+    remedies = []
+    if files:
+        remedies.append(f"run {shlex.join(['chmod', '600', *map(str, files)])}")
+    if folders:
+        remedies.append(f"run {shlex.join(['chmod', '700', *map(str, folders)])}, or use a folder for Goodbot alone")
+    if not remedies:
         yield fine(_PRIVATE, "database and log are for this user alone")
         return
     named = ", ".join(map(str, (*files, *folders)))
-    yield warning(_PRIVATE, f"other users of this machine can look into {named}", f"run {' && '.join(commands)}")
+    yield warning(_PRIVATE, f"other users of this machine can look into {named}", "; ".join(remedies))
 
 
 CHECKS = (rows, private)

@@ -200,7 +200,10 @@ def _path_of(url: str) -> Path:
     name = rest.removeprefix("/")
     if name == rest or name in ("", ":memory:") or "?" in name or "\0" in name:
         raise InvalidInput("DATABASE_URL must name a file and nothing else: sqlite:////absolute/path/goodbot.db.")
-    return Path(name).expanduser().absolute()
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as exc:
+        raise InvalidInput(f"DATABASE_URL names {name}, and there is no such home folder. Name another file.") from exc
 
 
 def _require_file(path: Path) -> None:
