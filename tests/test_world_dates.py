@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -104,7 +105,7 @@ def test_a_value_holds_from_its_own_day_on(here: TopicWorld) -> None:
 def test_a_field_whose_only_value_is_planned_has_none_yet(here: TopicWorld) -> None:
     here.add("t1", fields=[FieldInput(name="owner", value="Aya", valid_from=datetime(9999, 1, 1, tzinfo=UTC))])
     assert current(here) is None
-    asked = {"q": "", "stages": ["temporal"], "topic_ids": ["t1"], "explain": True}
+    asked: dict[str, Any] = {"q": "", "stages": ["temporal"], "topic_ids": ["t1"], "explain": True}
     (field,) = here.query(**asked)["candidates"][0]["fields"]
     assert field["current"] is None
     assert [(value["value"], value["valid_from"]) for value in field["history"]] == [

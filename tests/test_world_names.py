@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def everything(here: TopicWorld, of: Scope) -> list[object]:
         here.query(of, reinforce=False, stages=[]),
     ]
     asks = [(ask, topic_id) for ask in (here.world.topic, here.world.trail) for topic_id in ("x", "y")]
-    return [*told, *(outcome(lambda ask=ask, topic_id=topic_id: ask(of, topic_id)) for ask, topic_id in asks)]
+    return [*told, *(outcome(partial(ask, of, topic_id)) for ask, topic_id in asks)]
 
 
 def outcome(act: Callable[[], object]) -> object:
@@ -119,7 +120,7 @@ def test_what_is_hidden_makes_no_difference(names: list[str]) -> None:
     """The same history with and without another person's private topic of the same ids, seen by everybody else."""
 
     def history(world: TopicWorld) -> list[object]:
-        told = [outcome(lambda name=name: acts(ANA)[name](world)) for name in names]
+        told = [outcome(partial(acts(ANA)[name], world)) for name in names]
         return [*told, everything(world, ANA), everything(world, scope("cy"))]
 
     alone, crowded = TopicWorld(), TopicWorld()

@@ -26,7 +26,8 @@ def held(world: World, topic_id: str) -> dict[str, object]:
     """The fields that have a value, as anybody in the channel finds them."""
     asked = {"q": "", "topic_ids": [topic_id], "reinforce": False, "stages": ["temporal"]}
     found = world.memory.world.query(scope("zoe"), asked).candidates
-    return {f.name: f.current.value for bundle in found for f in bundle.fields if f.current.value is not None}
+    values = {f.name: f.current and f.current.value for bundle in found for f in bundle.fields}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def is_found(world: World, topic_id: str) -> bool:

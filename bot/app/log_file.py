@@ -7,7 +7,7 @@ from contextlib import suppress
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TextIO
+from typing import IO, TextIO
 
 from bot.app.log_format import SecretlessFormatter
 from bot.config import Settings
@@ -30,7 +30,7 @@ class LogFile(RotatingFileHandler):
         for number in range(1, _ROTATED + 1):
             narrow(Path(f"{self.baseFilename}.{number}"))
 
-    def _open(self) -> TextIO:  # type: ignore[override]  # a text file, as the base class opens it
+    def _open(self) -> IO[str]:  # type: ignore[override]  # a text file, as the base class opens it
         make_folder(Path(self.baseFilename).parent)
         return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=open_private)
 
