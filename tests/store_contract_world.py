@@ -47,6 +47,12 @@ def happened(topic_id: str, kind: TopicEventKind, workspace: str = "w", actor: s
     return TopicEvent(workspace=workspace, topic_id=topic_id, kind=kind, actor=actor, at=NOW, detail={"n": [1]})
 
 
+def told(tx: Transaction, workspace: str, topic_id: str, kind: str) -> TopicEvent:
+    """The first entry of this kind in a topic's trail; one that is nowhere if there is none."""
+    found = [each for each in tx.world.trail(workspace, topic_id) if each.kind == kind]
+    return found[0] if found else happened(topic_id, TopicEventKind(kind), workspace)
+
+
 def fill(tx: Transaction, workspace: str) -> None:
     """Something in every table, under the same ids in every workspace."""
     tx.world.put(topic("t1", workspace))
@@ -88,6 +94,9 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "add_link": lambda tx, w: tx.world.add_link(link("t2", "t1", w)),
     "append": lambda tx, w: tx.world.append(happened("t1", TopicEventKind.LINKED, w)),
     "erase_words": lambda tx, w: tx.world.erase_words(w, "ana"),
+    "copy_vector": lambda tx, w: tx.world.copy_vector(w, "t1", "t2"),
+    "move": lambda tx, w: (tx.world.put(topic("t3", w)), tx.world.move(w, "t1", "t3")),
+    "retell": lambda tx, w: tx.world.retell(replace(told(tx, w, "t1", "revised"), detail={})),
 }
 """Every method that changes something."""
 
@@ -251,3 +260,56 @@ class WorldContract(StoreCase):
             assert tx.world.links("w", ["t1", "t2"]) == []
             assert [each.actor for each in tx.world.trail("w", "t1")] == ["bob"]
             assert [(each.kind, each.actor) for each in tx.world.trail("w", "t2")] == [(TopicEventKind.SALIENCE, "")]
+
+    def test_what_belongs_to_a_topic_moves_with_its_numbers(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.world.put(topic("t3"))
+            tx.world.add_revision(revision("o2", person="bob"))
+            tx.world.put_field(field("t3", "own"))
+            tx.world.add_revision(revision("o3", "t3", name="own"))
+            tx.world.put(topic("new", title=None))
+            before = (tx.world.revisions("w", ["t1"]), tx.world.trail("w", "t1"))
+            tx.world.move("w", "t1", "new")
+        with store.read() as tx:
+            moved = (tx.world.revisions("w", ["new"]), tx.world.trail("w", "new"))
+            assert moved == tuple([replace(each, topic_id="new") for each in rows] for rows in before)
+            assert [each.name for each in tx.world.fields("w", ["new"])] == ["owner"]
+            assert [(each.from_id, each.to_id) for each in tx.world.links("w", ["t2"])] == [("new", "t2")]
+            assert [each.id for each in tx.world.revisions("w", ["new", "t3"])] == ["o1", "o2", "o3"]
+            left = (tx.world.fields("w", ["t1"]), tx.world.revisions("w", ["t1"]), tx.world.trail("w", "t1"))
+            assert left == ([], [], [])
+            assert tx.world.get("w", "t1") is not None
+        for attempt in ("move", "copy_vector"):
+            with store.write() as tx, pytest.raises(NotFound):
+                getattr(tx.world, attempt)("w", "t1", "none")
+
+    def test_an_embedding_is_copied(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.world.copy_vector("w", "t2", "t1")  # it has none
+            tx.world.copy_vector("w", "t1", "t2")
+        with store.read() as tx:
+            found = tx.world.vectors("w", MODEL, ["t1", "t2"])
+            assert {name: v.tolist() for name, v in found.items()} == {"t1": [0.9, 0.1], "t2": [0.9, 0.1]}
+
+    def test_entries_that_name_a_topic_are_found_and_told_anew(self, store: Store) -> None:
+        named = {
+            TopicEventKind.LINKED: {"to": "t1", "kind": "t2"},
+            TopicEventKind.MERGED: {"into": "t1"},
+            TopicEventKind.RESTORED: {"because": "t1"},
+            TopicEventKind.REVISED: {"field": "t1", "revision": "t1"},
+        }
+        with store.write() as tx:
+            fill(tx, "w")
+            fill(tx, "v")
+            for kind, detail in named.items():
+                tx.world.append(replace(happened("t2", kind), detail=detail))
+            tx.world.append(replace(happened("t2", TopicEventKind.LINKED, "v"), detail={"to": "t1"}))
+            found = tx.world.naming("w", ["t1", "none"])
+            assert [each.detail for each in found] == [named[each.kind] for each in found]
+            assert [each.kind for each in found] == ["linked", "merged", "restored"]
+            assert (tx.world.naming("w", ["t2"]), tx.world.naming("w", [])) == ([], [])
+            tx.world.retell(replace(found[1], detail={"into": "t3"}))
+            assert [each.kind for each in tx.world.naming("w", ["t1"])] == ["linked", "restored"]
+            assert tx.world.naming("w", ["t3"]) == [replace(found[1], detail={"into": "t3"})]

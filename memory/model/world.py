@@ -4,7 +4,7 @@ A topic has named fields; a field's value is never overwritten, it gets a newer 
 itself is told by its own append-only audit trail, and every number of it is a fold of that trail.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -158,3 +158,12 @@ class TopicEvent:
     detail: Mapping[str, object] = field(default_factory=dict[str, object])
     seq: int = 0
     """Position in the workspace's trail; set by the store."""
+
+
+NAMING = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEventKind.RESTORED: "because"}
+"""Where the detail of an entry names another topic."""
+
+
+def names_topic(event: TopicEvent, topic_ids: Collection[str]) -> bool:
+    """Whether an entry names one of these topics in its detail."""
+    return event.detail.get(NAMING.get(event.kind, "")) in topic_ids

@@ -54,6 +54,10 @@ class WorldTable(Protocol):
         """Embeddings of one model by topic, in double precision as they were given."""
         ...
 
+    def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
+        """Store the embedding of one topic, if it has one, as another's too. Raises `NotFound` without the other."""
+        ...
+
     def put_field(self, field: TopicField) -> None:
         """Insert, or replace the field with this name. Raises `NotFound` without the topic."""
         ...
@@ -99,4 +103,19 @@ class WorldTable(Protocol):
         Their revisions and edges go, their fields where nobody else gave a value, their `revised`, `confirmed` and
         `linked` events; other events stay without an actor. Returns the topics that were touched, by id.
         """
+        ...
+
+    def move(self, workspace: str, from_id: str, to_id: str) -> None:
+        """Give a topic's fields, values, edges and trail to another, which has none; numbers stay as they are.
+
+        Raises `NotFound` without the other.
+        """
+        ...
+
+    def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
+        """Every entry of a trail whose detail names one of these topics, in order."""
+        ...
+
+    def retell(self, event: TopicEvent) -> None:
+        """Replace the detail of the entry with this `seq`: only to take words out of it that are to be erased."""
         ...

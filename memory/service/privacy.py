@@ -30,7 +30,7 @@ from memory.service.holding import restore_text, restore_texts
 from memory.service.recalling import as_seen_by
 from memory.service.restating import in_words_of, part_from_asker
 from memory.service.tallying import refold, runs_of_voters
-from memory.world.merging import erase_person as erase_topics
+from memory.world.erasing import erase_person as erase_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from datetime import datetime
 
 from memory.audience import has_narrowed
 from memory.model.world import Topic, TopicEventKind
-from memory.ports import NewId, Transaction
+from memory.ports import Transaction
 from memory.world.trail import told
-from memory.world.withdrawing import hold_again
 
 
 def merge_duplicates(
@@ -44,17 +43,3 @@ def _join(tx: Transaction, duplicate: Topic, survivor: Topic, at: datetime, acto
     if survivor.archived_at is not None and duplicate.archived_at is None:
         return told(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)
     return survivor
-
-
-def erase_person(tx: Transaction, workspace: str, person: str, at: datetime, new_id: NewId) -> None:
-    """Erase what one person brought up, with all that was said of it, and what they said elsewhere.
-
-    Topics of others that one of theirs stood for stand for themselves again, or for each other. A value that a purge
-    took back holds no more than before, though what had replaced it is gone.
-    """
-    own = [topic.id for topic in tx.world.of_person(workspace, person)]
-    freed = [each for each in tx.world.merged_into(workspace, own) if each.id not in own]
-    tx.world.delete(workspace, own)
-    alone = [told(tx, each, TopicEventKind.SPLIT, "", at) for each in freed]
-    merge_duplicates(tx, alone, at, limit=len(alone))
-    hold_again(tx, workspace, tx.world.erase_words(workspace, person), at, new_id)

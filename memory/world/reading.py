@@ -7,13 +7,10 @@ from datetime import datetime
 
 from memory.audience import may_meet, partitions_for
 from memory.model import Scope
-from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField
+from memory.model.world import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField
 from memory.ports import Transaction
 from memory.world.query import QueryRequest, Stage
 from memory.world.response import Bundle, FieldBundle, Value
-
-_OTHER = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEventKind.RESTORED: "because"}
-"""Where an entry of a trail names another topic."""
 
 
 class Visible:
@@ -64,7 +61,7 @@ class Visible:
 
     def told_of(self, event: TopicEvent) -> list[TopicEvent]:
         """An entry of a topic's trail with the names of topics in sight; none if it is about one that is not."""
-        key = _OTHER.get(event.kind, "")
+        key = NAMING.get(event.kind, "")
         other = event.detail.get(key)
         if event.kind is TopicEventKind.LINKED and other not in self._names:
             return []

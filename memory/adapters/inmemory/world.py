@@ -10,7 +10,7 @@ import numpy as np
 from memory.adapters.inmemory.state import Access
 from memory.adapters.storable import exact, plain, storable, to_json
 from memory.errors import NotFound
-from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
+from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink, names_topic
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -79,6 +79,12 @@ class World:
         vectors = self._access.state.topic_vectors
         found = {each: vectors[workspace, each] for each in topic_ids if (workspace, each) in vectors}
         return {each: np.frombuffer(vector, "<f8") for each, (of, vector) in found.items() if of == model}
+
+    def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
+        state = self._access.changing
+        self._require(workspace, to_id)
+        if (workspace, from_id) in state.topic_vectors:
+            state.topic_vectors[workspace, to_id] = state.topic_vectors[workspace, from_id]
 
     def put_field(self, field: TopicField) -> None:
         state = self._access.changing
@@ -154,6 +160,31 @@ class World:
         touched |= {event.topic_id for event in own.values()}
         return sorted(touched.union(*({link.from_id, link.to_id} for link in edges)))
 
+    def move(self, workspace: str, from_id: str, to_id: str) -> None:
+        state = self._access.changing
+        self._require(workspace, to_id)
+        for field in _drop(state.topic_fields, lambda key, field: key[:2] == (workspace, from_id)):
+            state.topic_fields[workspace, to_id, field.name] = replace(field, topic_id=to_id)
+        for revision in _drop(state.revisions, lambda key, revision: key[:2] == (workspace, from_id)):
+            key = (workspace, to_id, revision.name, revision.person, revision.id)
+            state.revisions[key] = replace(revision, topic_id=to_id)
+        for link in _drop(state.topic_links, lambda key, link: key[0] == workspace and from_id in key[1:3]):
+            ends = [to_id if end == from_id else end for end in (link.from_id, link.to_id)]
+            state.topic_links[workspace, ends[0], ends[1], link.kind] = replace(link, from_id=ends[0], to_id=ends[1])
+        for event in self.trail(workspace, from_id):
+            state.topic_events[workspace, event.seq] = replace(event, topic_id=to_id)
+
+    def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
+        wanted = set(topic_ids)
+        events = [event for event in self._access.state.topic_events.values() if event.workspace == workspace]
+        return [event for event in events if names_topic(event, wanted)]
+
+    def retell(self, event: TopicEvent) -> None:
+        state = self._access.changing
+        known = state.topic_events.get((event.workspace, event.seq))
+        if known is not None:
+            state.topic_events[event.workspace, event.seq] = replace(known, detail=plain(storable(event).detail))
+
     def _where(self, workspace: str, holds: Callable[[Topic], bool]) -> list[Topic]:
         # Numbers only grow and dictionaries keep their order, so this is the order of arrival.
         every = self._access.state.topics
@@ -164,7 +195,8 @@ class World:
         return replace(topic, channel_visibility=known) if known is not None else topic
 
     def _revisions(self, workspace: str, holds: Callable[[Revision], bool]) -> list[Revision]:
-        return [each for key, each in self._access.state.revisions.items() if key[0] == workspace and holds(each)]
+        found = [each for key, each in self._access.state.revisions.items() if key[0] == workspace and holds(each)]
+        return sorted(found, key=lambda revision: revision.seq)
 
     def _require(self, workspace: str, topic_id: str) -> None:
         if (workspace, topic_id) not in self._access.state.topics:

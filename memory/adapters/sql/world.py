@@ -1,6 +1,7 @@
 """Topics in SQL."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
@@ -18,7 +19,16 @@ from memory.adapters.sql.world_tables import (
 )
 from memory.adapters.storable import chunks, storable
 from memory.errors import Conflict, NotFound
-from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
+from memory.model.world import (
+    NAMING,
+    Revision,
+    Topic,
+    TopicEvent,
+    TopicEventKind,
+    TopicField,
+    TopicLink,
+    names_topic,
+)
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -105,6 +115,14 @@ class World:
             found.update((row.topic_id, row.vector) for row in rows)
         return found
 
+    def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
+        self._session.require_writing()
+        here = (topic_vectors.c.workspace == workspace, topic_vectors.c.topic_id == from_id)
+        for row in self._session.rows(select(topic_vectors).where(*here)):
+            self.put_vector(workspace, to_id, row.model, row.vector)
+        if self.get(workspace, to_id) is None:
+            raise _no_topic(workspace, to_id)
+
     def put_field(self, field: TopicField) -> None:
         try:
             self._session.run(_PUT_FIELD, row_of(topic_fields, field))
@@ -185,6 +203,30 @@ class World:
         self._session.run(delete(topic_fields).where(own, ~valued))
         self._session.run(update(topic_fields).where(own).values(person=""))
         return {row.topic_id for row in rows}
+
+    def move(self, workspace: str, from_id: str, to_id: str) -> None:
+        self._session.require_writing()
+        if self.get(workspace, to_id) is None:
+            raise _no_topic(workspace, to_id)
+        old_fields = (topic_fields.c.workspace == workspace, topic_fields.c.topic_id == from_id)
+        for field in self.fields(workspace, [from_id]):
+            self.put_field(replace(field, topic_id=to_id))
+        ends = [(topic_links, "from_id"), (topic_links, "to_id")]
+        for table, end in [(topic_revisions, "topic_id"), *ends, (topic_events, "topic_id")]:
+            here = (table.c.workspace == workspace, table.c[end] == from_id)
+            self._session.run(update(table).where(*here).values({end: to_id}))
+        self._session.run(delete(topic_fields).where(*old_fields))
+
+    def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
+        wanted = set(topic_ids)
+        here = (topic_events.c.workspace == workspace, topic_events.c.kind.in_(list(NAMING)))
+        rows = self._session.rows(select(topic_events).where(*here).order_by(topic_events.c.seq)) if wanted else []
+        return [event for event in (TopicEvent(**row._mapping) for row in rows) if names_topic(event, wanted)]
+
+    def retell(self, event: TopicEvent) -> None:
+        self._session.require_writing()
+        here = (topic_events.c.workspace == event.workspace, topic_events.c.seq == event.seq)
+        self._session.run(update(topic_events).where(*here).values(detail=storable(event).detail))
 
     def _topics(self, workspace: str, *conditions: ColumnElement[bool]) -> list[Topic]:
         statement = _WHOLE.where(_t.workspace == workspace, *conditions).order_by(_t.seq)
