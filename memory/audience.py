@@ -177,6 +177,17 @@ def has_narrowed(said: Episode | Topic) -> bool:
     return visibility_of(said) is not said.visibility
 
 
+def said_about(answer: Episode, scope: Scope) -> Visibility:
+    """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
+
+    Words from another place stay with who said them, unless everybody may read there.
+    """
+    place = scope.visibility
+    if scope.channel != answer.channel and place is not Visibility.PUBLIC:
+        place = Visibility.DIRECT
+    return narrower(visibility_of(answer), place)
+
+
 def may_meet(scope: Scope, topic: Topic) -> bool:
     """Whether a topic that is filed where this person looks may be shown there after its channel changed."""
     if not has_narrowed(topic):

@@ -51,7 +51,7 @@ class EpisodicMemory:
         stored = self._known(episode.id) or self._keep(episode)
         if episode.status not in (EpisodeStatus.PENDING, stored.status):
             self._judge(stored, -1 if episode.status is EpisodeStatus.FAILURE else 1)
-        return self._known(stored.id) or stored
+        return self.memory.recalling.as_seen_by(self.scope, [self._known(stored.id) or stored])[0]
 
     def _known(self, episode_id: str) -> Episode | None:
         with self.memory.store.read() as tx:

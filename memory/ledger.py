@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from memory.audience import is_personal, may_read, partition_of, partitions_for
+from memory.audience import is_here, is_personal, may_read, partition_of, partitions_for
 from memory.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
 from memory.ports import Transaction
@@ -219,7 +219,7 @@ def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, no
     own, shared = _places(scope, channel)
     entry = tx.teaching.ledger(scope.workspace, shared, message_id, now)
     nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
-    is_free = not nodes or (nodes[0].person == scope.person and may_read(scope, nodes[0]))
+    is_free = not nodes or (nodes[0].person == scope.person and is_here(scope, nodes[0]))
     return shared if is_free else own
 
 

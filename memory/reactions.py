@@ -81,4 +81,6 @@ class ReactionHandler:
             event_id=event_id or memory.new_id(),
             on_own_message=False,
         )
-        return taught.root if taught.changed else None
+        if not taught.changed or taught.root is None:
+            return None
+        return memory.recalling.as_seen_by(scope, [taught.root])[0]

@@ -213,10 +213,13 @@ class RetrievalFeedbackSignal:
         note = tx.short.get(self._scope.workspace, QUESTIONS, retrieval_id, self._memory.clock())
         if note is None or note.person != self._scope.person:
             return None
+        channel = str(note.value["channel"])
+        known = tx.channels.get(self._scope.workspace, channel)
         said = Episode(
             goal="",
             workspace=self._scope.workspace,
-            channel=str(note.value["channel"]),
+            channel=channel,
+            channel_visibility=known.visibility if known is not None else None,
             person=note.person,
             visibility=Visibility(str(note.value["visibility"])),
         )

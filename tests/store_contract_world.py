@@ -85,6 +85,11 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
         }
 
 
+def moved(tx: Transaction, workspace: str) -> None:
+    tx.world.put(topic("t3", workspace))
+    tx.world.move(workspace, "t1", "t3")
+
+
 CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put": lambda tx, w: tx.world.put(topic("t1", w, title="other")),
     "delete": lambda tx, w: tx.world.delete(w, ["t1"]),
@@ -95,7 +100,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "append": lambda tx, w: tx.world.append(happened("t1", TopicEventKind.LINKED, w)),
     "erase_words": lambda tx, w: tx.world.erase_words(w, "ana"),
     "copy_vector": lambda tx, w: tx.world.copy_vector(w, "t1", "t2"),
-    "move": lambda tx, w: (tx.world.put(topic("t3", w)), tx.world.move(w, "t1", "t3")),
+    "move": lambda tx, w: moved(tx, w),
     "retell": lambda tx, w: tx.world.retell(replace(told(tx, w, "t1", "revised"), detail={})),
 }
 """Every method that changes something."""

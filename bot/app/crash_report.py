@@ -46,7 +46,7 @@ class CrashReport:
     def _write(self, number: int, text: str) -> None:
         # On the event loop: a few bytes into the page cache cost less than handing them over.
         if len(text) >= _LINE_BYTES:
-            return
+            text = ""  # Longer than any platform's ids: nothing is blamed.
         try:
             os.lseek(self._file, number * _LINE_BYTES, os.SEEK_SET)
             os.write(self._file, f"{text:<{_LINE_BYTES - 1}}\n".encode("ascii"))
@@ -105,11 +105,12 @@ def _take(path: Path, stack: ExitStack) -> bool:
         _lock(file)
     except OSError:
         return False
-    return path.exists()
+    return path.is_file()
 
 
 def _death(path: Path) -> Death:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    # A line that could not be written leaves a hole of zeros.
+    lines = path.read_text(encoding="utf-8", errors="replace").replace("\0", "").splitlines()
     noted = [line for line in lines if line.startswith("[")]
     return Death(
         id=path.name.removesuffix(_ENDING).rpartition(".")[2],

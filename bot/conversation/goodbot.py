@@ -257,8 +257,7 @@ class Goodbot:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
         left = await self._left(*messengers)
         for messenger, incoming in left:
-            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
-            enqueue(messenger, incoming)
+            self._conversations.enqueue(messenger, incoming)
         return len(left)
 
     async def redeliver(self, messenger: Messenger) -> int:
@@ -270,7 +269,8 @@ class Goodbot:
             and self._conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:
-            self._conversations.enqueue(messenger, incoming)
+            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
+            enqueue(messenger, incoming)
         return len(left)
 
     async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memory.audience import said_about
 from memory.episodic import EpisodicMemory
 from memory.grading import (
     ExpectedAction,
@@ -169,7 +170,9 @@ def cast(
     at: datetime,
     reason: str,
 ) -> None:
-    """One person's vote on one node."""
+    """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
+    if said_about(episode, episodic.scope) is not episode.visibility:
+        reason = ""
     vote = Reaction(
         workspace=episode.workspace,
         channel=episode.channel,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.audience import narrower, stays, visibility_of
+from memory.audience import said_about, stays
 from memory.errors import InvalidInput, NotFound
 from memory.fold import facts
 from memory.model import (
@@ -137,7 +137,7 @@ class Correcting:
                 thread=failed.thread,
                 person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
                 author=scope.person,
-                visibility=_said(failed, scope),
+                visibility=said_about(failed, scope),
                 place=failed.place,
                 context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
                 action="answer",
@@ -204,17 +204,6 @@ class Correcting:
                     restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
                     file_in_index(tx, restored)
                     restore_texts(tx, restored, lesson.author, now)
-
-
-def _said(failed: Episode, scope: Scope) -> Visibility:
-    """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
-
-    Words from another place stay with who said them, unless everybody may read there.
-    """
-    place = scope.visibility
-    if scope.channel != failed.channel and place is not Visibility.PUBLIC:
-        place = Visibility.DIRECT
-    return narrower(visibility_of(failed), place)
 
 
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:

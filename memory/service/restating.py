@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from memory.audience import visibility_of
 from memory.errors import InvalidInput
 from memory.model import (
     Episode,
@@ -183,9 +184,10 @@ class _OwnQuestions:
 
 def _may_be_said(question: Episode, lesson: Episode) -> bool:
     """Whether everybody who may meet the lesson may read the question: asked in the same place, or in public."""
-    if (question.channel, question.visibility) == (lesson.channel, lesson.visibility):
+    asked, held = visibility_of(question), visibility_of(lesson)
+    if (question.channel, question.visibility, asked) == (lesson.channel, lesson.visibility, held):
         return True
-    return question.visibility is Visibility.PUBLIC and lesson.visibility is not Visibility.SHARED
+    return asked is Visibility.PUBLIC and held is not Visibility.SHARED
 
 
 def _bare(tx: Transaction, lesson: Episode) -> Episode:

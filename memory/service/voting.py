@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memory.audience import has_narrowed
 from memory.fold import reaction_detail
 from memory.model import Episode, EventKind, Reaction, Verdicts, Vote
 from memory.ports import Transaction
@@ -55,6 +56,8 @@ def write_vote(
         return Taught(is_known=False)
     if not is_news(tx, reaction):
         return Taught(is_known=True, root=nodes[0], was=nodes[0].verdicts)
+    if has_narrowed(nodes[0]):
+        reason = ""  # It would be read by more once its channel is as open as it was.
     tx.teaching.put_reaction(reaction)
     kind = EventKind.VOTED if reaction.is_active else EventKind.UNVOTED
     tx.log.append(event(nodes[0], kind, reaction.actor, now, detail=reaction_detail(reaction) | dict(detail or {})))
