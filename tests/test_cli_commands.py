@@ -171,7 +171,7 @@ def test_stats_doctor_migrate_and_check(looks: Mapping[str, Finished], memories:
     assert looks["stats"].out.startswith(f"{WORKSPACE}\n")
     findings = looks["doctor --json"].json()
     assert [finding["code"] for finding in findings] == [
-        *(f"GB00{number}" for number in range(1, 9)), "GB011", "GB012", "GB020", "GB030",
+        *(f"GB00{number}" for number in range(1, 9)), "GB010", "GB011", "GB012", "GB020", "GB030",
     ]  # fmt: skip
     assert all(set(finding) == {"code", "what", "ok", "remedy"} and finding["ok"] for finding in findings)
     assert [line.split()[:2] for line in looks["doctor"].out.splitlines()] == [
