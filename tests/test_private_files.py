@@ -60,7 +60,8 @@ def test_whatever_a_chat_writes_is_for_its_user_alone(tmp_path: Path) -> None:
         beside = names(tmp_path / "a" / "b")
         assert open_to_others(tmp_path) == {}
         assert chat.end().code == 0
-    assert beside == ["memory.db", "memory.db-shm", "memory.db-wal", "memory.db.chat.lock"]
+    (report,) = {name for name in beside if name.endswith(".life")}
+    assert beside == ["memory.db", "memory.db-shm", "memory.db-wal", report, "memory.db.chat.lock"]
     assert home.run("episodes", "export", "-o", "all.json").code == 0
     assert open_to_others(tmp_path) == {}
 
