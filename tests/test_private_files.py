@@ -231,3 +231,14 @@ def test_what_is_meant_for_everybody_is_no_finding(tmp_path: Path) -> None:
     assert not is_open_to_others(tmp_path / "none")
     shared.chmod(0o755)
     assert is_open_to_others(shared)
+
+
+@pytest.mark.process
+def test_an_export_never_takes_the_place_of_the_database(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert home.run("migrate").code == 0
+    before = home.database.read_bytes()
+    refused = home.run("episodes", "export", "-o", str(home.database))
+    assert refused.code == 1
+    assert "belongs to the database" in refused.err
+    assert home.database.read_bytes() == before

@@ -8,7 +8,7 @@ import click
 
 from bot.cli.importing import import_
 from bot.cli.run_tree import print_run
-from bot.cli.session import administrator, json_option, memory_of, print_json, say, workspace_option
+from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of, workspace_option
 from bot.cli.table import print_episodes
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
@@ -239,6 +239,13 @@ def export(
     ctx: click.Context, *, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool
 ) -> None:
     """Export every episode: json (whole), csv (for a spreadsheet) or prompt (the lessons as an agent reads them)."""
+    database = Path(settings_of(ctx).storage.place)
+    if (
+        output is not None
+        and output.resolve().name.startswith(database.name)
+        and output.resolve().parent == database.resolve().parent
+    ):
+        raise InvalidInput(f"cannot write {output}: it belongs to the database; name another file with --output")
     with memory_of(ctx) as memory:
         wanted = EpisodeFilter(include_archived=archived, limit=None, newest_first=False)
         narrow = _listed(memory, workspace, wanted)[::-1]
