@@ -137,10 +137,11 @@ class Chat:
         model: LanguageModel | None = None,
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
+        messenger: RecordingMessenger | None = None,
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
-        self.messenger = RecordingMessenger()
+        self.messenger = messenger or RecordingMessenger()
         self.off_loop = OffLoop(threads=2)
         memory = self.world.memory
         recall = MemoryRecall(memory, self.off_loop)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from bot.app.serve import _recover_alone
 from bot.conversation import wording
 from bot.errors import ChannelNotFound
-from bot.model import ModelReply, ModelRequest
+from bot.model import BotMessage, MessageRef, ModelReply, ModelRequest
 from memory.errors import InvalidInput
 from memory.model import Death, Incoming, Progress
 from memory.model.delivery import CRASHES, KILLS
 from memory.service import FinishedRun, Memory
-from tests.conversation_doubles import Chat, Oracle
+from tests.conversation_doubles import Chat, Oracle, RecordingMessenger
 from tests.doubles import answer, goal_of
 from tests.world import World, scope
 
@@ -117,9 +117,34 @@ def test_of_an_answer_that_cannot_be_posted_the_rest_gives_way_to_the_note() -> 
     memory.recording.accept(message("e1"))
     finish(memory, "e1", "first", "second", "third")
     memory.recording.sent("terminal:w", "run-e1", 1, "m1")
-    memory.recovering.count([death("one", "e1"), death("two", "e1")], NOTE)
+    for number in range(2 * CRASHES):
+        assert "second" in parts_of(memory, "e1")
+        memory.recovering.count([death(f"d{number}", "e1")], NOTE)
     assert post_everything(memory) == [("e1", NOTE)]
     assert parts_of(memory, "e1") == ["first", NOTE]
+
+
+def test_deaths_while_it_was_only_offered_again_do_not_lose_an_answer() -> None:
+    memory = World().memory
+    memory.recording.accept(message("e1"))
+    finish(memory, "e1", "an answer")
+    memory.recovering.count([death(f"crash-{number}", "e1") for number in range(CRASHES)], NOTE)
+    memory.recovering.count([death(f"kill-{number}", "e1", crash=False) for number in range(KILLS)], NOTE)
+    assert post_everything(memory) == [("e1", "an answer")]
+
+
+async def test_an_answer_that_was_offered_and_not_taken_is_suspect_no_more() -> None:
+    world = World()
+    world.memory.recording.accept(message("e1"))
+    finish(world.memory, "e1", "an answer")
+    world.memory.recovering.count([death("one", "e1")], NOTE)
+    chat = Chat(world)
+    chat.messenger.fails.add("post")
+    await chat.bot.recover(chat.messenger)
+    await chat.bot.idle()
+    assert stored(world.memory, "e1").progress is Progress.ANSWERED
+    assert not stored(world.memory, "e1").is_suspect
+    chat.off_loop.close()
 
 
 def test_a_note_that_ends_the_process_as_well_is_given_up() -> None:
@@ -162,10 +187,10 @@ class Fate:
         if self.is_posted:
             return
         self.crashes, self.kills = self.crashes + is_crash, self.kills + (not is_crash)
-        if self.crashes >= CRASHES or self.kills >= KILLS:
-            self.text = NOTE
-        if self.crashes >= 2 * CRASHES or self.kills >= 2 * KILLS:
-            self.text = ""
+        tries = 1 if self.text is None else 2
+        if self.crashes >= tries * CRASHES or self.kills >= tries * KILLS:
+            self.text = "" if self.text in (NOTE, "") else NOTE
+            self.crashes, self.kills = min(self.crashes, CRASHES), min(self.kills, KILLS)
 
 
 lives = st.lists(
@@ -232,6 +257,20 @@ class Deadly(Oracle):
         return answer(f"the answer to {goal}")
 
 
+class Platform(RecordingMessenger):
+    """Knows what it has posted, as both platforms do: a part that a dead process got posted is not posted twice."""
+
+    def __init__(self, posted: dict[tuple[str, int], MessageRef]) -> None:
+        super().__init__()
+        self.posted = posted
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        key = (message.run_id, message.part)
+        if key not in self.posted:
+            self.posted[key] = await super().post(message)
+        return self.posted[key]
+
+
 @dataclass
 class Noted:
     """What is in work, as the report of a process has it."""
@@ -248,10 +287,12 @@ class Noted:
             self.now.remove(key)
 
 
-async def live(world: World, model: Deadly, name: str) -> tuple[list[str], list[str]]:
+async def live(
+    world: World, model: Deadly, name: str, posted: dict[tuple[str, int], MessageRef]
+) -> tuple[list[str], list[str]]:
     """One process from its start to its death or its end. Returns who was answered and told, and who was in work."""
     noted = Noted()
-    chat = Chat(world, model, in_work=noted)
+    chat = Chat(world, model, in_work=noted, messenger=Platform(posted))
 
     async def start() -> None:
         await chat.bot.recover_alone(chat.messenger)
@@ -269,7 +310,6 @@ async def live(world: World, model: Deadly, name: str) -> tuple[list[str], list[
     await asyncio.gather(starting, return_exceptions=True)
     dying.cancel()
     chat.off_loop.close()
-    # What was on its way to the screen when the process died was posted, or is once more: only the messenger knows.
     return posts, [event_id for _, event_id in in_work]
 
 
@@ -291,8 +331,9 @@ def test_whatever_kills_the_process_innocents_are_answered_and_the_guilty_set_as
         deadly = {f"question e{n}": kind == "crashes" for n, kind in enumerate(kinds) if kind in ("crashes", "kills")}
         slow = [f"question e{n}" for n, kind in enumerate(kinds) if kind == "slow"]
         said: list[str] = []
+        posted: dict[tuple[str, int], MessageRef] = {}
         for life in range((KILLS + 1) * len(kinds) + 2):
-            posts, in_work = await live(world, Deadly(deadly, slow), f"life-{life}")
+            posts, in_work = await live(world, Deadly(deadly, slow), f"life-{life}", posted)
             said += posts
             if not in_work and not world.memory.recording.unfinished():
                 break

@@ -34,7 +34,7 @@ class Conversations:
             self._workers[key] = asyncio.create_task(self._work(key))
 
     def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Let a message be answered while no other is: after those before it, and before everything not begun yet."""
+        """Let a message be answered before everything that has not begun yet, one such message at a time."""
         self._alone.append((messenger, incoming))
         if self._one_by_one is None or self._one_by_one.done():
             self._one_by_one = asyncio.create_task(self._work_one_by_one())

@@ -199,6 +199,8 @@ class Goodbot:
                 overtaken = await self._answering.deliver(messenger, current)
             if overtaken:
                 await self._teaching.refresh_mark(messenger, incoming.scope.workspace, overtaken)
+            if current.is_suspect:
+                await self._off_loop(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
             message = PersonMessage(
                 event_id=incoming.event_id,
@@ -257,7 +259,8 @@ class Goodbot:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
         left = await self._left(*messengers)
         for messenger, incoming in left:
-            self._conversations.enqueue(messenger, incoming)
+            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
+            enqueue(messenger, incoming)
         return len(left)
 
     async def redeliver(self, messenger: Messenger) -> int:
@@ -269,8 +272,7 @@ class Goodbot:
             and self._conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:
-            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
-            enqueue(messenger, incoming)
+            self._conversations.enqueue(messenger, incoming)
         return len(left)
 
     async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:

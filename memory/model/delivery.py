@@ -63,8 +63,9 @@ class Incoming:
 
     @property
     def is_poison(self) -> bool:
-        """Whether it ended the process too often to be tried again."""
-        return self.crashes >= CRASHES or self.kills >= KILLS
+        """Whether it ended the process too often to be tried again; what waits only to be posted has twice as long."""
+        patience = 1 if self.progress is Progress.ACCEPTED else 2
+        return self.crashes >= patience * CRASHES or self.kills >= patience * KILLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

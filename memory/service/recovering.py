@@ -36,19 +36,23 @@ class Recovering:
         crashes, kills = message.crashes + death.is_crash, message.kills + (not death.is_crash)
         message = replace(message, crashes=crashes, kills=kills)
         workspace = message.scope.workspace
-        if message.progress in (Progress.ACCEPTED, Progress.ANSWERED):
-            tx.deliveries.put_deaths(workspace, message.event_id, crashes=crashes, kills=kills)
-            return [self._set_aside(tx, message, note)] if message.is_poison else []
+        if message.progress not in (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE):
+            return []
+        tx.deliveries.put_deaths(workspace, message.event_id, crashes=crashes, kills=kills)
+        if not message.is_poison:
+            return []
         if message.progress is Progress.SET_ASIDE:
-            tx.deliveries.put_deaths(workspace, message.event_id, crashes=crashes, kills=kills)
-            if crashes >= 2 * CRASHES or kills >= 2 * KILLS:
-                # Even saying so ends the process.
-                tx.deliveries.drop_unsent(workspace, message.run_id)
-        return []
+            # Even saying so ends the process.
+            tx.deliveries.drop_unsent(workspace, message.run_id)
+            return []
+        return [self._set_aside(tx, message, note)]
 
     def _set_aside(self, tx: Transaction, message: Incoming, note: str) -> Incoming:
         """In place of the answer, or of what was not posted of it yet, comes the note."""
         scope, run_id = message.scope, message.run_id or self._core.new_id()
+        # The note has as many tries as the message had.
+        crashes, kills = min(message.crashes, CRASHES), min(message.kills, KILLS)
+        tx.deliveries.put_deaths(scope.workspace, message.event_id, crashes=crashes, kills=kills)
         tx.deliveries.drop_unsent(scope.workspace, run_id)
         sent = tx.deliveries.outgoing(scope.workspace, run_id)
         tx.deliveries.put_outgoing(
@@ -62,10 +66,10 @@ class Recovering:
             )
         )
         tx.deliveries.advance(scope.workspace, message.event_id, message.progress, Progress.SET_ASIDE, run_id)
-        return replace(message, progress=Progress.SET_ASIDE, run_id=run_id)
+        return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
 
     def clear(self, message: Incoming) -> None:
-        """It was answered alone and the process still lives: what ended earlier ones was something else."""
+        """It was worked on once more and the process still lives: what ended earlier ones was something else."""
         with self._core.store.write() as tx:
             tx.deliveries.put_deaths(message.scope.workspace, message.event_id, crashes=0, kills=0)
 
