@@ -80,7 +80,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
     # Whoever wrote a lesson about a direct message, the conversation has one person.
     owner = episode.person if episode.visibility is Visibility.DIRECT else episode.author or episode.person
     person = ("person", owner)
-    among_four_eyes = [] if _is_anothers_question(episode) else [_name(*person, "direct")]
+    among_four_eyes = [] if _repeats_kept_words(episode) else [_name(*person, "direct")]
     channel = _channel(episode.channel, visibility)
     match visibility:
         case Visibility.PUBLIC:
@@ -98,8 +98,8 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
     return sorted(entries, key=lambda entry: entry.partition)
 
 
-def _is_anothers_question(episode: Episode) -> bool:
-    """Whether it repeats words that its author may be kept from by now: a correction of before its channel narrowed."""
+def _repeats_kept_words(episode: Episode) -> bool:
+    """Whether it is a correction of before its channel narrowed: its author may be kept from its question now."""
     return episode.origin is Origin.CORRECTION and has_narrowed(episode)
 
 
@@ -198,7 +198,7 @@ def may_meet(scope: Scope, topic: Topic) -> bool:
 
 def _is_own(scope: Scope, episode: Episode) -> bool:
     """Whether the person asked it, or wrote it; of a direct message only whose conversation it is."""
-    if scope.visibility is Visibility.DIRECT and _is_anothers_question(episode):
+    if scope.visibility is Visibility.DIRECT and _repeats_kept_words(episode):
         return False
     is_author = episode.author == scope.person and episode.visibility is not Visibility.DIRECT
     return episode.person == scope.person or is_author

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from memory.adapters.inmemory import InMemoryStore
 from memory.audience import may_see, partitions_for, partitions_of
 from memory.errors import EmbeddingFailed
-from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Vector, Verdict, Verdicts, Visibility
+from memory.model import (
+    Audience,
+    Episode,
+    Lesson,
+    Origin,
+    Role,
+    Scope,
+    Termination,
+    Vector,
+    Verdict,
+    Verdicts,
+    Visibility,
+)
 from memory.ports import IndexEntry
 from memory.retrieval.adapter import RetrievalInput, RetrievalOutput, ScoredMemory, get_retriever, set_retriever
 from memory.retrieval.config import RetrievalConfig
@@ -80,6 +92,10 @@ def allowed(episode: Episode, asker: Scope, now: Visibility) -> bool:
         return False
     counted = [episode.visibility] if episode.visibility is DIRECT else [episode.visibility, now]
     reached = set.intersection(*(reaching(episode, asker, each) for each in counted))
+    was_opened = (episode.visibility, counted[-1]) == (PRIVATE, PUBLIC)
+    if episode.origin is Origin.CORRECTION and counted[-1] is not episode.visibility and not was_opened:
+        # Who wrote it may not be shown its question any more: it stays in the channel.
+        reached -= {Audience.PERSONAL} if asker.visibility is DIRECT else set()
     return any(episode.verdicts.of(audience).is_validated for audience in reached)
 
 

@@ -232,7 +232,8 @@ class History:
         for bundle in seen(self.world, scope(who)):
             holds = {(f.name, f.current.value) for f in bundle.fields if f.current and f.current.value is not None}
             current.append({each for each in holds if GONE not in str(each[1])})
-            every |= {(f.name, each.value) for f in bundle.fields for each in f.history if GONE not in str(each.value)}
+            given = {(f.name, each.value) for f in bundle.fields for each in f.history if each.value is not None}
+            every |= {each for each in given if GONE not in str(each[1])}
         return [each for each in current if each], every
 
 
