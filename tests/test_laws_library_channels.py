@@ -15,6 +15,7 @@ from memory import (
     EpisodicMemory,
     GradingRequest,
     ReactionGrader,
+    ShortMemoryStore,
     StepGrade,
     add_grades_to_memories,
     grade_run,
@@ -26,7 +27,7 @@ from memory import (
     retrieve_memories,
 )
 from memory.errors import InvalidInput
-from memory.model import Scope, Visibility
+from memory.model import Scope, ShortMemory, Visibility
 from memory.ports import EpisodeFilter
 from tests.world import World, scope
 
@@ -223,6 +224,71 @@ def test_a_step_is_told_only_to_the_people_of_then_who_are_those_of_now(
             leaked = {m for m, at in said.items() if m in told and not may_be_told(here, at, now[at.channel])}
             assert leaked == set(), here
     assert world.memory.audit.check() == []
+
+
+# Values that expire ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("now", [PRIVATE, SHARED])
+def test_a_value_set_in_a_channel_that_then_narrowed_is_found_in_no_other(now: Visibility) -> None:
+    world = World()
+    here, there = ShortMemoryStore(of(world, seat())), ShortMemoryStore(of(world, seat("c2")))
+    here.set("k", "a", {"said": MARK}, ttl=DAY)
+    assert there.get("k", "a") == {"said": MARK}
+    world.memory.channels.note(seat("c1", now))
+    assert (there.get("k", "a"), there.delete("k", "a")) == (None, False)
+    assert ShortMemoryStore(of(world, seat("priv", PRIVATE))).get("k", "a") is None
+    inside = ShortMemoryStore(of(world, seat("c1", now)))
+    assert inside.get("k", "a") == ({"said": MARK} if now is PRIVATE else None)
+    direct = ShortMemoryStore(of(world, seat("dm", DIRECT)))
+    assert direct.get("k", "a") == {"said": MARK}
+    world.memory.channels.note(seat("c1"))
+    assert (there.get("k", "a"), there.delete("k", "a"), here.get("k", "a")) == ({"said": MARK}, True, None)
+
+
+def test_a_value_that_is_kept_without_its_place_is_found_as_ever() -> None:
+    world = World()
+    value = {"value": {"said": MARK}}
+    entry = ShortMemory(
+        workspace="terminal:w",
+        kind="k",
+        key="person/ana/a%2Fb",
+        value=value,
+        person="ana",
+        created_at=world.clock(),
+        expires_at=world.clock() + DAY,
+    )
+    with world.memory.store.write() as tx:
+        tx.short.put(entry)
+    assert ShortMemoryStore(of(world, seat("c2"))).get("k", "a/b") == value
+
+
+Turn = tuple[str, str, Visibility]
+turns = st.tuples(
+    st.sampled_from(["set", "set", "turn"]), st.sampled_from(["c1", "c2"]), st.sampled_from([PUBLIC, PRIVATE, SHARED])
+)
+
+
+@given(st.lists(turns, min_size=2, max_size=10))
+def test_a_value_is_found_only_by_the_people_of_then_who_are_those_of_now(history: list[Turn]) -> None:
+    world = World()
+    now = {"c1": PUBLIC, "c2": PUBLIC}
+    said: dict[str, Scope] = {}
+    for what, channel, visibility in history:
+        if what == "turn":
+            now[channel] = visibility
+            world.memory.channels.note(seat(channel, visibility))
+        else:
+            mark = f"mark{len(said)}"
+            said[mark] = seat(channel, now[channel])
+            ShortMemoryStore(of(world, said[mark])).set("k", "a", {"said": mark}, ttl=DAY)
+            assert ShortMemoryStore(of(world, said[mark])).get("k", "a") == {"said": mark}
+    seats = [seat(channel, visibility) for channel, visibility in now.items()]
+    for here in (*seats, seat("dm", DIRECT), seat("c3"), seat("ext", SHARED), seat("priv", PRIVATE)):
+        found = ShortMemoryStore(of(world, here)).get("k", "a")
+        if found is not None:
+            source = said[str(found["said"])]
+            assert may_be_told(here, source, now[source.channel])
 
 
 # Runs that were kept without their channel ------------------------------------------------------------------------
