@@ -3,8 +3,10 @@
 All of it is one person's own: what they left through a door in one channel, looked for by them in others.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -26,6 +28,8 @@ from memory import (
     record_step_start,
     retrieve_memories,
 )
+from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Scope, ShortMemory, Visibility
 from memory.ports import EpisodeFilter
@@ -34,6 +38,13 @@ from tests.world import World, scope
 PUBLIC, PRIVATE, SHARED, DIRECT = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.SHARED, Visibility.DIRECT
 MARK = "zyzzyva"
 DAY = timedelta(days=1)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    store = InMemoryStore() if request.param == "memory" else SqlStore.open(f"sqlite:///{tmp_path / 'w.db'}")
+    yield World(store)
+    store.close()
 
 
 def seat(channel: str = "c1", visibility: Visibility = PUBLIC) -> Scope:
@@ -93,8 +104,9 @@ def told_at(world: World, here: Scope, run: str = "r") -> str:
 
 
 @pytest.mark.parametrize("now", [PRIVATE, SHARED])
-def test_steps_noted_in_a_channel_that_then_narrowed_become_no_memories_of_another(now: Visibility) -> None:
-    world = World()
+def test_steps_noted_in_a_channel_that_then_narrowed_become_no_memories_of_another(
+    world: World, now: Visibility
+) -> None:
     begun(world, seat())
     world.memory.channels.note(seat("c1", now))
     for here in (seat("c2"), seat("ext", SHARED), seat("priv", PRIVATE)):
@@ -105,8 +117,7 @@ def test_steps_noted_in_a_channel_that_then_narrowed_become_no_memories_of_anoth
     assert world.memory.audit.check() == []
 
 
-def test_steps_noted_in_a_channel_are_still_there_when_it_opens_again() -> None:
-    world = World()
+def test_steps_noted_in_a_channel_are_still_there_when_it_opens_again(world: World) -> None:
     begun(world, seat())
     world.memory.channels.note(seat("c1", PRIVATE))
     assert MARK not in told_at(world, seat("c2"))
@@ -120,8 +131,7 @@ def test_steps_noted_in_a_channel_are_still_there_when_it_opens_again() -> None:
     assert {(node.channel, node.visibility) for node in nodes} == {("c1", PUBLIC)}
 
 
-def test_steps_of_a_run_that_goes_on_while_its_channel_narrows_are_told_in_it_alone() -> None:
-    world = World()
+def test_steps_of_a_run_that_goes_on_while_its_channel_narrows_are_told_in_it_alone(world: World) -> None:
     context = begun(world, seat())
     world.memory.channels.note(seat("c1", PRIVATE))
     persist_memories(context)
@@ -129,8 +139,7 @@ def test_steps_of_a_run_that_goes_on_while_its_channel_narrows_are_told_in_it_al
     assert MARK in told_at(world, seat("c1", PRIVATE))
 
 
-def test_a_run_is_resumed_in_its_channel_and_in_no_other() -> None:
-    world = World()
+def test_a_run_is_resumed_in_its_channel_and_in_no_other(world: World) -> None:
     first = begun(world, seat())
     other = init_episode("s", "r", episodic=of(world, seat("c2")))
     assert (other.run.task, other.rep) == ("", 2)
@@ -143,8 +152,7 @@ def test_a_run_is_resumed_in_its_channel_and_in_no_other() -> None:
     assert MARK in repr(load_all_memories_for_session("s", episodic=of(world, seat("c2"))))
 
 
-def test_what_a_step_led_to_is_never_taken_from_another_channel() -> None:
-    world = World()
+def test_what_a_step_led_to_is_never_taken_from_another_channel(world: World) -> None:
     early = begun(world, seat("c2"), "early")
     late = begun(world, seat("c1"), MARK)
     (first,) = persist_memories(early, env_post=["the end"])
@@ -158,9 +166,8 @@ def test_what_a_step_led_to_is_never_taken_from_another_channel() -> None:
     assert MARK not in repr(nodes)
 
 
-def test_what_was_said_of_a_whole_run_elsewhere_is_not_told_with_its_steps() -> None:
+def test_what_was_said_of_a_whole_run_elsewhere_is_not_told_with_its_steps(world: World) -> None:
     """Runs whose steps were persisted from two channels, as they were kept once."""
-    world = World()
     context = begun(world, seat(), "step")
     persist_memories(context)
     add_grades_to_memories(context, {"task_completed": False, "overall_explanation": MARK})
@@ -230,8 +237,7 @@ def test_a_step_is_told_only_to_the_people_of_then_who_are_those_of_now(
 
 
 @pytest.mark.parametrize("now", [PRIVATE, SHARED])
-def test_a_value_set_in_a_channel_that_then_narrowed_is_found_in_no_other(now: Visibility) -> None:
-    world = World()
+def test_a_value_set_in_a_channel_that_then_narrowed_is_found_in_no_other(world: World, now: Visibility) -> None:
     here, there = ShortMemoryStore(of(world, seat())), ShortMemoryStore(of(world, seat("c2")))
     here.set("k", "a", {"said": MARK}, ttl=DAY)
     assert there.get("k", "a") == {"said": MARK}
@@ -246,8 +252,7 @@ def test_a_value_set_in_a_channel_that_then_narrowed_is_found_in_no_other(now: V
     assert (there.get("k", "a"), there.delete("k", "a"), here.get("k", "a")) == ({"said": MARK}, True, None)
 
 
-def test_a_value_that_is_kept_without_its_place_is_found_as_ever() -> None:
-    world = World()
+def test_a_value_that_is_kept_without_its_place_is_found_as_ever(world: World) -> None:
     value = {"value": {"said": MARK}}
     entry = ShortMemory(
         workspace="terminal:w",
@@ -302,8 +307,7 @@ def as_kept_before(world: World, context: EpisodeContext) -> None:
         tx.steps.put_run(replace(context.run, partition="person/ana", root_id=nodes[0].id if nodes else ""))
 
 
-def test_an_old_run_without_steps_is_resumed_with_its_notes_by_one_channel() -> None:
-    world = World()
+def test_an_old_run_without_steps_is_resumed_with_its_notes_by_one_channel(world: World) -> None:
     as_kept_before(world, begun(world, seat()))
     context = init_episode("s", "r", episodic=of(world, seat("c2")))
     assert (context.run.task, context.rep) == (f"task {MARK}", 1)
@@ -314,8 +318,7 @@ def test_an_old_run_without_steps_is_resumed_with_its_notes_by_one_channel() -> 
     assert init_episode("s", "r", episodic=of(world, seat("c2"))).run.node_run == context.run.node_run
 
 
-def test_an_old_run_with_steps_is_resumed_where_they_were_said() -> None:
-    world = World()
+def test_an_old_run_with_steps_is_resumed_where_they_were_said(world: World) -> None:
     context = begun(world, seat())
     persist_memories(context)
     as_kept_before(world, context)
