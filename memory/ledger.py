@@ -13,6 +13,7 @@ from urllib.parse import quote
 from memory.audience import is_here, is_personal, may_read, partition_of, partitions_for
 from memory.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
+from memory.places import may_be_shown, said_in
 from memory.ports import Transaction
 from memory.validation import json_value, lifetime, mapping, one_of, text
 
@@ -37,7 +38,8 @@ class ShortMemoryStore:
     """Values of one person that expire, by kind and key. Without a memory it keeps nothing.
 
     A value that was set in a direct message or in a private channel is found only there; one that was set in public is
-    found wherever the person is, but where people of other organisations read.
+    found wherever the person is, but where people of other organisations read, and only in its channel while others
+    than everybody read that. A value that is not found here is kept, until it is set anew.
     """
 
     def __init__(self, episodic: EpisodicMemory | NoOpEpisodicMemory | None) -> None:
@@ -60,7 +62,7 @@ class ShortMemoryStore:
             workspace=scope.workspace,
             kind=kind,
             key=_keys(scope, key)[0],
-            value=value,
+            value={"said_in": said_in(scope), "value": value},
             person=scope.person,
             created_at=now,
             expires_at=now + ttl,
@@ -74,10 +76,8 @@ class ShortMemoryStore:
         text(key, "key")
         if self.episodic is None:
             return None
-        memory, scope = self.episodic.memory, self.episodic.scope
-        with memory.store.read() as tx:
-            found = [tx.short.get(scope.workspace, kind, each, memory.clock()) for each in _keys(scope, key)]
-        return next((entry.value for entry in found if entry is not None), None)
+        with self.episodic.memory.store.read() as tx:
+            return next(iter(self._found(tx, self.episodic, kind, key).values()), None)
 
     def delete(self, kind: str, key: str) -> bool:
         """Remove what `get` would find, here and in public; whether there was any."""
@@ -85,10 +85,18 @@ class ShortMemoryStore:
         text(key, "key")
         if self.episodic is None:
             return False
-        scope = self.episodic.scope
         with self.episodic.memory.store.write() as tx:
-            gone = [tx.short.delete(scope.workspace, kind, each) for each in _keys(scope, key)]
-        return any(gone)
+            found = self._found(tx, self.episodic, kind, key)
+            for each in found:
+                tx.short.delete(self.episodic.scope.workspace, kind, each)
+        return bool(found)
+
+    def _found(self, tx: Transaction, episodic: EpisodicMemory, kind: str, key: str) -> dict[str, Mapping[str, object]]:
+        """The values that may be shown here by their stored key, that of the present place first."""
+        scope, now = episodic.scope, episodic.memory.clock()
+        entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in _keys(scope, key)}
+        told = {each: _told(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
+        return {each: value for each, value in told.items() if value is not None}
 
     def cleanup(self) -> int:
         """Delete everything in the database that has expired, and nothing else; returns how many.
@@ -99,6 +107,14 @@ class ShortMemoryStore:
             return 0
         with self.episodic.memory.store.write() as tx:
             return tx.short.sweep(self.episodic.memory.clock())
+
+
+def _told(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> Mapping[str, object] | None:
+    """A stored value, if it may be shown here. One that is kept without its place counts as set here."""
+    place, value = kept.get("said_in"), kept.get("value")
+    if kept.keys() != {"said_in", "value"} or not isinstance(place, Mapping) or not isinstance(value, Mapping):
+        return kept
+    return value if may_be_shown(tx, scope, place) else None
 
 
 def _keys(scope: Scope, key: str) -> list[str]:

@@ -21,8 +21,8 @@ from memory.model import (
     ShortMemory,
     Signal,
     Verdict,
-    Visibility,
 )
+from memory.places import may_be_shown, said_in
 from memory.ports import Transaction
 from memory.service.core import event, record
 from memory.validation import all_of, integer, one_of, text
@@ -86,7 +86,8 @@ class RetrievalFeedbackSignal:
         A `retrieval_id` makes the call safe to repeat: of one retrieval the first finding about an episode stands,
         whatever the answer is the second time. Episodes that are unknown (forgotten meanwhile), or that this person may
         not be shown, are skipped and reported, and never cost the others their findings. `context` is the question that
-        was answered: its own words are no evidence of use.
+        was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored;
+        without a `retrieval_id` the finding about it is told, and moves and records nothing.
         Raises `InvalidInput` for what are no episodes or texts.
         """
         all_of(Episode, injected, "injected")
@@ -105,9 +106,12 @@ class RetrievalFeedbackSignal:
                     continue
                 item = stands.get(episode.id)
                 if item is None or item.signal is None:
-                    item = self._judge(retrieval, len(stands) + 1, memory, context, response)
-                    stands[episode.id] = item
-                    self._tell(tx, episode, item)
+                    is_own = self._is_mine(episode)
+                    judged = memory if is_own else episode
+                    item = self._judge(retrieval, len(stands) + 1, judged, context, response)
+                    if is_own or retrieval_id:
+                        stands[episode.id] = item
+                        self._tell(tx, episode, item)
                 signal = item.signal or Signal.UNKNOWN
                 found.append(RetrievalFeedback(episode_id=episode.id, signal=signal, context=asked, at=retrieval.at))
             tx.retrievals.put(retrieval, list(stands.values()))
@@ -125,8 +129,7 @@ class RetrievalFeedbackSignal:
         asked = self._asked(tx, retrieval_id)
         if asked is None:
             asked = self._memory.core.redactor.text(context)
-            place = {"channel": self._scope.channel, "visibility": self._scope.visibility.value}
-            self._keep(tx, QUESTIONS, retrieval_id, {"context": asked, **place})
+            self._keep(tx, QUESTIONS, retrieval_id, {"context": asked, **said_in(self._scope)})
             if given:
                 self._keep(tx, RETRIEVALS, own_key, {"retrieval": retrieval_id})
         fresh = Retrieval(workspace=workspace, id=retrieval_id, run_id="", node_path="", goal="", at=now)
@@ -183,7 +186,7 @@ class RetrievalFeedbackSignal:
             episode = tx.episodes.get(self._scope.workspace, episode_id)
             if episode is None or not may_see(self._scope, episode):
                 return []
-            is_own = self._scope.person in (episode.person, episode.author)
+            is_own = self._is_mine(episode)
             history: list[RetrievalFeedback] = []
             for entry in reversed(tx.log.of_episode(self._scope.workspace, episode_id)):
                 if len(history) == limit:
@@ -201,6 +204,9 @@ class RetrievalFeedbackSignal:
         counts = Counter(finding.signal.value for finding in self.get_history(episode_id, limit=-1))
         return {signal.value: counts[signal.value] for signal in Signal}
 
+    def _is_mine(self, episode: Episode) -> bool:
+        return self._scope.person in (episode.person, episode.author)
+
     def _question(self, tx: Transaction, entry: Event) -> str | None:
         """The question of the retrieval behind a finding; None if it was another's."""
         asked = self._asked(tx, str(entry.detail.get("retrieval", "")))
@@ -213,17 +219,7 @@ class RetrievalFeedbackSignal:
         note = tx.short.get(self._scope.workspace, QUESTIONS, retrieval_id, self._memory.clock())
         if note is None or note.person != self._scope.person:
             return None
-        channel = str(note.value["channel"])
-        known = tx.channels.get(self._scope.workspace, channel)
-        said = Episode(
-            goal="",
-            workspace=self._scope.workspace,
-            channel=channel,
-            channel_visibility=known.visibility if known is not None else None,
-            person=note.person,
-            visibility=Visibility(str(note.value["visibility"])),
-        )
-        return str(note.value["context"]) if may_read(self._scope, said) else ""
+        return str(note.value["context"]) if may_be_shown(tx, self._scope, note.value) else ""
 
     def _is_own(self, tx: Transaction, recorded: tuple[Retrieval, list[RetrievalItem]] | None) -> bool:
         """Whether a recall was recorded with an answer to this person."""

@@ -46,7 +46,7 @@ class TestImport(Attacked):
         record_step_start(context, "click('1')", internal_state="state")
         (known,) = persist_memories(context)
         with world.memory.store.read() as tx:
-            run = tx.steps.run(W, "ana", "person/ana", "s", "r")
+            run = tx.steps.run(W, "ana", context.run.partition, "s", "r")
         assert run is not None
         world.clock.tick()
         world.memory.teaching.grade(W, run.root_id, Verdict.SUCCESS, actor="tea", role=Role.TEACHER)

@@ -34,7 +34,7 @@ from memory import (
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput
 from memory.lifecycle import EpisodeContext
-from memory.model import Role, Scope, Signal, Verdict, Visibility
+from memory.model import Event, Role, Scope, Signal, Verdict, Visibility
 from tests.test_laws_forgetting import left_in
 from tests.world import World, scope
 
@@ -114,6 +114,7 @@ def test_nobody_moves_a_lesson_that_they_may_not_be_shown(source: Scope, here: S
     found = RetrievalFeedbackSignal(of(world, here)).detect([lesson], "no idea at all", "where is it?")
     if is_recalled:
         assert [each.episode_id for each in found] == [lesson.id]
+        assert (world.episode(lesson) == lesson) is (here.person != source.person)
     elif here.person != source.person or here.workspace != source.workspace:
         assert (list(found), found.skipped) == ([], (lesson.id,))
         assert world.episode(lesson) == lesson
@@ -139,7 +140,7 @@ def test_whoever_owns_a_lesson_sees_how_it_fared_and_not_what_was_asked() -> Non
     ana, bob, cy = (RetrievalFeedbackSignal(of(world, scope(who))) for who in ("ana", "bob", "cy"))
     for number, signal in enumerate((bob, cy), 1):
         world.clock.tick()
-        signal.detect([lesson], "the red drawer", f"question {number}")
+        signal.detect([lesson], "the red drawer", f"question {number}", retrieval_id="q")
     assert [each.context for each in ana.get_history(lesson.id)] == ["", ""]
     assert [each.context for each in bob.get_history(lesson.id)] == ["question 1"]
     assert [each.context for each in cy.get_history(lesson.id)] == ["question 2"]
@@ -158,6 +159,36 @@ def test_of_one_retrieval_the_first_finding_stands_whatever_is_answered_next() -
     assert signal.get_history(lesson.id) == [first]
     assert sum(signal.get_stats(other.id).values()) == 1
     assert world.memory.audit.check() == []
+
+
+def test_a_finding_that_belongs_to_no_retrieval_moves_nobody_elses_lesson() -> None:
+    world = World()
+    lesson = taught(world, scope("ana"))
+    told = len(log_of(world, lesson))
+    ana, bob = (RetrievalFeedbackSignal(of(world, scope(who))) for who in ("ana", "bob"))
+    for _ in range(20):
+        (found,) = bob.detect([lesson], "nobody knows anything about it", "where is it?")
+        assert (found.signal, found.context) == (Signal.IGNORED, "where is it?")
+    assert world.episode(lesson) == lesson
+    assert (len(log_of(world, lesson)), bob.get_history(lesson.id), ana.get_history(lesson.id)) == (told, [], [])
+    ana.detect([lesson], "nobody knows anything about it", "where is it?")
+    assert world.episode(lesson).strength == lesson.strength - 0.02
+    assert [each.context for each in ana.get_history(lesson.id)] == ["where is it?"]
+    assert world.memory.audit.check() == []
+
+
+def test_a_lesson_of_another_is_judged_as_it_is_stored() -> None:
+    world = World()
+    lesson = taught(world, scope("ana"))
+    bob = RetrievalFeedbackSignal(of(world, scope("bob")))
+    for retrieval_id in ("", "q"):
+        (found,) = bob.detect([replace(lesson, output=MARK)], "in the red drawer", "where?", retrieval_id=retrieval_id)
+        assert found.signal is Signal.USED
+
+
+def log_of(world: World, lesson: Episode) -> list[Event]:
+    with world.memory.store.read() as tx:
+        return list(tx.log.of_episode(lesson.workspace, lesson.id))
 
 
 def test_two_people_may_name_their_retrievals_alike() -> None:

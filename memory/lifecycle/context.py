@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
+from urllib.parse import quote
 
-from memory.audience import partition_of
+from memory.audience import is_here, partition_of
 from memory.episodic import EpisodicMemory, EpisodicMemoryConfig
 from memory.errors import Conflict, InvalidInput
 from memory.lifecycle.redacting import clean_environment
-from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory
+from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory, Visibility
 from memory.ports import Transaction
 from memory.validation import counted, embedding, flag, json_value, one_of, text
 
@@ -75,8 +76,32 @@ class PendingStep:
 
 
 def place_of(scope: Scope) -> str:
-    """Where runs that are begun here belong: a direct message, a private channel, or everything that is public."""
-    return partition_of(scope, Audience.PERSONAL)
+    """Where runs that are begun here belong: one person's part of one channel, as long as the same people read it.
+
+    All of a run is told together, and its channel alone says to whom. So no run spans two, be they public today.
+    """
+    own = partition_of(scope, Audience.PERSONAL)
+    return f"{own}/in/{quote(scope.channel, safe='')}/public" if scope.visibility is Visibility.PUBLIC else own
+
+
+def known_run(tx: Transaction, scope: Scope, session_id: str, run_id: str) -> SessionRun | None:
+    """The run with this id that was begun here, or None.
+
+    Of one that was noted as begun anywhere in public, the place is that of its first steps; without any, the first
+    from which it is resumed.
+    """
+    key = (scope.workspace, scope.person)
+    place, before = place_of(scope), partition_of(scope, Audience.PERSONAL)
+    run = tx.steps.run(*key, place, session_id, run_id)
+    if run is not None or place == before:
+        return run
+    run = tx.steps.run(*key, before, session_id, run_id)
+    if run is None or any(
+        each.node_run == run.node_run and each.partition != before for each in tx.steps.runs(*key, session_id)
+    ):
+        return None
+    root = tx.episodes.get(run.workspace, run.root_id) if run.root_id else None
+    return replace(run, partition=place) if root is None or is_here(scope, root) else None
 
 
 @cache
@@ -103,7 +128,8 @@ def init_episode(
 
     `rep` is 1 + the number of runs the session had before, unless it is given. In an `evaluation`, the first repetition
     runs without memories, as the baseline. A resumed run keeps the number, task and kind it began with. Sessions belong
-    to the person whose memory it is: equal ids of two people never meet, nor those of a direct message and a channel.
+    to the person whose memory it is: equal ids of two people never meet. A run stays in the channel it was begun in, as
+    long as that has the same readers; elsewhere, or after a change, its id begins another one of the session.
     Raises `InvalidInput` without a session id, or for a repetition below 1.
     """
     if not text(session_id, "session_id").strip():
@@ -115,19 +141,20 @@ def init_episode(
         counted(rep, "repetitions")
     memory = memory_or_default(episodic)
     scope, service = memory.scope, memory.memory
-    place = place_of(scope)
     with service.store.write() as tx:
-        known = tx.steps.run(scope.workspace, scope.person, place, session_id, run_id) if run_id else None
+        known = known_run(tx, scope, session_id, run_id) if run_id else None
         if known is not None:
+            tx.steps.put_run(known)
             return EpisodeContext(episodic=memory, run=known)
+        before = {each.node_run for each in tx.steps.runs(scope.workspace, scope.person, session_id)}
         run = SessionRun(
             workspace=scope.workspace,
             person=scope.person,
-            partition=place,
+            partition=place_of(scope),
             session_id=session_id,
             run_id=run_id or service.new_id(),
             node_run=service.new_id(),
-            rep=rep or 1 + len(tx.steps.runs(scope.workspace, scope.person, session_id)),
+            rep=rep or 1 + len(before),
             task=service.core.redactor.text(task),
             is_evaluation=evaluation,
             started_at=service.clock(),

@@ -105,7 +105,8 @@ def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> li
     nodes = tx.episodes.get_many(scope.workspace, [step.episode_id for step in every])
     episodes = {name: node for name, node in nodes.items() if may_read(scope, node)}
     steps = [step for step in every if step.episode_id in episodes]
-    roots = tx.episodes.get_many(scope.workspace, {node.parent_id for node in episodes.values()})
+    wholes = tx.episodes.get_many(scope.workspace, {node.parent_id for node in episodes.values()})
+    roots = {name: node for name, node in wholes.items() if may_read(scope, node)}
     vectors = tx.episodes.vectors(scope.workspace, [step.episode_id for step in steps if not step.embedding])
     grades = {
         episode_id: tuple(each.grade for each in given)

@@ -23,7 +23,7 @@ from memory.grading import (
     name_of,
     source_of,
 )
-from memory.lifecycle.context import EpisodeContext, place_of, run_of
+from memory.lifecycle.context import EpisodeContext, known_run, run_of
 from memory.lifecycle.entries import Entry, asker_verdict, entries_of
 from memory.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
@@ -252,8 +252,7 @@ class ReactionGrader:
         one_of(GradingRequest, request, "what a grader is asked")
         scope = self._episodic.scope
         with self._episodic.memory.store.read() as tx:
-            place = place_of(scope)
-            run = tx.steps.run(scope.workspace, scope.person, place, request.session_id, request.run_id)
+            run = known_run(tx, scope, request.session_id, request.run_id)
             entries = entries_of(tx, self._episodic, request.session_id) if run else []
             root = tx.episodes.get(run.workspace, run.root_id) if run and run.root_id else None
         decided = tuple(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from memory.episodic import EpisodicMemory
 from memory.fold import facts
 from memory.importing import Unreadable, content_hash, read_export
-from memory.lifecycle.context import memory_or_default, place_of
+from memory.lifecycle.context import known_run, memory_or_default, place_of
 from memory.lifecycle.entries import entries_of
 from memory.lifecycle.grading import cast
 from memory.lifecycle.persisting import NewStep, embedded, store_steps
@@ -118,14 +118,14 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
 
 def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> SessionRun:
     scope = episodic.scope
-    place = place_of(scope)
-    known = tx.steps.run(scope.workspace, scope.person, place, entry.session_id, entry.run_id)
+    known = known_run(tx, scope, entry.session_id, entry.run_id)
     if known is not None:
+        tx.steps.put_run(known)
         return known
     run = SessionRun(
         workspace=scope.workspace,
         person=scope.person,
-        partition=place,
+        partition=place_of(scope),
         session_id=entry.session_id,
         run_id=entry.run_id,
         node_run=episodic.memory.new_id(),

@@ -204,12 +204,12 @@ def _unquoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRun:
-    """One run of a session, of one person in one kind of place."""
+    """One run of a session, of one person in one place."""
 
     workspace: str
     person: str
     partition: str
-    """Where it was begun: the person's own partition there (`memory.audience`). It is resumed nowhere else."""
+    """Where it was begun: the person's own part of that channel, and who reads it. It is resumed nowhere else."""
     session_id: str
     run_id: str
     """As the caller names it; unique within the session."""

@@ -29,5 +29,6 @@ SHAPES: tuple[Shape, ...] = (
     Shape("remember, separators", _grown("remember that the key ", "is = : ", "")),
     Shape("remember, spaces around", _grown("note that a", " ", "is b")),
     Shape("search, marks", _grown("search the docs for a", "?! ", "a")),
+    Shape("a quote, spaces after", _exactly(f'say "a"{" " * 40_000}a')),
     Shape("about, marks again", _grown("tell me about a", ". ! ", "a")),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -13,7 +14,7 @@ from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.choosing import Chooser
 from bot.adapters.llm.offline.deciding import Decider, Seen
-from bot.adapters.llm.offline.fitness import fitness
+from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
@@ -134,6 +135,7 @@ TARGETS: tuple[Target, ...] = (
     Target("opposed to a lesson", lambda text: are_opposed(text, "When does the Berlin office open?")),
     Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),
     Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, Filled(spans={"place": "a"}))),
+    Target("sentences about a tool", lambda text: sentences(replace(CLOCK.spec, description=text))),
     Target("tools and answers", lambda text: Chooser(_SIMILARITY, Prompt(goal=text), OFFERED).rank(text)),
     Target("decision", _decide),
     Target("decision with a lesson", lambda text: _decide("where is it?", _lesson(text))),

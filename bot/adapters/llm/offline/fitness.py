@@ -25,7 +25,7 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLES = re.compile(r"(?:for example|e\.g\.|examples?|such as)\b[:,]?\s*", re.IGNORECASE)
-_SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|\s*[;|]\s*|(?<=[\"”])\s*,?\s*(?:or\s+)?(?=[\"“])")
+_SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|[;|]\s*|(?<=[\"”])\s*+(?:,\s*+)?(?:or\s++)?(?=[\"“])")
 
 
 def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -> float:
@@ -37,7 +37,7 @@ def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -
 
 def sentences(tool: ToolSpec) -> list[str]:
     """What a tool's description says, sentence by sentence, each of its examples for itself."""
-    parts = (part.strip(" .\"“”'`") for part in _SEPARATOR.split(_EXAMPLES.sub("\n", tool.description)))
+    parts = (part.strip().strip(" .\"“”'`") for part in _SEPARATOR.split(_EXAMPLES.sub("\n", tool.description)))
     return [part for part in parts if part]
 
 
