@@ -86,8 +86,8 @@ class RetrievalFeedbackSignal:
         A `retrieval_id` makes the call safe to repeat: of one retrieval the first finding about an episode stands,
         whatever the answer is the second time. Episodes that are unknown (forgotten meanwhile), or that this person may
         not be shown, are skipped and reported, and never cost the others their findings. `context` is the question that
-        was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored;
-        without a `retrieval_id` the finding about it is told, and moves and records nothing.
+        was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored,
+        and only a retrieval that an answer to this person was recorded with moves it or is told in its history.
         Raises `InvalidInput` for what are no episodes or texts.
         """
         all_of(Episode, injected, "injected")
@@ -109,7 +109,7 @@ class RetrievalFeedbackSignal:
                     is_own = self._is_mine(episode)
                     judged = memory if is_own else episode
                     item = self._judge(retrieval, len(stands) + 1, judged, context, response)
-                    if is_own or retrieval_id:
+                    if is_own or retrieval.run_id:
                         stands[episode.id] = item
                         self._tell(tx, episode, item)
                 signal = item.signal or Signal.UNKNOWN
