@@ -167,7 +167,7 @@ class Privacy:
             kept_ids = [lesson.id for lesson in held.kept]
             parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
             _note_heeded(tx, workspace, erased_ids)
-            replaced = part_from_asker(self._core, tx, held.kept, erased_ids, now)
+            replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
             tx.deliveries.delete_runs(workspace, gone)
