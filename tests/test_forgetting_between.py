@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 
 import pytest
 
@@ -12,7 +13,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.inmemory.state import State
 from memory.errors import EmbeddingFailed
-from memory.model import Role, Vector
+from memory.model import Audience, Role, Vector
 from memory.ports import EpisodeFilter, Transaction
 from memory.retrieval.cosine import unit_cosine
 from tests.conversation_doubles import ANA, BOB, TEA, Chat, Oracle
@@ -93,12 +94,17 @@ async def retry(chat: Chat, answered: str) -> None:
 
 
 async def correct(chat: Chat, answered: str) -> None:
-    await chat.correct("in the attic", BOB, message_id=answer)
+    await chat.correct("in the attic", BOB, message_id=answered)
 
 
 async def ask_alike(chat: Chat, answered: str) -> None:
     """The agent is shown the lesson, and repeats it with its question."""
     await chat.sink(chat.message("where is it?", BOB))
+
+
+async def ask_by_the_rule(chat: Chat, answered: str) -> None:
+    """The agent is shown Ana's question in a rule, and not the lesson."""
+    await chat.sink(chat.message("which key opens our gate?", BOB))
 
 
 async def react(chat: Chat, answered: str) -> None:
@@ -112,7 +118,18 @@ async def review(chat: Chat, answered: str) -> None:
         await chat.command("promote", f"{ending} workspace page 1", by=TEA, role=Role.TEACHER)
 
 
-ACTS = (retry, correct, ask_alike, react, review)
+def ruled(world: World) -> None:
+    """The teacher wrote the same about other questions. That is a rule now, which names Ana's too."""
+    teach = partial(world.memory.teaching.teach, role=Role.TEACHER, audience=Audience.CHANNEL)
+    for each in ("which key opens our garden?", "which key opens our barn?"):
+        teach(TEA, each, "in the cellar", at=world.clock.tick())
+    assert world.memory.upkeep.run("consolidate").error == ""
+    recollection = world.memory.recalling.recall(BOB, "which key opens our gate?").recollection
+    assert WORD in repr(recollection.rules)
+    assert WORD not in repr(recollection.exemplars)
+
+
+ACTS = (retry, correct, ask_alike, ask_by_the_rule, react, review)
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -126,6 +143,8 @@ async def test_a_forget_between_any_two_transactions_leaves_nothing(
         chat = Chat(World(store), Parrot())
         answered = await chat.ask(QUESTION)
         await chat.correct("in the cellar", message_id=answered, by=TEA, role=Role.TEACHER)
+        if act is ask_by_the_rule:
+            ruled(chat.world)
         store.before(number, lambda world=chat.world: world.memory.privacy.forget(W, "ana"))  # type: ignore[misc]
         await act(chat, answered)
         await chat.bot.idle()
@@ -134,6 +153,18 @@ async def test_a_forget_between_any_two_transactions_leaves_nothing(
             assert left(chat.world) == [], f"forgotten before transaction {number}"
             assert chat.world.memory.audit.check() == []
     assert number > 2
+
+
+async def test_an_answer_that_repeats_a_rule_goes_with_whose_question_it_names() -> None:
+    chat = Chat(model=Parrot())
+    await chat.correct("in the cellar", message_id=await chat.ask(QUESTION), by=TEA, role=Role.TEACHER)
+    ruled(chat.world)
+    await ask_by_the_rule(chat, "")
+    await chat.bot.idle()
+    assert WORD in chat.messenger.answers[-1]
+    chat.world.memory.privacy.forget(W, "ana")
+    assert left(chat.world) == []
+    assert chat.world.memory.audit.check() == []
 
 
 async def test_whoever_tries_a_question_again_that_is_gone_meanwhile_is_told_so() -> None:
