@@ -104,6 +104,20 @@ class TestLessonsOfOthers(Attacked):
         assert world.nodes(quoting) == []
         assert world.episode(other).output == "in the cellar"
 
+    def test_so_does_one_that_repeats_the_persons_own_approved_question_and_what_rests_on_it(
+        self, world: World
+    ) -> None:
+        answer = world.ask(f"where is the ladder of {WORD}?", "nobody knows", of=scope(PERSON))
+        world.react(answer, by="tea", role=Role.TEACHER)
+        assert answer.id in world.recalled(QUESTION, scope("bob"))
+        said = f"As for “where is the ladder of {WORD}?”: try upstairs"
+        quoting = world.ask(QUESTION, said, of=scope("bob"))
+        world.react(quoting, by="tea", role=Role.TEACHER)
+        echo = world.ask(QUESTION, said, of=scope("cy"))
+        forget(world)
+        assert WORD not in everything(world)
+        assert world.nodes(quoting) == world.nodes(echo) == []
+
     def test_an_answer_that_heeded_a_correction_stays_until_its_author_is_forgotten(self, world: World) -> None:
         taught(world, QUESTION)
         heeding = world.ask(QUESTION, "in the cellar", of=scope("bob"))
