@@ -11,7 +11,7 @@ could read it: `visibility_of`. `memory/README.md` has the table of what follows
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
-from memory.model import Audience, Episode, Origin, Scope, Visibility
+from memory.model import RESTATED, Audience, Episode, Origin, Scope, Visibility
 from memory.model.world import Topic
 from memory.ports import IndexEntry
 
@@ -65,20 +65,24 @@ def _inside(kind: str, person: str, channel: str, visibility: Visibility) -> str
 def partitions_of(episode: Episode) -> list[IndexEntry]:
     """Where the episode is filed for each audience that has validated it.
 
-    Empty for archived, quarantined and undecided ones.
+    Empty for archived, quarantined and undecided ones; of one that waits for a teacher only because it was restated,
+    where its author alone looks.
     """
-    if episode.archived_at is not None or episode.quarantine:
+    if episode.archived_at is not None or not set(episode.quarantine) <= {RESTATED}:
         return []
     entries: list[IndexEntry] = []
-
-    def file(audience: Audience, *partitions: str) -> None:
-        verdict = episode.verdicts.of(audience)
-        if verdict.is_validated:
-            entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
 
     visibility = visibility_of(episode)
     # Whoever wrote a lesson about a direct message, the conversation has one person.
     owner = episode.person if episode.visibility is Visibility.DIRECT else episode.author or episode.person
+    is_for_all = not episode.quarantine
+
+    def file(audience: Audience, *partitions: str) -> None:
+        verdict = episode.verdicts.of(audience)
+        may_be_found = is_for_all or (audience is Audience.PERSONAL and owner == episode.author)
+        if verdict.is_validated and may_be_found:
+            entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
+
     person = ("person", owner)
     among_four_eyes = [] if _repeats_kept_words(episode) else [_name(*person, "direct")]
     channel = _channel(episode.channel, visibility)

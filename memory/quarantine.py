@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from memory.model import NEEDS_QUESTION, Episode, StepKind
+from memory.model import NEEDS_QUESTION, RESTATED, Episode, StepKind
 from memory.model.normal_form import normalised
 from memory.retrieval.prompt import escapes, visible
 
@@ -31,6 +31,8 @@ class Flag(StrEnum):
     """It is longer than a lesson should be."""
     NEEDS_QUESTION = NEEDS_QUESTION
     """Its question was somebody's who is forgotten: it waits for one in its author's words, not for a teacher."""
+    RESTATED = RESTATED
+    """Its author gave it another question than the one for which others approved or rejected it."""
 
 
 _INJECTION = re.compile(

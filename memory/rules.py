@@ -14,7 +14,8 @@ from memory.ports import IndexEntry
 
 GOALS_NAMED = 3
 """How many goals a line names."""
-_GOAL_CHARACTERS = 60
+GOAL_CHARACTERS = 60
+"""How much of each it names."""
 _ADVICE_CHARACTERS = 200
 
 
@@ -85,7 +86,7 @@ def told(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
     goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
     if len({same_goal(goal) for goal in goals}) < at_least:
         return ""
-    named = ", ".join(f"“{_cut(goal, _GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
+    named = ", ".join(f"“{_cut(goal, GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
     more = f" and {len(goals) - GOALS_NAMED} more" if len(goals) > GOALS_NAMED else ""
     return f"For {named}{more}: {_advice(lessons[-1], rule.verdict)}"
 

@@ -11,6 +11,7 @@ from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.retrieval.prompt import render_lessons
 from memory.service import Memory
+from memory.service.questions import question_behind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,7 +84,9 @@ class Looking:
     def retry(self) -> str:
         """The questions that "try again" would ask again in this channel."""
         here = [each for each in self._posted if each.channel == self._here.channel]
-        return repr([self._memory.questions.behind(self._here, f"m-{each.run_id}") for each in here])
+        now = self._memory.clock()
+        with self._memory.store.read() as tx:
+            return repr([question_behind(tx, self._here, f"m-{each.run_id}", now) for each in here])
 
     def topics(self) -> str:
         """Topics and lessons as the query interface returns them."""

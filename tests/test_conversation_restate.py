@@ -7,10 +7,12 @@ from pathlib import Path
 from bot.model import PersonRetry
 from memory.adapters.sql import SqlStore
 from memory.model import Role, Scope, Verdict, Visibility
+from memory.quarantine import Flag
 from tests.conversation_doubles import ANA, BOB, TEA, Chat
 from tests.world import World, scope
 
 QUESTION = "where is the ladder kept?"
+CY = scope("cy")
 
 
 async def forgotten(chat: Chat, *lessons: str) -> list[str]:
@@ -140,7 +142,7 @@ def holding(folder: Path, word: bytes) -> list[str]:
     return [file.name for file in folder.rglob("*") if word in file.read_bytes()]
 
 
-def test_verdicts_are_as_before_once_it_has_a_question() -> None:
+def test_verdicts_are_as_before_once_it_has_a_question_that_a_teacher_let_go() -> None:
     world = World()
     answer = world.ask("where is zyzzy?", of=ANA)
     lesson = world.correct(answer, "in the cellar", by="bob")
@@ -149,9 +151,43 @@ def test_verdicts_are_as_before_once_it_has_a_question() -> None:
     world.memory.privacy.forget(ANA.workspace, "ana")
     restated = world.memory.restating.restate(scope("bob"), lesson.id, QUESTION)
     assert restated is not None
-    assert (restated.goal, restated.action_target, restated.quarantine) == (QUESTION, QUESTION, ())
+    assert (restated.goal, restated.action_target, restated.quarantine) == (QUESTION, QUESTION, (Flag.RESTATED,))
     assert (restated.verdicts.personal, restated.verdicts.channel) == (Verdict.SUCCESS, Verdict.SUCCESS)
+    assert world.recalled(QUESTION, scope("cy")) == []
+    world.memory.teaching.release(ANA.workspace, lesson.id, actor="tea", role=Role.TEACHER)
     assert world.recalled(QUESTION, scope("cy")) == [lesson.id]
+
+
+async def test_nobody_puts_a_question_of_their_choice_under_anothers_approval() -> None:
+    chat, elsewhere = Chat(), "what is the password of the router?"
+    answer = await chat.ask("what is the number of the taxi?")
+    await chat.correct("12345", message_id=answer, by=BOB)
+    reviewed = await chat.command("review", by=TEA, role=Role.TEACHER)
+    ending = reviewed.rpartition("(`")[2].rstrip("`)")
+    await chat.command("promote", f"{ending} channel", by=TEA, role=Role.TEACHER)
+    assert chat.world.recalled("what is the number of the taxi?", CY)
+    await chat.command("forget", "yes")
+    said = await chat.command("restate", f"{ending} {elsewhere}", by=BOB)
+    assert said == (
+        f"“{elsewhere}” is what your answer is for: it counts for you now. Others said what they think of it about "
+        "another question, so they get it when a teacher has looked at it."
+    )
+    await chat.ask(elsewhere, CY)
+    assert "12345" not in repr(chat.oracle.requests[-1])
+    await chat.ask(elsewhere, BOB)
+    assert "12345" in repr(chat.oracle.requests[-1])
+    assert ending in await chat.command("memory", by=BOB)
+    assert ending not in await chat.command("memory", by=CY)
+    assert chat.world.memory.audit.check() == []
+
+    listed = await chat.command("review", by=TEA, role=Role.TEACHER)
+    assert f"held back, for its question is another one than people voted on: “{elsewhere}” - 12345" in listed
+    assert f"by bob in #c1, now for its author (`{ending}`)" in listed
+    assert [each.command for each in chat.messenger.posts[-1].choices] == ["release", "archive"]
+    await chat.command("release", ending, by=TEA, role=Role.TEACHER)
+    await chat.ask(elsewhere, CY)
+    assert "12345" in repr(chat.oracle.requests[-1])
+    assert chat.world.memory.audit.check() == []
 
 
 async def test_an_answer_that_was_shown_forgotten_words_is_worked_out_once_more() -> None:

@@ -279,7 +279,11 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
                 assert lesson.archived_at is not None or lesson.id in told
             else:
                 assert is_own(lesson, before[key][0], play)
-                assert lesson.quarantine == before[key][0].quarantine
+                was = before[key][0]
+                assert set(lesson.quarantine) - {Flag.RESTATED} == set(was.quarantine) - {Flag.RESTATED}
+                if lesson.quarantine != was.quarantine:
+                    assert lesson.goal != was.goal
+                    assert lesson.promoted or any(actor != lesson.author for actor, _ in votes)
         assert (erased.kept, erased.episodes, erased.derived) == (
             len(promised.kept), len(promised.episodes), len(promised.derived),
         )  # fmt: skip

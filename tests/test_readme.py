@@ -12,6 +12,8 @@ from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
 from bot.adapters.slack.scopes import SCOPES
 from bot.cli.root import goodbot
 from bot.config.sources import SHORT_NAMES, known_names
+from bot.conversation.wording import help_text
+from memory.model import Role
 from tests.process import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -53,6 +55,17 @@ def test_commands_it_names_exist() -> None:
     named = set(re.findall(r"(?:^|[/`]|\s)goodbot ([a-z]+)\b", re.sub(r"@goodbot \w+|`/goodbot \w+`", "", README)))
     assert {"run", "slack", "discord", "doctor", "chat"} <= named
     assert named - set(goodbot.list_commands(click.Context(goodbot))) == set()
+
+
+def test_it_names_every_command_that_help_names() -> None:
+    """In the table of what is typed to a chat platform, and in that of the terminal."""
+    listed = set(re.findall(r"^- `(\w+)` - ", help_text(lambda name: name, Role.TEACHER), re.MULTILINE))
+    assert {"why", "restate", "purge"} <= listed
+    chat = README[README.index("Commands are words after a mention") :]
+    table = " ".join(line for line in chat[: chat.index("- **One vote")].splitlines() if line.startswith("| `"))
+    assert listed - set(re.findall(r"`(\w+)[` ]", table)) == set()
+    terminal = README[README.index("## Chat in the terminal") : README.index("## Choosing a model")]
+    assert listed - set(re.findall(r"`/(\w+)[` ]", terminal)) == set()
 
 
 def test_the_findings_it_shows_are_doctor_s() -> None:

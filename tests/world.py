@@ -25,6 +25,7 @@ from memory.model import (
 from memory.ports import Embedder, Store
 from memory.retrieval.config import RetrievalConfig
 from memory.service import FinishedRun, Memory, NodeRecall, Taught
+from memory.service.questions import question_behind
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = {"👍": 1, "👎": -1}
@@ -140,7 +141,8 @@ class World:
     def retry(self, episode: Episode, answer: str, *, of: Scope) -> Episode:
         """Somebody wants the question behind a posted answer tried again."""
         here = replace(of, channel=episode.channel, visibility=episode.visibility)
-        question = self.memory.questions.behind(here, f"m-{episode.run_id}")
+        with self.memory.store.read() as tx:
+            question = question_behind(tx, here, f"m-{episode.run_id}", self.clock())
         assert question is not None
         return self.ask(
             question.text, answer, of=of, asked_by=question.asked_by if question.asked_by != of.person else ""

@@ -37,7 +37,7 @@ from bot.model import (
 )
 from bot.ports import EventSink, Messenger
 from memory.emoji import EmojiMap
-from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
+from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope
 from memory.ports import NewId
 from memory.service import Memory
@@ -172,20 +172,14 @@ class Goodbot:
 
     async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
         """The same question once more, as a message of its own."""
-        question = await self._off_loop(self._memory.questions.behind, event.scope, event.message_id)
-        if question is None:
+        accept = self._memory.recording.accept_again
+        try:
+            again = await self._off_loop(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
+        except NotFound:
             await say(messenger, event, wording.NO_SUCH_ANSWER)
             return
-        incoming = Incoming(
-            scope=event.scope,
-            event_id=event.event_id,
-            message_id=f"retry/{event.event_id}",
-            text=question.text,
-            at=event.at,
-            asked_by=question.asked_by if question.asked_by != event.scope.person else "",
-        )
-        if await self._off_loop(self._memory.recording.accept, incoming):
-            self._conversations.enqueue(messenger, incoming)
+        if again is not None:
+            self._conversations.enqueue(messenger, again)
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
         try:

@@ -6,6 +6,7 @@ from bot.conversation.counts import count, counts
 from memory.audience import visibility_of
 from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
+from memory.quarantine import Flag
 from memory.retrieval.prompt import percent, shown_line
 from memory.service import Corrected, Purge, UsedLesson
 
@@ -171,6 +172,7 @@ _HELD = {
     "secret": "there was a password, token or key in it, which I took out",
     "length": "it is very long",
     "needs_question": "its question went with whoever had asked it, and its author has not given it another one",
+    "restated": "its question is another one than people voted on",
 }
 
 
@@ -229,7 +231,8 @@ def review_line(episode: Episode, reader: Scope) -> str:
     where = shown_line(episode.place, 40) or "a channel"
     if episode.quarantine:
         held = f"⚠️ held back, for {_why_held(episode)}: {_said(episode)}"
-        return f"{held} - by {_whom(episode, reader)} in {where}, not in use (`{episode.id[-8:]}`)"
+        use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
+        return f"{held} - by {_whom(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
@@ -270,6 +273,11 @@ def shelved(episode: Episode, rest: str) -> str:
 
 def restated(episode: Episode) -> str:
     """A lesson has a question again."""
+    if set(episode.quarantine) == {Flag.RESTATED}:
+        return (
+            f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others said what "
+            "they think of it about another question, so they get it when a teacher has looked at it."
+        )
     if episode.quarantine:
         return held_back(episode)
     return f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {_reach(episode)} now."

@@ -16,6 +16,7 @@ from memory.model.entry import (
 )
 from memory.model.episode import (
     NEEDS_QUESTION,
+    RESTATED,
     Episode,
     EpisodeStatus,
     Origin,
@@ -46,6 +47,7 @@ from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, Tru
 
 __all__ = [
     "NEEDS_QUESTION",
+    "RESTATED",
     "ActionCall",
     "Audience",
     "Channel",

@@ -35,6 +35,9 @@ class Step:
 NEEDS_QUESTION = "needs_question"
 """Why an episode is held back (`Episode.quarantine`) whose question is erased: its author has to give it another."""
 
+RESTATED = "restated"
+"""Why an episode is held back from all but its author, who gave it another question than the one people approved."""
+
 
 class Termination(StrEnum):
     """How a node ended by itself."""
@@ -194,7 +197,8 @@ class Episode:
     promoted: Audience | None = None
     """The widest audience a teacher promoted it to."""
     quarantine: tuple[str, ...] = ()
-    """Why its text was flagged (`memory.quarantine.Flag`); while there is a reason it enters no prompt."""
+    """Why its text was flagged (`memory.quarantine.Flag`); while there is a reason it enters no prompt. With
+    `RESTATED` alone it does: its author's."""
 
     strength: float = 0.5
     """Trust, 0..1: a base from the verdicts plus a bounded nudge from use."""

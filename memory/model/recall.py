@@ -87,6 +87,8 @@ class RuleLine:
     line: str
     lesson_ids: tuple[str, ...]
     """The lessons the line is made of, in order of creation."""
+    goals: tuple[str, ...]
+    """What each of these was for when the line was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

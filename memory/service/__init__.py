@@ -19,7 +19,6 @@ from memory.service.guessing import Guess, Guessing, guess_of
 from memory.service.lessons import Lessons
 from memory.service.privacy import Erased, Holdings, Privacy
 from memory.service.purging import Purge, Purging
-from memory.service.questions import Questions
 from memory.service.rating import Rating, Ratings
 from memory.service.recalling import Recalled, Recalling
 from memory.service.recording import Recording, Unsent, UsedLesson
@@ -104,7 +103,6 @@ class Memory:
         self.guessing = Guessing(core)
         self.privacy = Privacy(core)
         self.restating = Restating(core)
-        self.questions = Questions(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)
         self.audit = Audit(core)
@@ -151,7 +149,6 @@ __all__ = [
     "Privacy",
     "Purge",
     "Purging",
-    "Questions",
     "Rating",
     "Ratings",
     "Recalled",

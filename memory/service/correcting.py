@@ -73,7 +73,7 @@ class Correcting:
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
-        embedded = self._embedded(scope.workspace, run_id)
+        question, embedded = self._embedded(scope.workspace, run_id)
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
@@ -101,7 +101,7 @@ class Correcting:
             )
             failed = record(tx, failed, told)
             self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
-            if embedded is not None:
+            if embedded is not None and lesson.goal == question:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
             hold_back(tx, lesson, flags, now)
             write_vote(
@@ -116,13 +116,13 @@ class Correcting:
             is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
             return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
 
-    def _embedded(self, workspace: str, run_id: str) -> Vector | None:
-        """The question's embedding, where the answer has none: it was stopped before, or the embedder failed then."""
+    def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
+        """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
         with self._core.store.read() as tx:
             root = next(iter(tx.episodes.of_run(workspace, run_id)), None)
             if root is None or tx.episodes.vectors(workspace, [root.id]):
-                return None
-        return self._core.embedded(root.goal)
+                return "", None
+        return root.goal, self._core.embedded(root.goal)
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}

@@ -15,6 +15,9 @@ from memory.service.core import Core, event, existing, file_in_index, record
 SYSTEM = "goodbot"
 """Who acts where nobody did."""
 
+_ABOUT_ITS_QUESTION = {Flag.NEEDS_QUESTION, Flag.RESTATED}
+"""Reasons that say nothing against the text of a correction."""
+
 
 def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
     """Put an episode in quarantine, for these reasons too; nothing happens without one."""
@@ -73,7 +76,7 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
     standing = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
-        if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= {Flag.NEEDS_QUESTION}
+        if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= _ABOUT_ITS_QUESTION
     ]
     newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
     text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)

@@ -23,10 +23,10 @@ from memory.model import (
 from memory.model.upkeep import Erasure
 from memory.model.world import Revision, Topic
 from memory.ports import EpisodeFilter, Store, Transaction
-from memory.rules import same_goal
+from memory.rules import GOAL_CHARACTERS, same_goal
 from memory.service.archive import joined_to, part
 from memory.service.core import Core
-from memory.service.holding import restore_text, restore_texts
+from memory.service.holding import SYSTEM, restore_text, restore_texts
 from memory.service.recalling import as_seen_by
 from memory.service.restating import in_words_of, part_from_asker
 from memory.service.tallying import refold, runs_of_voters
@@ -111,8 +111,9 @@ class Privacy:
         found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
         kept, answers = in_words_of(tx, workspace, person, found)
         own = [each for each in found if each not in set(kept)]
-        repeated = _repeating(tx, workspace, own, answers)
-        repeated += _quoting(tx, workspace, kept, {*own, *repeated})
+        asked = set(own) - tx.episodes.words_of_others(workspace, own).keys()
+        quoting = _quoting(tx, workspace, [*asked, *kept], {*own, *answers})
+        repeated = _repeating(tx, workspace, own, [*answers, *quoting])
         whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
         return Holdings(
             episodes=tuple(whole[each] for each in own),
@@ -167,7 +168,7 @@ class Privacy:
             kept_ids = [lesson.id for lesson in held.kept]
             parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
             _note_heeded(tx, workspace, erased_ids)
-            replaced = part_from_asker(self._core, tx, held.kept, erased_ids, now)
+            replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
             tx.deliveries.delete_runs(workspace, gone)
@@ -314,7 +315,7 @@ def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[Stor
 def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
     """Answers to others that hold a person's words.
 
-    These, whose question they asked first, and those that rest on theirs or on these, and so on.
+    These, which hold their question, and those that rest on theirs or on these, and so on.
     """
     found: dict[str, None] = dict.fromkeys(answers)
     said = [*own, *answers]
@@ -326,15 +327,33 @@ def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Seq
 
 
 def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
-    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say."""
+    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say.
+
+    A rule shows questions too, without what does not fit in.
+    """
     found: dict[str, None] = {}
+    by_rule = _shown_in_rules(tx, workspace, lessons)
     for lesson in tx.episodes.get_many(workspace, lessons).values():
-        question = same_goal(lesson.goal)
-        for run_id in {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=_ALL)}:
+        question = same_goal(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
+        runs = {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=_ALL)}
+        for run_id in sorted(runs | by_rule.get(lesson.id, set())):
             nodes = [node for node in tx.episodes.of_run(workspace, run_id) if node.id not in without]
             if nodes and question not in same_goal(nodes[0].goal) and any(question in _text(each) for each in nodes):
                 found |= dict.fromkeys(node.id for node in nodes)
     return list(found)
+
+
+def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
+    """By lesson, the runs that were shown a rule made of it."""
+    told = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=_ALL)
+    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in told))
+    wanted, runs = set(lessons), dict[str, set[str]]()
+    for each in told:
+        behind = each.detail.get("lessons", ())
+        for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
+            if each.episode_id in nodes:
+                runs.setdefault(lesson_id, set()).add(nodes[each.episode_id].run_id)
+    return runs
 
 
 def _text(node: Episode) -> str:

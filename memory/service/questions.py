@@ -1,11 +1,11 @@
 """The question behind an answer, and whose words it is: of one tried again, those of whoever asked it first."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from memory.audience import may_read
 from memory.model import Episode, Origin, Scope
 from memory.ports import Transaction
-from memory.service.core import Core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,20 +16,13 @@ class Question:
     asked_by: str
 
 
-class Questions:
-    """The use case of those who want a question tried again."""
-
-    def __init__(self, core: Core) -> None:
-        self._core = core
-
-    def behind(self, scope: Scope, message_id: str) -> Question | None:
-        """The question behind a sent answer, as far as it may be repeated in this place; or None."""
-        with self._core.store.read() as tx:
-            entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, self._core.clock())
-            nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
-            if not nodes or not may_read(scope, nodes[0]):
-                return None
-            return Question(text=nodes[0].goal, asked_by=askers_of(tx, nodes[0])[0])
+def question_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -> Question | None:
+    """The question behind a sent answer, as far as it may be repeated in this place; or None."""
+    entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, now)
+    nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
+    if not nodes or not may_read(scope, nodes[0]):
+        return None
+    return Question(text=nodes[0].goal, asked_by=askers_of(tx, nodes[0])[0])
 
 
 def askers_of(tx: Transaction, episode: Episode) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from memory.audience import stays
+from memory.errors import NotFound
 from memory.fold import apply, reaction_detail
 from memory.model import (
     Episode,
@@ -17,6 +18,7 @@ from memory.model import (
     Progress,
     Retrieval,
     RetrievalItem,
+    Scope,
     Signal,
     Verdict,
 )
@@ -27,6 +29,7 @@ from memory.service.core import Core, event, record, settle
 from memory.service.finished_run import FinishedRun, NodeRecall
 from memory.service.guessing import guess_of
 from memory.service.nodes import as_made, attach
+from memory.service.questions import question_behind
 from memory.service.shown import rules_shown, still_there
 
 
@@ -62,6 +65,30 @@ class Recording:
         with self._core.store.write() as tx:
             note(tx, message.scope, self._core.clock())
             return tx.deliveries.accept(kept)
+
+    def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
+        """Store the question behind a sent answer once more, as a message of whoever wants it tried again.
+
+        Looked up and stored in one transaction, so that nobody is forgotten in between. None if the event was accepted
+        before. Raises `NotFound` for a message that is no answer, or whose question may not be repeated here or is
+        gone; `InvalidInput` if it is too long by now.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            question = question_behind(tx, scope, message_id, now)
+            if question is None:
+                raise NotFound(f"no question behind message {message_id} in {scope.channel}; ask it anew")
+            self._core.require_short(question.text)
+            again = Incoming(
+                scope=scope,
+                event_id=event_id,
+                message_id=f"retry/{event_id}",
+                text=question.text,
+                at=at,
+                asked_by=question.asked_by if question.asked_by != scope.person else "",
+            )
+            note(tx, scope, now)
+            return again if tx.deliveries.accept(self._core.redactor.message(again)) else None
 
     def withdraw(self, workspace: str, event_id: str) -> None:
         """Give up an accepted message: it will not be answered."""

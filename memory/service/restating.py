@@ -3,6 +3,9 @@
 What a person wrote or sent in a form is theirs, even where it quotes somebody. The question of a correction is not: it
 was copied from the answer that was wrong. It is replaced by what its author asked themself, if the lesson answers that;
 else the lesson is held back until its author has given it a question, and they are told so once.
+
+Votes and promotions stay with the lesson, but they were about a question that nobody can compare the new one with. So
+where others' carry it, another question in its author's words has to be seen by a teacher before it holds for others.
 """
 
 from collections.abc import Collection, Sequence
@@ -32,6 +35,7 @@ from memory.service.correcting import own_vote, taught_lesson, usable
 from memory.service.holding import SYSTEM, hold_back, restore_texts
 from memory.service.same_goal import is_same_goal
 from memory.service.voting import write_vote
+from memory.verdict import ballots
 
 NOTICE = "goodbot/needs_question"
 """Kind of the short memories that say whose lesson lost its question, until they were told."""
@@ -73,6 +77,9 @@ class Restating:
     ) -> Episode | None:
         """Give a lesson that lacks its question one in its author's words: it counts again as its votes say.
 
+        Where others voted on it, or it was promoted, and the author is no teacher, it counts for the author alone until
+        a teacher releases it.
+
         None if the event was handled before. Raises `NotFound`, and `InvalidInput` for an unusable text, a lesson that
         has its question, and anybody but its author or an administrator.
         """
@@ -91,6 +98,8 @@ class Restating:
                 raise InvalidInput("only who wrote a lesson may give it a question; ask them to do it")
             if (scope.channel, scope.visibility) == (lesson.channel, lesson.visibility):
                 lesson = replace(lesson, place=scope.place)
+            if not role.may_promote and _is_carried(tx, lesson):
+                flags = merged([flags, (Flag.RESTATED,)])
             embedded = None if vector is None else (self._core.embedder.name, vector)
             lesson = _ask(tx, lesson, goal, embedded, flags, actor=scope.person, now=now)
             if scope.person != lesson.author:
@@ -115,16 +124,17 @@ def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[st
 
 
 def part_from_asker(
-    core: Core, tx: Transaction, lessons: Sequence[Episode], without: Collection[str], now: datetime
+    core: Core, tx: Transaction, asker: str, lessons: Sequence[Episode], without: Collection[str], now: datetime
 ) -> list[str]:
     """Take the asker's words off these lessons of others. Returns the ids of those to be erased: a copy took its place.
 
     Their questions may become what their authors asked themselves, but none of the episodes `without`.
+    One that is not the same question holds for others as one that its author states (`Restating.restate`).
     """
     questions = _OwnQuestions(tx, without)
     replaced: list[str] = []
     for lesson in lessons:
-        own = questions.answered_by(lesson)
+        own, is_same = questions.answered_by(lesson)
         is_joined = why_archived(tx, lesson).get("reason") == MERGED
         if lesson.visibility is Visibility.DIRECT and lesson.person != lesson.author:
             replaced.append(lesson.id)
@@ -137,7 +147,9 @@ def part_from_asker(
         else:
             place = own.place if own.channel == bare.channel else ""
             embedded = tx.episodes.vectors(own.workspace, [own.id]).get(own.id)
-            bare = _ask(tx, replace(bare, place=place), own.goal, embedded, (), actor=SYSTEM, now=now)
+            is_free = is_same or _is_teachers(tx, bare) or not _is_carried(tx, bare, without=asker)
+            flags = () if is_free else (Flag.RESTATED,)
+            bare = _ask(tx, replace(bare, place=place), own.goal, embedded, flags, actor=SYSTEM, now=now)
         if is_joined and bare.archived_at is not None:
             unshelve(tx, bare, ACTOR, now, "parted")
     return replaced
@@ -151,8 +163,11 @@ class _OwnQuestions:
         self._without = set(without)
         self._asked: dict[str, tuple[list[Episode], dict[str, tuple[str, Vector]]]] = {}
 
-    def answered_by(self, lesson: Episode) -> Episode | None:
-        """The newest question of the lesson's author that it answered or that is the same, said where it may be."""
+    def answered_by(self, lesson: Episode) -> tuple[Episode | None, bool]:
+        """The newest question of the lesson's author that it answered or that is the same, said where it may be.
+
+        And whether it is the same.
+        """
         asked, vectors = self._of(lesson)
         vectors = vectors | self._tx.episodes.vectors(lesson.workspace, [lesson.id])
         used = {
@@ -165,7 +180,8 @@ class _OwnQuestions:
             for each in asked
             if _may_be_said(each, lesson) and (each.run_id in used or is_same_goal(each, lesson, vectors))
         )
-        return max(fitting, key=lambda each: (each.created_at, each.id), default=None)
+        newest = max(fitting, key=lambda each: (each.created_at, each.id), default=None)
+        return newest, newest is not None and is_same_goal(newest, lesson, vectors)
 
     def _of(self, lesson: Episode) -> tuple[list[Episode], dict[str, tuple[str, Vector]]]:
         if lesson.author not in self._asked:
@@ -180,6 +196,18 @@ class _OwnQuestions:
             own = [each for each in asked if each.id not in foreign]
             self._asked[lesson.author] = (own, self._tx.episodes.vectors(lesson.workspace, ids))
         return self._asked[lesson.author]
+
+
+def _is_carried(tx: Transaction, lesson: Episode, *, without: str = "") -> bool:
+    """Whether anybody but its author (and `without`) has a say in how far the lesson counts."""
+    cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
+    return lesson.promoted is not None or any(vote.actor not in (lesson.author, without) for vote in cast)
+
+
+def _is_teachers(tx: Transaction, lesson: Episode) -> bool:
+    """Whether its author is known as a teacher by their own vote on it."""
+    cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
+    return any(vote.actor == lesson.author and vote.role.may_promote for vote in cast)
 
 
 def _may_be_said(question: Episode, lesson: Episode) -> bool:

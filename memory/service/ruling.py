@@ -47,9 +47,10 @@ def rule_lines(
         vetted = [replace(each, correction=resting[best].episode.correction) for each in alive]
         line = told(rule, vetted, at_least)
         if line:
-            ids = tuple(each.id for each in alive)
+            ids, goals = tuple(each.id for each in alive), tuple(each.goal for each in alive)
             place = (order[best], named.index(rule.partition))
-            found.append((place, (rule.verdict, said(alive[-1])), RuleLine(rule_id=rule.id, line=line, lesson_ids=ids)))
+            told_now = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
+            found.append((place, (rule.verdict, said(alive[-1])), told_now))
     # The same advice may be a rule in several partitions: the most specific one speaks.
     distinct: dict[tuple[object, ...], RuleLine] = {}
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):

@@ -10,13 +10,13 @@ from memory.service.finished_run import NodeRecall
 
 
 def still_there(tx: Transaction, workspace: str, recalls: Iterable[NodeRecall]) -> dict[str, Episode] | None:
-    """The lessons that a run was shown; None if one of them, or its question, was erased meanwhile."""
-    shown = {
-        exemplar.episode.id: exemplar.episode.goal
-        for recall in recalls
-        for exemplar in recall.recollection.exemplars
-        if exemplar.episode.id in recall.shown_ids
-    }
+    """The lessons that a run was shown, also as part of a rule; None if one of them, or its question, was erased."""
+    shown: dict[str, str] = {}
+    for recall in recalls:
+        exemplars = (exemplar.episode for exemplar in recall.recollection.exemplars)
+        shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
+        for rule in recall.rules:
+            shown |= zip(rule.lesson_ids, rule.goals, strict=True)
     lessons = tx.episodes.get_many(workspace, shown)
     is_whole = all(each in lessons and lessons[each].goal == goal for each, goal in shown.items())
     return lessons if is_whole else None

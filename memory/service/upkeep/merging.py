@@ -33,7 +33,7 @@ def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
     groups: dict[object, list[Episode]] = {}
     for lesson in lessons:
         places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
-        if places and lesson.action not in ("none", "expand"):
+        if places and not lesson.quarantine and lesson.action not in ("none", "expand"):
             key = (places, lesson.is_root, said(lesson), same_goal(lesson.correction))
             groups.setdefault(key, []).append(lesson)
     return [group for group in groups.values() if len(group) > 1]
