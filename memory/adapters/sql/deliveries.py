@@ -1,6 +1,6 @@
 """Messages on their way: in from people, out to them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
@@ -160,7 +160,12 @@ class Deliveries:
 
 
 def _incoming(row: Row[Any]) -> Incoming:
-    values = dict(row._mapping)
+    return incoming_of(row._mapping)
+
+
+def incoming_of(stored: Mapping[str, Any]) -> Incoming:
+    """The message of a row."""
+    values = dict(stored)
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
 
 
