@@ -54,7 +54,7 @@ def damaged(path: Path, found: Iterable[Damage]) -> NotADatabase:
     )
 
 
-def find(path: Path, reads: Mapping[Table, Callable[[Mapping[str, Any]], object]], *, limit: int) -> list[Damage]:
+def find(path: Path, reads: Mapping[Table, Callable[[dict[str, Any]], object]], *, limit: int) -> list[Damage]:
     """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`.
 
     A row is whole if `reads` makes something of it that the store would take again.
@@ -66,7 +66,7 @@ def find(path: Path, reads: Mapping[Table, Callable[[Mapping[str, Any]], object]
 
 
 def _everywhere(
-    connection: sqlite3.Connection, reads: Mapping[Table, Callable[[Mapping[str, Any]], object]]
+    connection: sqlite3.Connection, reads: Mapping[Table, Callable[[dict[str, Any]], object]]
 ) -> Iterator[Damage]:
     for table in metadata.sorted_tables:
         columns = list(table.columns)
@@ -80,9 +80,7 @@ def _everywhere(
             yield from found
 
 
-def _unread(
-    table: Table, row: Mapping[Column[Any], object], read: Callable[[Mapping[str, Any]], object]
-) -> list[Damage]:
+def _unread(table: Table, row: Mapping[Column[Any], object], read: Callable[[dict[str, Any]], object]) -> list[Damage]:
     """The damage of a row whose values are each what their column holds."""
     try:
         storable(read({column.name: _value(column, stored) for column, stored in row.items()}))

@@ -1,6 +1,6 @@
 """Messages on their way: in from people, out to them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
@@ -160,12 +160,11 @@ class Deliveries:
 
 
 def _incoming(row: Row[Any]) -> Incoming:
-    return incoming_of(row._mapping)
+    return incoming_of(row._asdict())
 
 
-def incoming_of(stored: Mapping[str, Any]) -> Incoming:
-    """The message of a row."""
-    values = dict(stored)
+def incoming_of(values: dict[str, Any]) -> Incoming:
+    """The message of a row, which is taken apart."""
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
 
 

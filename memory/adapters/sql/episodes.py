@@ -1,6 +1,6 @@
 """Episodes with their vectors, index entries and links."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -254,12 +254,11 @@ def _row(episode: Episode) -> dict[str, Any]:
 
 
 def _episode(row: Row[Any]) -> Episode:
-    return episode_of(row._mapping)
+    return episode_of(row._asdict())
 
 
-def episode_of(stored: Mapping[str, Any]) -> Episode:
-    """The episode of a row."""
-    values = dict(stored)
+def episode_of(values: dict[str, Any]) -> Episode:
+    """The episode of a row, which is taken apart."""
     verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
     usage = Usage(**{name: values.pop(name) for name in _USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)

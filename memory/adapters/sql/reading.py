@@ -42,23 +42,23 @@ from memory.model.world import Revision, Topic, TopicEvent, TopicField, TopicLin
 _FOR_QUERIES = ("verdict", "goal_digest")
 """Columns of an episode that follow from others."""
 
-Read = Callable[[Mapping[str, Any]], object]
+Read = Callable[[dict[str, Any]], object]
 
 
 def _as(kind: Callable[..., object]) -> Read:
     return lambda stored: kind(**stored)
 
 
-def _in_its_place(stored: Mapping[str, Any]) -> object:
+def _in_its_place(stored: dict[str, Any]) -> object:
     episode = episode_of({name: value for name, value in stored.items() if name not in _FOR_QUERIES})
     return episode, episode.scope
 
 
-def _half(stored: Mapping[str, Any]) -> object:
+def _half(stored: dict[str, Any]) -> object:
     return half(stored["vector"]).size
 
 
-def _exact(stored: Mapping[str, Any]) -> object:
+def _exact(stored: dict[str, Any]) -> object:
     return len(exact(stored["vector"]))
 
 

@@ -156,7 +156,7 @@ def _from_json(stored: Mapping[str, Any]) -> EnvironmentState:
 
 
 def _steps(rows: Sequence[Row[Any]]) -> list[StoredStep]:
-    return [step_of(row._mapping) for row in rows]
+    return [step_of(row._asdict()) for row in rows]
 
 
 def step_of(stored: Mapping[str, Any]) -> StoredStep:
@@ -166,7 +166,7 @@ def step_of(stored: Mapping[str, Any]) -> StoredStep:
 
 
 def _grade(row: Row[Any]) -> StoredGrade:
-    return grade_of(row._mapping)
+    return grade_of(row._asdict())
 
 
 def grade_of(given: Mapping[str, Any]) -> StoredGrade:
