@@ -122,6 +122,49 @@ async def test_undo_does_not_repeat_words_of_another_conversation() -> None:
     assert "another conversation" in told
 
 
+def guessed(who: Scope) -> Scope:
+    """As a platform gives it that cannot be asked just now."""
+    return replace(who, visibility=PRIVATE, is_visibility_known=False)
+
+
+async def test_a_guess_at_who_reads_a_channel_is_not_taken_for_what_is_known() -> None:
+    chat = Chat()
+    answered = await chat.ask("first")
+    await chat.react(answered, by=guessed(TEA), role=Role.TEACHER)
+    assert chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter())[0].channel_visibility is PUBLIC
+    chat.oracle.gates["second"] = asyncio.Event()
+    await chat.sink(chat.message("second", guessed(ANA), event_id="e2"))
+    await chat.oracle.arrived.get()
+    await chat.sink(chat.message("third", event_id="e3"))
+    chat.oracle.gates["second"].set()
+    await chat.bot.idle()
+    assert [message(chat, each).progress for each in ("e2", "e3")] == [Progress.DELIVERED, Progress.DELIVERED]
+    assert message(chat, "e2").scope == ANA
+
+
+async def test_a_guess_about_a_channel_nothing_is_known_of_holds_for_its_event_alone() -> None:
+    chat = Chat()
+    await chat.ask("first", guessed(ANA))
+    (first,) = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter())
+    assert (first.visibility, first.channel_visibility) == (PRIVATE, None)
+    await chat.ask("second")
+    assert {each.channel_visibility for each in chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter())} == {
+        PUBLIC
+    }
+    assert "first" not in await prompt(chat, ELSEWHERE)
+
+
+async def test_a_change_to_nobody_knows_what_ends_what_was_known() -> None:
+    chat = Chat()
+    await chat.ask("first")
+    await chat.sink(ChannelChanged(event_id="changed", scope=guessed(ANA), at=chat.world.clock()))
+    await chat.ask("second", guessed(ANA))
+    episodes = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter())
+    assert {each.goal: (each.visibility, each.channel_visibility) for each in episodes} == {
+        "first": (PUBLIC, PRIVATE), "second": (PRIVATE, PRIVATE),
+    }  # fmt: skip
+
+
 async def test_a_question_is_not_answered_before_people_who_came_since() -> None:
     chat = Chat()
     inside = now(ANA, PRIVATE)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.app import crash_report
 from bot.app.crash_report import CrashReport, deaths, last_report, open_report
 from memory.model import Death, Incoming
 from tests.world import START, scope
@@ -91,6 +93,65 @@ def test_two_starts_at_once_do_not_tell_the_same_death(database: Path) -> None:
     die(open_report(database, "life1"), message("e1"))
     with deaths(database) as first, deaths(database) as second:
         assert (len(first), len(second)) == (1, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file that opens but cannot be read")
+def test_an_unreadable_report_is_named_and_keeps_nobody_from_the_others(
+    database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, looping, folder = (database.with_name(f"{database.name}.{name}.life") for name in "abc")
+    broken.symlink_to("/proc/self/mem")  # reading its beginning is an I/O error
+    looping.symlink_to(looping)
+    folder.mkdir()
+    die(open_report(database, "life1"), message("e1"))
+    assert [death.id for death in told(database)] == ["life1"]
+    assert [str(path) in caplog.text for path in (broken, looping, folder)] == [True, True, False]
+    assert told(database) == []
+
+
+def test_a_report_that_cannot_be_taken_away_is_named_and_the_others_go(
+    database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    last_report(database).mkdir()  # so that no file can be put in its place
+    die(open_report(database, "life1"), message("e1"), trace=b"Fatal Python error\n")
+    die(open_report(database, "life2"), message("e2"))
+    assert [death.id for death in told(database)] == ["life1", "life2"]
+    assert "life1" in caplog.text
+    assert [death.id for death in told(database)] == ["life1"]
+
+
+def test_what_a_kill_left_before_it_had_its_name_is_swept(database: Path) -> None:
+    left, other = (database.with_name(f"{name}.life1.life.new") for name in (database.name, "other.db"))
+    for path in (left, other):
+        path.write_bytes(b"")
+    assert told(database) == []
+    assert list(database.parent.iterdir()) == [other]
+
+
+def test_a_start_whose_file_is_swept_before_it_is_locked_makes_it_again(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = crash_report._lock
+    swept: list[Path] = []
+
+    def lock_late(file: int, *, waits: bool = False) -> None:
+        if waits and not swept:
+            swept.extend(database.parent.iterdir())
+            assert told(database) == []
+            assert list(database.parent.iterdir()) == []
+        lock(file, waits=waits)
+        if waits and swept:
+            # From here on it is left alone.
+            during = sorted(database.parent.iterdir())
+            assert told(database) == []
+            assert sorted(database.parent.iterdir()) == during
+
+    monkeypatch.setattr(crash_report, "_lock", lock_late)
+    report = open_report(database, "life1")
+    assert len(swept) == 1
+    assert list(database.parent.iterdir()) == [report.path]
+    die(report, message("e1"))
+    assert [death.id for death in told(database)] == ["life1"]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 4)), max_size=30), st.integers(0, 24))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.discord import files as discord_files
+from bot.adapters.discord.rest import MISSING_ACCESS
 from bot.model import (
     Address,
     PersonCommand,
@@ -17,7 +18,8 @@ from bot.model import (
     ReactionsCleared,
 )
 from memory.model import Role, Visibility
-from tests.discord_double import DiscordServer, File, Hang, Intent, Permission
+from tests.discord_double import DiscordServer, File, Hang, Intent, Permission, Reset, failing, rate_limited, refusing
+from tests.discord_double.faults import Trouble
 from tests.discord_driver import Session, connected
 
 
@@ -117,6 +119,27 @@ async def test_a_reaction_in_a_thread_that_sleeps_is_filed_with_the_channel_too(
     assert {(event.scope.channel, event.scope.thread) for event in events} == {(ref.channel, thread.id)}
     assert {event.message_id for event in events} == {ref.message_id}
     assert len(server.calls(f"GET /channels/{thread.id}")) == 1
+
+
+@pytest.mark.parametrize("trouble", [failing(503), rate_limited(3600.0), Reset()], ids=["503", "429", "reset"])
+async def test_while_discord_cannot_be_asked_who_reads_a_place_that_is_a_guess(
+    server: DiscordServer, trouble: Trouble
+) -> None:
+    async with connected(server) as before:
+        thread = server.thread(before.general, before.ana)
+        ref = await before.posted(thread=thread.id)
+        server.archives(thread)
+    async with connected(server) as session:
+        fault = server.fault(f"GET /channels/{thread.id}", trouble, times=None)
+        server.reacts(session.ana, ref.message_id.rpartition("-")[2], "👍")
+        await session.heard.of(PersonReaction, 1)
+        server.release(fault)
+        server.fault(f"GET /channels/{thread.id}", refusing(MISSING_ACCESS))
+        server.reacts(session.ana, ref.message_id.rpartition("-")[2], "👎")
+        events = await session.heard.of(PersonReaction, 2)
+    private = Visibility.PRIVATE
+    told = [(event.scope.visibility, event.scope.is_visibility_known) for event in events]
+    assert told == [(private, False), (private, True)]
 
 
 # What is for the bot ------------------------------------------------------------------------------------------------

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
 from memory.errors import NotADatabase
+from memory.model.world import TopicLink
 from memory.ports import EpisodeFilter
 from tests.process import GOODBOT, WORKSPACE, Finished, Home
-from tests.store_samples import fill
+from tests.store_contract_world import topic
+from tests.store_samples import NOW, fill
 
 QUESTION = "what is 2 + 2?"
 
@@ -83,6 +86,91 @@ def test_a_damaged_row_is_named_by_every_command_and_by_doctor(
     assert (told.code, told.err) == (1, "")
     assert f"GB011 FAIL the row of {table} with workspace '{WORKSPACE}'" in told.out
     assert f"PRAGMA foreign_keys=ON; DELETE FROM {table} WHERE workspace =" in told.out
+    assert "GB012" in told.out
+
+
+SENSELESS = [
+    ("incoming", "channel", "", "a scope needs"),
+    ("incoming", "person", "", "a scope needs"),
+    ("incoming", "workspace", "", "nothing where something must be"),
+    ("episodes", "person", "", "a scope needs"),
+    ("episodes", "strength", 9e999, "must be a finite number"),
+    ("episodes", "goal", "a\0b", "contains a NUL"),
+    ("episodes", "exemplar_ids", "[1]", "a list of texts"),
+    ("episodes", "context_before", '{"a": 1}', "a list of texts"),
+    ("episodes", "trajectory", '[{"kind": "act", "text": 5}]', "a list of texts"),
+    ("episode_vectors", "vector", b"\x00\x7e", "finite numbers"),
+    ("events", "detail", '{"weight": NaN}', "must be a finite number"),
+    ("links", "to_id", "e2", "cannot be linked to itself"),
+    ("reactions", "value", 7, "a reaction's value"),
+    ("steps", "env_pre", '{"elements": 5}', "TypeError"),
+    ("topics", "partition", "", "a topic needs"),
+    ("topic_links", "to_id", "t1", "cannot be linked to itself"),
+    ("topic_vectors", "vector", b"", "finite numbers"),
+    ("trust_records", "workspace", "", "nothing where something must be"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value", "reason"), SENSELESS)
+def test_a_row_of_right_types_that_makes_no_sense_is_named(
+    tmp_path: Path, table: str, column: str, value: object, reason: str
+) -> None:
+    path = tmp_path / "db.sqlite"
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        with store.write() as tx:
+            fill(tx, "w")
+            for name in ("t1", "t2"):
+                tx.world.put(topic(name))
+                tx.world.put_vector("w", name, "m", np.ones(2, np.float32))
+            tx.world.add_link(TopicLink(workspace="w", from_id="t1", to_id="t2", kind="of", person="ana", at=NOW))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = ?', [value])
+        (found,) = store.damage(limit=1)
+    assert f"the row of {table} with" in found.what
+    assert reason in found.what
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [("incoming", "person", ""), ("episodes", "goal", b"\xff"), ("episodes", "id", b"\xff")],
+)
+def test_commands_that_meet_a_senseless_row_point_to_doctor_which_names_it(
+    home: Home, table: str, column: str, value: object
+) -> None:
+    spoil(home.database, "incoming", "progress", "accepted")
+    spoil(home.database, table, column, value)
+    commands = {
+        "list": ["episodes", "list"],
+        "export": ["episodes", "export", "-o", "out.json"],
+        "consolidate": ["jobs", "run", "consolidate"],
+        "chat": ["chat"],
+        "doctor": ["doctor"],
+    }
+    done = home.run_all(commands)
+    assert not [each for each in done.values() if "Traceback" in each.out + each.err]
+    for name in commands.keys() - {"doctor"}:
+        if done[name].code:
+            told = done[name].err or done[name].out
+            assert f"the row of {table} with" in told or name == "consolidate"
+            assert "goodbot doctor" in told
+    assert done["chat" if table == "incoming" else "list"].code == 1
+    assert f"GB011 FAIL the row of {table} with" in done["doctor"].out
+
+
+@pytest.mark.process
+def test_an_unfinished_forget_that_meets_a_damaged_row_is_told_and_doctor_names_the_row(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with closing(SqlStore.open(f"sqlite:///{home.database}")) as store, store.write() as tx:
+        fill(tx, "w")
+    with closing(sqlite3.connect(home.database)) as connection, connection:
+        connection.execute("UPDATE incoming SET channel = ''")
+        connection.execute("INSERT INTO erasures VALUES ('w', 'x', 'ana')")
+    for command in (["episodes", "list"], ["chat"]):
+        assert_one_line(home.run(*command), "the row of incoming with", "goodbot doctor")
+    told = home.run("doctor")
+    assert (told.code, told.err) == (1, "")
+    assert "GB011 FAIL the row of incoming with" in told.out
     assert "GB012" in told.out
 
 

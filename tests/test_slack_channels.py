@@ -6,7 +6,7 @@ import pytest
 
 from bot.model import ChannelChanged, PersonMessage
 from memory.model import Visibility
-from tests.slack import SlackServer
+from tests.slack import ServerBroken, SlackServer
 from tests.slack_driver import connected
 
 
@@ -39,6 +39,18 @@ async def test_every_change_of_who_reads_a_channel_is_told(server: SlackServer) 
     assert {(event.scope.workspace, event.scope.channel) for event in told} == {(session.workspace, channel)}
     asked = [event.scope.visibility for event in session.heard.events if isinstance(event, PersonMessage)]
     assert asked == [public, public]
+
+
+async def test_a_change_while_slack_cannot_be_asked_is_to_nobody_knows_what(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        ana.says(channel, f"<@{server.workspace.bot.id}> hello")
+        await session.settled()
+        server.faults.next("conversations.info", ServerBroken(503), times=None)
+        server.convert(channel, ana, private=True)
+        await session.settled()
+    (told,) = [event for event in session.heard.events if isinstance(event, ChannelChanged)]
+    assert (told.scope.visibility, told.scope.is_visibility_known) == (Visibility.PRIVATE, False)
 
 
 async def test_archiving_a_channel_and_leaving_it_change_nobody_s_view(server: SlackServer) -> None:

@@ -1,6 +1,7 @@
 """What people write in Slack, as the bot hears it: through the real slack-bolt."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -16,7 +17,8 @@ from bot.model import (
     TextFile,
 )
 from memory.model import Role, Visibility
-from tests.slack import Enclosed, Refused, ServerBroken, SlackServer
+from tests.slack import ConnectionReset, Enclosed, RateLimited, Refused, ServerBroken, SlackServer
+from tests.slack.faults import Fault
 from tests.slack_driver import Session, connected
 
 
@@ -117,6 +119,28 @@ async def test_a_channel_is_asked_about_again_after_slack_was_out_of_reach(serve
         heard = await session.heard.of(PersonMessage, 2)
     assert [(event.scope.visibility, event.scope.place) for event in heard] == [
         (Visibility.PRIVATE, channel), (Visibility.PUBLIC, "#general"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [ServerBroken(503), RateLimited(3600), ConnectionReset()])
+async def test_a_channel_that_was_known_is_as_it_was_while_slack_is_out_of_reach(
+    server: SlackServer, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    monkeypatch.setattr("bot.adapters.slack.places._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        ana.says(channel, "one")
+        await session.settled()
+        server.faults.next("conversations.info", fault, times=None)
+        ana.says(channel, "two")
+        await session.settled()
+        server.faults.clear()
+        server.faults.next("conversations.info", Refused("channel_not_found"))
+        ana.says(channel, "three")
+        heard = await session.heard.of(PersonMessage, 3)
+    public, private = Visibility.PUBLIC, Visibility.PRIVATE
+    assert [(event.scope.visibility, event.scope.is_visibility_known, event.scope.place) for event in heard] == [
+        (public, True, "#general"), (public, False, "#general"), (private, True, channel),
     ]  # fmt: skip
 
 

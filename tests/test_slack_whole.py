@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bot.adapters import forms
 from bot.adapters.slack import blocks
 from memory.errors import StoreUnavailable
-from memory.model import Incoming, Progress
+from memory.model import Incoming, Progress, Visibility
 from tests.slack import (
     ConnectionReset,
     Hang,
@@ -155,6 +156,35 @@ async def test_an_answer_that_slack_would_not_take_is_offered_again(
     assert [
         record.message for record in caplog.records if record.levelno >= logging.ERROR and "part 1" in record.message
     ]
+
+
+@pytest.mark.parametrize("is_new_process", [False, True])
+async def test_a_question_asked_while_its_channel_cannot_be_looked_up_is_answered(
+    server: SlackServer,
+    ana: Person,
+    general: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_new_process: bool,
+) -> None:
+    monkeypatch.setattr("bot.adapters.slack.places._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
+    async with slack_bot(server, tmp_path) as bot:
+        await ask(bot, ana, general, "what is 1+1?")
+    async with slack_bot(server, tmp_path) as bot:
+        if not is_new_process:
+            await ask(bot, ana, general, "what is 1+1?")
+        server.faults.next("conversations.info", ServerBroken(503), times=3)
+        server.faults.next("chat.postMessage", ServerBroken(503), times=6)
+        question = await ask(bot, ana, general)
+        assert bot.unfinished() == [Progress.ANSWERED]
+        server.faults.clear()
+        await ask(bot, ana, general, "what is 2+2?")
+        await bot.redeliver()
+        with bot.memory.store.read() as tx:
+            known = tx.channels.get(bot.session.workspace, general)
+    assert len(answers(server, general, question)) == 1
+    assert known is not None
+    assert known.visibility is Visibility.PUBLIC
 
 
 async def test_an_answer_to_a_channel_that_was_archived_meanwhile_is_given_up_with_one_clear_line(

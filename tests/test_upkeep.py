@@ -238,10 +238,10 @@ def test_a_failure_is_noted_and_an_unknown_job_refused(world: World, monkeypatch
         world.memory.upkeep.run("nap")
     monkeypatch.setattr("memory.service.upkeep.jobs.join_duplicates", lambda *_: 1 / 0)
     learned(world, "where is the key", "under the pot")
-    assert world.memory.upkeep.run("join").error == "division by zero"
+    assert world.memory.upkeep.run("join").error == "ZeroDivisionError: division by zero. Run `goodbot doctor`."
     state = next(state for state in world.memory.upkeep.states() if state.job.name == "join")
     assert state.last is not None
-    assert state.last.error == "division by zero"
+    assert state.last.error == "ZeroDivisionError: division by zero. Run `goodbot doctor`."
 
 
 def test_a_lease_must_be_for_some_time() -> None:

@@ -27,6 +27,11 @@ class Recent(Generic[K, V]):
             return None
         return entry[1]
 
+    def last(self, key: K) -> V | None:
+        """What was put there, however long ago, unless newer entries took its place."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry[1]
+
     def put(self, key: K, value: V) -> None:
         """Remember it from now on."""
         self._entries[key] = (self._clock(), value)

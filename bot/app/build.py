@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
-from memory.ports import Embedder
+from memory.ports import Embedder, Store
 from memory.retrieval.config import RetrievalConfig
 from memory.service import Memory
 
@@ -60,10 +60,8 @@ def make_embedder(settings: Settings) -> Embedder:
 def open_memory(settings: Settings) -> Iterator[Memory]:
     """The memory over the configured database. Raises `StoreUnavailable` kinds."""
     from memory.adapters.secrets import FormatFinder
-    from memory.adapters.sql import SqlStore
 
-    store = SqlStore.open(settings.storage.database_url.get_secret_value())
-    try:
+    with open_store(settings) as store:
         yield Memory(
             store,
             make_embedder(settings),
@@ -78,8 +76,15 @@ def open_memory(settings: Settings) -> Iterator[Memory]:
             upkeep=upkeep_policy(settings),
             message_characters=settings.limits.message_characters,
         )
-    finally:
-        store.close()
+
+
+@contextmanager
+def open_store(settings: Settings) -> Iterator[Store]:
+    """The configured database, without what memory does with it when it starts. Raises `StoreUnavailable` kinds."""
+    from memory.adapters.sql import SqlStore
+
+    with closing(SqlStore.open(settings.storage.database_url.get_secret_value())) as store:
+        yield store
 
 
 def upkeep_policy(settings: Settings) -> UpkeepPolicy:

@@ -18,6 +18,7 @@ from memory.model import Death, Incoming
 log = logging.getLogger(__name__)
 
 _ENDING = ".life"
+_UNNAMED = f"{_ENDING}.new"
 _LINE_BYTES = 512
 
 
@@ -64,32 +65,45 @@ def open_report(database: Path, life: str) -> CrashReport:
     """A new report for this process, whose life has this id. Raises `OSError`."""
     path = database.with_name(f"{database.name}.{life}{_ENDING}")
     # Locked before it has its name, for without a lock it would tell of a death.
-    unnamed = path.with_name(f"{path.name}.new")
-    file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    _lock(file)
+    unnamed = path.with_name(f"{database.name}.{life}{_UNNAMED}")
+    file = _new_locked(unnamed)
     trace = os.open(unnamed, os.O_WRONLY | os.O_APPEND)
     unnamed.rename(path)
     return CrashReport(path, file, trace)
+
+
+def _new_locked(path: Path) -> int:
+    """A new file of this process. Another start may sweep it before it is locked; then it is made once more."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        _lock(file, waits=True)
+        if os.fstat(file).st_nlink:
+            return file
+        os.close(file)
 
 
 @contextmanager
 def deaths(database: Path) -> Iterator[list[Death]]:
     """What the reports of processes that are no more tell. They are taken away at the end, if nothing was raised.
 
-    The last one with a traceback stays, for whoever looks for the cause (`last_report`).
+    The last one with a traceback stays, for whoever looks for the cause (`last_report`). A report that cannot be read
+    is passed over, and so is one that cannot be taken away: it is told again.
     """
+    _sweep(database)
     with ExitStack() as stack:
         found: dict[Path, Death] = {}
-        for path in sorted(database.parent.iterdir()):
-            if path.name.startswith(f"{database.name}.") and path.name.endswith(_ENDING) and _take(path, stack):
-                found[path] = _death(path)
+        for path in _beside(database, _ENDING):
+            with _passed_over(path):
+                if _take(path, stack):
+                    found[path] = _death(path)
         yield list(found.values())
         for path, death in found.items():
-            if death.is_crash:
-                log.error("an earlier process crashed; its traceback is in %s", last_report(database))
-                path.replace(last_report(database))
-            else:
-                path.unlink(missing_ok=True)
+            with _passed_over(path):
+                if death.is_crash:
+                    path.replace(last_report(database))
+                    log.error("an earlier process crashed; its traceback is in %s", last_report(database))
+                else:
+                    path.unlink(missing_ok=True)
 
 
 def last_report(database: Path) -> Path:
@@ -97,13 +111,38 @@ def last_report(database: Path) -> Path:
     return database.with_name(f"{database.name}.crash")
 
 
+def _beside(database: Path, ending: str) -> list[Path]:
+    found = (path for path in database.parent.iterdir() if path.name.startswith(f"{database.name}."))
+    return sorted(path for path in found if path.name.endswith(ending))
+
+
+def _sweep(database: Path) -> None:
+    """Take away what processes left that were killed before their report had its name. A locked one has a process."""
+    for path in _beside(database, _UNNAMED):
+        with _passed_over(path), ExitStack() as stack:
+            if _take(path, stack):
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _passed_over(path: Path) -> Iterator[None]:
+    """One bad file keeps nobody from the others."""
+    try:
+        yield
+    except OSError as error:
+        log.warning("the report %s is passed over: %s", path, error)
+
+
 def _take(path: Path, stack: ExitStack) -> bool:
-    """Hold the report until the stack ends. False if its process lives, or another process takes it."""
+    """Hold the report until the stack ends. False if its process lives, or another process takes it.
+
+    Raises `OSError` if it cannot be opened.
+    """
     try:
         file = os.open(path, os.O_RDONLY)
         stack.callback(os.close, file)
         _lock(file)
-    except OSError:
+    except (FileNotFoundError, BlockingIOError):
         return False
     return path.is_file()
 
@@ -130,12 +169,12 @@ def _pair(line: str) -> tuple[str, str] | None:
 
 if sys.platform == "win32":
 
-    def _lock(file: int) -> None:
+    def _lock(file: int, *, waits: bool = False) -> None:
         """Nothing to do: an open file can be neither renamed nor deleted there, so that no reports are kept."""
 
 else:
     import fcntl
 
-    def _lock(file: int) -> None:
-        """Lock an open file until it is closed. Raises `OSError` if another process has."""
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _lock(file: int, *, waits: bool = False) -> None:
+        """Lock an open file until it is closed. Raises `BlockingIOError` if another process has, unless this waits."""
+        fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)

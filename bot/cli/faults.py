@@ -1,19 +1,30 @@
 """What no command expected: one line for the person, the traceback for the log."""
 
 import logging
+from contextlib import suppress
 
 import click
 
+from bot.app.build import open_store
 from bot.app.log_file import note_failures
 from bot.cli.session import settings_of
 from bot.errors import BotError
+from memory.errors import NotADatabase
 from memory.retrieval.prompt import shown_line
+
+_REMEDY = "Restore a backup, or run `goodbot doctor`, which tells how to take the row out."
 
 log = logging.getLogger(__name__)
 
 
-def unexpected(ctx: click.Context, error: Exception) -> BotError:
-    """The error to end with."""
+def unexpected(ctx: click.Context, error: Exception) -> BotError | NotADatabase:
+    """The error to end with. What a row may have caused that cannot be read is put down to it."""
+    with suppress(Exception):
+        settings = settings_of(ctx)
+        with open_store(settings) as store:
+            if found := store.damage(limit=1):
+                log.error("the command failed: %s", error, exc_info=error)
+                return NotADatabase(f"In the database {settings.storage.place}, {found[0].what}. {_REMEDY}")
     what = shown_line(f"{type(error).__name__}: {error}".removesuffix(": "), 200)
     return BotError(f"this should not have happened: {what}. Run `goodbot doctor`; {_noted(ctx, error)}.")
 

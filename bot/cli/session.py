@@ -13,13 +13,9 @@ import click
 
 from bot.app.build import open_memory, read_settings
 from bot.app.log_file import note_failures
-from bot.cli.expected import EXPECTED
 from bot.config import Settings
-from memory.errors import NotADatabase
 from memory.export import plain
 from memory.service import Memory
-
-_REMEDY = "Restore a backup, or run `goodbot doctor`, which tells how to take the row out."
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,18 +38,11 @@ def settings_of(ctx: click.Context) -> Settings:
 
 @contextmanager
 def memory_of(ctx: click.Context) -> Iterator[Memory]:
-    """The memory the settings name. What goes wrong because of a damaged row is said to."""
+    """The memory the settings name."""
     settings = settings_of(ctx)
     note_failures(settings)
     with open_memory(settings) as memory:
-        try:
-            yield memory
-        except EXPECTED:
-            raise
-        except Exception as error:
-            if found := memory.store.damage(limit=1):
-                raise NotADatabase(f"In the database {settings.storage.place}, {found[0].what}. {_REMEDY}") from error
-            raise
+        yield memory
 
 
 def say(text: str = "") -> None:

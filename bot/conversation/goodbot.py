@@ -81,6 +81,8 @@ class Goodbot:
     async def _take(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one line for each event
         if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.teaches(event.emoji)):
             return
+        if not event.scope.is_visibility_known:
+            event = replace(event, scope=await self._placed(event))
         if not isinstance(event, PersonMessage):  # which is noted with it
             await self._off_loop(self._memory.channels.note, event.scope)
         match event:
@@ -113,6 +115,13 @@ class Goodbot:
                 await self._tell_news(messenger, event)
             case PersonCommand():
                 await self._on_command(messenger, event)
+
+    async def _placed(self, event: PersonEvent) -> Scope:
+        """Where it counts as having happened, for the platform could not say who reads the channel."""
+        if isinstance(event, ChannelChanged):
+            # What was known holds no longer, so the guess does, until the platform can be asked.
+            return replace(event.scope, is_visibility_known=True)
+        return await self._off_loop(self._memory.channels.last_known, event.scope)
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""

@@ -1,6 +1,6 @@
 """Who a memory is for: the workspace, channel and person it came from, who reads there, the audiences it may reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -52,6 +52,8 @@ class Scope:
     visibility: Visibility = Visibility.PUBLIC
     place: str = ""
     """The channel as people write it (`#general`), for display only."""
+    is_visibility_known: bool = field(default=True, compare=False)
+    """False where `visibility` is a guess, because the platform could not be asked just now. Never stored."""
 
     def __post_init__(self) -> None:
         if not self.workspace or not self.channel or not self.person:

@@ -16,14 +16,20 @@ class Channels:
     def __init__(self, core: Core) -> None:
         self._core = core
 
+    def last_known(self, scope: Scope) -> Scope:
+        """The place with the visibility noted of it last, whatever its own; as it is where none was."""
+        with self._core.store.read() as tx:
+            known = tx.channels.get(scope.workspace, scope.channel)
+        return scope if known is None else replace(scope, visibility=known.visibility, is_visibility_known=True)
+
     def note(self, scope: Scope) -> bool:
-        """Take in the visibility of a place as it is now. True if it was not known so.
+        """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.
 
         One look at the store as long as nothing changes. When it returns, nothing that was said there is found, or
         shown, where the people of then or those of now could not read it.
         """
-        if scope.visibility is Visibility.DIRECT:
-            return False  # It stays one person's.
+        if not _can_change(scope):
+            return False
         with self._core.store.read() as tx:
             if _is_known(tx, scope):
                 return False
@@ -33,7 +39,7 @@ class Channels:
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
-    if scope.visibility is Visibility.DIRECT or _is_known(tx, scope):
+    if not _can_change(scope) or _is_known(tx, scope):
         return False
     workspace, channel = scope.workspace, scope.channel
     before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
@@ -44,6 +50,11 @@ def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
         file_in_index(tx, episode)
     part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)
     return True
+
+
+def _can_change(scope: Scope) -> bool:
+    """Whether anything can be learnt from it: a direct message stays one person's, and a guess is no news."""
+    return scope.visibility is not Visibility.DIRECT and scope.is_visibility_known
 
 
 def _is_known(tx: Transaction, scope: Scope) -> bool:

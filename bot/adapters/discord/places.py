@@ -14,6 +14,8 @@ log = logging.getLogger(__name__)
 PLATFORM = "discord"
 DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
+_OUT_OF_REACH = object()
+"""In place of a channel that Discord could not be asked about just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,8 @@ class Place:
     thread: str = ""
     visibility: Visibility
     name: str = ""
+    is_known: bool = True
+    """False where Discord cannot say just now who reads it: then the visibility is a guess."""
 
     @property
     def id(self) -> str:
@@ -45,6 +49,7 @@ class Place:
             thread=self.thread,
             visibility=self.visibility,
             place=self.name,
+            is_visibility_known=self.is_known,
         )
 
     def message_id(self, message_id: int | str) -> str:
@@ -79,6 +84,7 @@ class Places:
                 channel=str(channel_id),
                 visibility=visibility_of(channel),
                 name=_name(channel),
+                is_known=_is_known(channel),
             )
         if channel.is_private():
             # Its people are fewer than its parent's, so what is said there must not be filed with the parent.
@@ -92,6 +98,7 @@ class Places:
             thread=str(channel.id),
             visibility=visibility_of(parent),
             name=_name(parent) or _name(channel),
+            is_known=_is_known(parent),
         )
 
     async def hidden(self, channel: discord.abc.GuildChannel) -> Place | None:
@@ -119,8 +126,8 @@ class Places:
                     f"looking up channel {channel_id}", lambda: self._client.fetch_channel(channel_id)
                 )
             except MessengerError as error:
-                log.warning("a channel counts as private: %s", error)
-                return None
+                log.warning("a channel counts as %s: %s", "it did last" if error.retryable else "private", error)
+                return _OUT_OF_REACH if error.retryable else None
             while len(self._asked) >= _MOST_REMEMBERED:
                 self._asked.pop(next(iter(self._asked)))
             self._asked[channel_id] = found
@@ -131,10 +138,21 @@ def visibility_of(channel: object) -> Visibility:
     """Public where @everyone may look; when that is not known, private."""
     if not isinstance(channel, discord.abc.GuildChannel):
         return Visibility.PRIVATE
-    # The role is missing while the server is unavailable, whatever the library's types say.
-    everyone: discord.Role | None = channel.guild.default_role
+    everyone = _everyone(channel)
     is_public = everyone is not None and channel.permissions_for(everyone).view_channel
     return Visibility.PUBLIC if is_public else Visibility.PRIVATE
+
+
+def _is_known(channel: object) -> bool:
+    """Whether Discord told who reads it."""
+    if isinstance(channel, discord.abc.GuildChannel):
+        return _everyone(channel) is not None
+    return channel is not _OUT_OF_REACH
+
+
+def _everyone(channel: discord.abc.GuildChannel) -> discord.Role | None:
+    # The role is missing while the server is unavailable, whatever the library's types say.
+    return channel.guild.default_role
 
 
 def _name(channel: object) -> str:

@@ -1,7 +1,7 @@
 """Which conversation a channel id stands for: who can read it, and what people call it."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.adapters.order import InOrder
@@ -25,10 +25,15 @@ class Place:
 
     visibility: Visibility
     name: str
+    is_known: bool = True
+    """False where Slack could not be asked just now: then this is as it was seen last, or a guess."""
 
 
 class Places:
-    """Looks channels up once in a while. What cannot be looked up counts as private: its lessons stay in it."""
+    """Looks channels up once in a while. What cannot be looked up counts as private: its lessons stay in it.
+
+    While Slack is out of reach a channel is as it was seen last.
+    """
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
@@ -47,6 +52,7 @@ class Places:
             thread=spot.thread if thread is None else thread,
             visibility=Visibility.SHARED if is_shared else place.visibility,
             place=place.name,
+            is_visibility_known=place.is_known or is_shared,
         )
 
     def changed(self, channel: str) -> None:
@@ -66,10 +72,11 @@ class Places:
         try:
             answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
         except MessengerError as error:
-            log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
             place = Place(Visibility.PRIVATE, channel)
-            if error.retryable:
-                return place  # Only this once: the next event asks again.
+            if error.retryable:  # The next event asks again.
+                log.warning("%s counts as it did last, for it cannot be looked up just now: %s", channel, error)
+                return replace(self._known.last(channel) or place, is_known=False)
+            log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
         else:
             place = _read(answer["channel"])
         self._known.put(channel, place)

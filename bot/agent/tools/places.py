@@ -14,6 +14,7 @@ from importlib.resources import files
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.errors import ToolRetry
+from memory.model.normal_form import normalised
 
 _SPREAD_OUT = {
     "AU": "Sydney, Adelaide or Perth",
@@ -215,6 +216,6 @@ def _fixed(match: re.Match[str]) -> Place:
 
 def _folded(name: str) -> str:
     """For comparison: no case, no accents, `_` and `-` as spaces, no leading "in" or "the", no closing mark."""
-    bare = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    bare = "".join(c for c in normalised("NFKD", name) if not unicodedata.combining(c))
     words = re.sub(r"[\s_-]+", " ", bare.casefold().strip(" .?!\"'"))
     return re.sub(r"^(?:in |at )?(?:the )?", "", words.replace(".", ""))

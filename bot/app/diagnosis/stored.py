@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bot.adapters.finding import Finding, fault, fine, warning
-from bot.app.build import open_memory
+from bot.app.build import open_store
 from bot.config import Settings
 from memory.adapters.private_files import is_open_to_others, is_own, is_plain_file
 from memory.errors import MemoryFault
@@ -18,8 +18,9 @@ _SHOWN = 20
 def rows(settings: Settings) -> Iterator[Finding]:
     """Whether every row can be read; a finding for each that cannot."""
     try:
-        with open_memory(settings) as memory:
-            damaged = memory.store.damage(limit=_SHOWN)
+        # A damaged row may keep memory from starting.
+        with open_store(settings) as store:
+            damaged = store.damage(limit=_SHOWN)
     except (MemoryFault, OSError) as error:
         yield fault(_ROWS, f"could not look: {error}", "mend GB002 first")
         return

@@ -1,7 +1,7 @@
 """Rows that cannot be read: another program changed them, or the disk did. Which they are, and what to do."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -13,26 +13,30 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from memory.adapters.sql.columns import metadata
+from memory.adapters.storable import storable
 from memory.errors import NotADatabase
 
 _DIALECT = sqlite.dialect()
+_FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 _SHOWN = 80
 """Characters of a key that are shown; keys hold names that people chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """One value that is not what its column holds."""
+    """One value that is not what its column holds, or a row that is not what its table holds."""
 
     table: str
     key: tuple[tuple[str, object], ...]
     """The columns of the row's key and what is in them; fewer where only these were asked for."""
     column: str
+    """Empty where no single value is at fault."""
     reason: str
 
     def __str__(self) -> str:
         where = ", ".join(f"{name} {str(value)[:_SHOWN]!r}" for name, value in self.key)
-        return f"the row of {self.table} with {where or 'no key'} has a damaged {self.column} ({self.reason})"
+        fault = f"has a damaged {self.column}" if self.column else "makes no sense"
+        return f"the row of {self.table} with {where or 'no key'} {fault} ({self.reason})"
 
     @property
     def statement(self) -> str:
@@ -50,20 +54,40 @@ def damaged(path: Path, found: Iterable[Damage]) -> NotADatabase:
     )
 
 
-def find(path: Path, *, limit: int) -> list[Damage]:
-    """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`."""
+def find(path: Path, reads: Mapping[Table, Callable[[dict[str, Any]], object]], *, limit: int) -> list[Damage]:
+    """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`.
+
+    A row is whole if `reads` makes something of it that the store would take again.
+    """
     # A connection of its own, because here a text may be none.
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.text_factory = _text
-        return list(islice(_everywhere(connection), limit))
+        return list(islice(_everywhere(connection, reads), limit))
 
 
-def _everywhere(connection: sqlite3.Connection) -> Iterator[Damage]:
+def _everywhere(
+    connection: sqlite3.Connection, reads: Mapping[Table, Callable[[dict[str, Any]], object]]
+) -> Iterator[Damage]:
     for table in metadata.sorted_tables:
         columns = list(table.columns)
         names = ", ".join(f'"{column.name}"' for column in columns)
         rows = connection.execute(f'SELECT {names} FROM "{table.name}"')  # noqa: S608 - names of our own tables
-        yield from in_rows(columns, rows)
+        read = reads.get(table)
+        for row in rows:
+            found = list(in_rows(columns, [row]))
+            if not found and read is not None:
+                found = _unread(table, dict(zip(columns, row, strict=True)), read)
+            yield from found
+
+
+def _unread(table: Table, row: Mapping[Column[Any], object], read: Callable[[dict[str, Any]], object]) -> list[Damage]:
+    """The damage of a row whose values are each what their column holds."""
+    try:
+        storable(read({column.name: _value(column, stored) for column, stored in row.items()}))
+    except _FAULTS as error:
+        key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
+        return [Damage(table=table.name, key=key, column="", reason=_told(error))]
+    return []
 
 
 def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]]) -> Iterator[Damage]:
@@ -82,6 +106,8 @@ def _reason(column: Column[Any], value: object) -> str:
     """Why the value cannot be in this column; empty if it can."""
     if value is None:
         return "" if column.nullable else "nothing where something must be"
+    if value == "" and column.name == "workspace":
+        return "nothing where something must be"
     kinds = _kinds(column.type)
     if not isinstance(value, kinds):
         return f"{type(value).__name__} instead of {kinds[0].__name__}"
@@ -90,13 +116,21 @@ def _reason(column: Column[Any], value: object) -> str:
             value.encode()
         except UnicodeEncodeError:
             return "bytes that are no UTF-8 text"
-    read = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
     try:
-        if read is not None:
-            read(value)
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
-        return f"{type(error).__name__}: {error}"[:_SHOWN]
+        _value(column, value)
+    except _FAULTS as error:
+        return _told(error)
     return ""
+
+
+def _value(column: Column[Any], stored: object) -> object:
+    """What the column makes of a stored value."""
+    read = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
+    return stored if read is None else read(stored)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_SHOWN]
 
 
 def _kinds(kind: TypeEngine[Any]) -> tuple[type, ...]:

@@ -160,7 +160,11 @@ class Deliveries:
 
 
 def _incoming(row: Row[Any]) -> Incoming:
-    values = dict(row._mapping)
+    return incoming_of(row._asdict())
+
+
+def incoming_of(values: dict[str, Any]) -> Incoming:
+    """The message of a row, which is taken apart."""
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
 
 

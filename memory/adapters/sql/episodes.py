@@ -254,7 +254,11 @@ def _row(episode: Episode) -> dict[str, Any]:
 
 
 def _episode(row: Row[Any]) -> Episode:
-    values = dict(row._mapping)
+    return episode_of(row._asdict())
+
+
+def episode_of(values: dict[str, Any]) -> Episode:
+    """The episode of a row, which is taken apart."""
     verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
     usage = Usage(**{name: values.pop(name) for name in _USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)

@@ -156,20 +156,21 @@ def _from_json(stored: Mapping[str, Any]) -> EnvironmentState:
 
 
 def _steps(rows: Sequence[Row[Any]]) -> list[StoredStep]:
-    return [
-        StoredStep(
-            **{
-                **row._mapping,
-                "env_pre": _from_json(row._mapping["env_pre"]),
-                "env_post": _from_json(row._mapping["env_post"]),
-            }
-        )
-        for row in rows
-    ]
+    return [step_of(row._asdict()) for row in rows]
+
+
+def step_of(stored: Mapping[str, Any]) -> StoredStep:
+    """The step of a row."""
+    environments = {name: _from_json(stored[name]) for name in ("env_pre", "env_post")}
+    return StoredStep(**{**stored, **environments})
 
 
 def _grade(row: Row[Any]) -> StoredGrade:
-    given = row._mapping
+    return grade_of(row._asdict())
+
+
+def grade_of(given: Mapping[str, Any]) -> StoredGrade:
+    """The grade of a row."""
     return StoredGrade(
         workspace=given["workspace"],
         episode_id=given["episode_id"],

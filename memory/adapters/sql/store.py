@@ -18,6 +18,7 @@ from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import Episodes
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.log import Log
+from memory.adapters.sql.reading import READS
 from memory.adapters.sql.retrievals import Retrievals
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
@@ -143,7 +144,7 @@ class SqlStore:
                     remedy=f"restore a backup, or take the row out: {_shell(self._path, each.statement)}; then run "
                     "`goodbot rebuild`",
                 )
-                for each in find(self._path, limit=limit)
+                for each in find(self._path, READS, limit=limit)
             ]
 
     def close(self) -> None:

@@ -75,7 +75,7 @@ class TextTuple(TypeDecorator[tuple[str, ...]]):
         return to_json(list(value or ()))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
-        return () if value is None or value in _NOTHING else tuple(json.loads(value))
+        return () if value is None or value in _NOTHING else _texts(json.loads(value))
 
 
 class JsonObject(TypeDecorator[Mapping[str, Any]]):
@@ -134,6 +134,12 @@ class HalfVector(TypeDecorator["Vector"]):
         return vector
 
 
+def _texts(loaded: object) -> tuple[str, ...]:
+    if not isinstance(loaded, list) or not all(isinstance(each, str) for each in loaded):
+        raise TypeError("a list of texts is needed")
+    return tuple(loaded)
+
+
 def _step_to_json(step: Step) -> dict[str, object]:
     whole = {
         "kind": step.kind.value,
@@ -148,5 +154,6 @@ def _step_to_json(step: Step) -> dict[str, object]:
 
 
 def _step_from_json(stored: dict[str, Any]) -> Step:
-    subgoals = tuple(stored.pop("subgoals", ()))
-    return Step(kind=StepKind(stored.pop("kind")), subgoals=subgoals, **stored)
+    step = Step(kind=StepKind(stored.pop("kind")), subgoals=_texts(stored.pop("subgoals", [])), **stored)
+    _texts([step.text, step.tool, step.flow])
+    return step

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.errors import InvalidInput
+from memory.errors import InvalidInput, MemoryFault
 from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
 from memory.ports import EpisodeFilter
 from memory.rules import rules_of
@@ -158,7 +158,7 @@ class Upkeep:
             summary = job.run(self._core, self._policy, started)
         except Exception as error:
             log.error("job %s failed: %s", name, error, exc_info=error)
-            failure = str(error) or type(error).__name__
+            failure = _told(error)
         done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
@@ -167,3 +167,10 @@ class Upkeep:
     def run_due(self, name: str, owner: str) -> JobRun | None:
         """Run a job if its time has come and this owner holds the lease or can take it."""
         return self.run(name) if self.due(name) and self.hold(owner) else None
+
+
+def _told(error: Exception) -> str:
+    """Why a job failed, as text that can be stored."""
+    expected = isinstance(error, MemoryFault) and str(error)
+    text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."
+    return text.replace("\0", "").encode(errors="replace").decode()
