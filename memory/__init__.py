@@ -7,13 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.episodic import EpisodicMemory, EpisodicMemoryConfig, NoOpEpisodicMemory
     from memory.errors import GraderMissing, MemoryFault
-    from memory.export import export_memories
-    from memory.grading import Grader, GradingRequest, GradingResult, StepGrade, get_grader, has_grader, set_grader
-    from memory.importing import content_hash, load_export
-    from memory.ledger import ReactionContext, ReactionLedger, ShortMemoryStore
-    from memory.lifecycle import (
+    from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig, NoOpEpisodicMemory
+    from memory.library.export import export_memories
+    from memory.library.grading import (
+        Grader,
+        GradingRequest,
+        GradingResult,
+        StepGrade,
+        get_grader,
+        has_grader,
+        set_grader,
+    )
+    from memory.library.import_ import content_hash, load_export
+    from memory.library.ledger import ReactionContext, ReactionLedger, ShortMemoryStore
+    from memory.library.lifecycle import (
         EpisodeContext,
         GradingReport,
         ImportReport,
@@ -28,69 +36,69 @@ if TYPE_CHECKING:
         record_step_start,
         retrieve_memories,
     )
+    from memory.library.reactions import ReactionHandler
+    from memory.library.signals import RetrievalFeedbackSignal
+    from memory.library.working_memory import WorkingMemory
     from memory.model import EnvironmentState, Episode, EpisodeStatus, Grade, GradeSource, MemoryEntry, Outcome
-    from memory.reactions import ReactionHandler
-    from memory.retrieval.adapter import DefaultRetriever, RetrieverAdapter, get_retriever, set_retriever
-    from memory.retrieval.config import RetrievalConfig
-    from memory.service import Memory
-    from memory.signals import RetrievalFeedbackSignal
-    from memory.working import WorkingMemory
-    from memory.world import FieldInput, Ingest, QueryRequest, QueryResponse, World, WorldPolicy
+    from memory.rules.retrieval.adapter import DefaultRetriever, RetrieverAdapter, get_retriever, set_retriever
+    from memory.rules.retrieval.config import RetrievalConfig
+    from memory.services import Memory
+    from memory.services.topics import FieldInput, Ingest, QueryRequest, QueryResponse, World, WorldPolicy
 
 _HOME = {
-    "DefaultRetriever": "memory.retrieval.adapter",
+    "DefaultRetriever": "memory.rules.retrieval.adapter",
     "EnvironmentState": "memory.model",
     "Episode": "memory.model",
-    "EpisodeContext": "memory.lifecycle",
+    "EpisodeContext": "memory.library.lifecycle",
     "EpisodeStatus": "memory.model",
-    "EpisodicMemory": "memory.episodic",
-    "EpisodicMemoryConfig": "memory.episodic",
-    "FieldInput": "memory.world",
+    "EpisodicMemory": "memory.library.episodic",
+    "EpisodicMemoryConfig": "memory.library.episodic",
+    "FieldInput": "memory.services.topics",
     "Grade": "memory.model",
     "GradeSource": "memory.model",
-    "Grader": "memory.grading",
+    "Grader": "memory.library.grading",
     "GraderMissing": "memory.errors",
-    "GradingReport": "memory.lifecycle",
-    "GradingRequest": "memory.grading",
-    "GradingResult": "memory.grading",
-    "ImportReport": "memory.lifecycle",
-    "Ingest": "memory.world",
-    "Memory": "memory.service",
+    "GradingReport": "memory.library.lifecycle",
+    "GradingRequest": "memory.library.grading",
+    "GradingResult": "memory.library.grading",
+    "ImportReport": "memory.library.lifecycle",
+    "Ingest": "memory.services.topics",
+    "Memory": "memory.services",
     "MemoryEntry": "memory.model",
     "MemoryFault": "memory.errors",
-    "NoOpEpisodicMemory": "memory.episodic",
+    "NoOpEpisodicMemory": "memory.library.episodic",
     "Outcome": "memory.model",
-    "QueryRequest": "memory.world",
-    "QueryResponse": "memory.world",
-    "ReactionContext": "memory.ledger",
-    "ReactionGrader": "memory.lifecycle",
-    "ReactionHandler": "memory.reactions",
-    "ReactionLedger": "memory.ledger",
-    "RetrievalConfig": "memory.retrieval.config",
-    "RetrievalFeedbackSignal": "memory.signals",
-    "RetrieverAdapter": "memory.retrieval.adapter",
-    "ShortMemoryStore": "memory.ledger",
-    "StepGrade": "memory.grading",
-    "WorkingMemory": "memory.working",
-    "World": "memory.world",
-    "WorldPolicy": "memory.world",
-    "add_grades_to_memories": "memory.lifecycle",
-    "content_hash": "memory.importing",
-    "export_memories": "memory.export",
-    "get_grader": "memory.grading",
-    "get_retriever": "memory.retrieval.adapter",
-    "grade_run": "memory.lifecycle",
-    "has_grader": "memory.grading",
-    "import_memories": "memory.lifecycle",
-    "init_episode": "memory.lifecycle",
-    "load_all_memories_for_session": "memory.lifecycle",
-    "load_export": "memory.importing",
-    "persist_memories": "memory.lifecycle",
-    "record_step_end": "memory.lifecycle",
-    "record_step_start": "memory.lifecycle",
-    "retrieve_memories": "memory.lifecycle",
-    "set_grader": "memory.grading",
-    "set_retriever": "memory.retrieval.adapter",
+    "QueryRequest": "memory.services.topics",
+    "QueryResponse": "memory.services.topics",
+    "ReactionContext": "memory.library.ledger",
+    "ReactionGrader": "memory.library.lifecycle",
+    "ReactionHandler": "memory.library.reactions",
+    "ReactionLedger": "memory.library.ledger",
+    "RetrievalConfig": "memory.rules.retrieval.config",
+    "RetrievalFeedbackSignal": "memory.library.signals",
+    "RetrieverAdapter": "memory.rules.retrieval.adapter",
+    "ShortMemoryStore": "memory.library.ledger",
+    "StepGrade": "memory.library.grading",
+    "WorkingMemory": "memory.library.working_memory",
+    "World": "memory.services.topics",
+    "WorldPolicy": "memory.services.topics",
+    "add_grades_to_memories": "memory.library.lifecycle",
+    "content_hash": "memory.library.import_",
+    "export_memories": "memory.library.export",
+    "get_grader": "memory.library.grading",
+    "get_retriever": "memory.rules.retrieval.adapter",
+    "grade_run": "memory.library.lifecycle",
+    "has_grader": "memory.library.grading",
+    "import_memories": "memory.library.lifecycle",
+    "init_episode": "memory.library.lifecycle",
+    "load_all_memories_for_session": "memory.library.lifecycle",
+    "load_export": "memory.library.import_",
+    "persist_memories": "memory.library.lifecycle",
+    "record_step_end": "memory.library.lifecycle",
+    "record_step_start": "memory.library.lifecycle",
+    "retrieve_memories": "memory.library.lifecycle",
+    "set_grader": "memory.library.grading",
+    "set_retriever": "memory.rules.retrieval.adapter",
 }
 
 __all__ = [

@@ -8,25 +8,26 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-SOURCES = [*sorted((ROOT / "bot").rglob("*.py")), *sorted((ROOT / "memory").rglob("*.py"))]
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
-TEXTS = [*SOURCES, *TESTS, *sorted((ROOT / "config").glob("*")), ROOT / "pyproject.toml", ROOT / "Procfile"]
+from tests import CHECKOUT
+
+SOURCES = [*sorted((CHECKOUT / "bot").rglob("*.py")), *sorted((CHECKOUT / "memory").rglob("*.py"))]
+TESTS = sorted((CHECKOUT / "tests").rglob("*.py"))
+TEXTS = [*SOURCES, *TESTS, *sorted((CHECKOUT / "config").glob("*")), CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
 
 BOUNDARIES = {
     ("bot/app/build.py", "warm"),
-    ("bot/app/diagnosis/__init__.py", "findings"),
+    ("bot/app/health_checks/__init__.py", "findings"),
     ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),
     ("bot/conversation/goodbot.py", "_answer_unseen"),
-    ("memory/service/upkeep/jobs.py", "run"),
+    ("memory/services/upkeep/jobs.py", "run"),
 }
 """The functions that may swallow any exception: an event, a job, a check or a command ends there."""
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
+    return path.relative_to(CHECKOUT).as_posix()
 
 
 def parsed(path: Path) -> ast.Module:

@@ -6,15 +6,15 @@ from pathlib import Path
 import click
 import pytest
 
-from bot.adapters.discord import checkup as discord_checkup
-from bot.adapters.slack import checkup as slack_checkup
+from bot.adapters.discord import health_checks as discord_checkup
+from bot.adapters.slack import health_checks as slack_checkup
 from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
 from bot.adapters.slack.scopes import SCOPES
 from bot.cli.root import goodbot
 from bot.config.sources import SHORT_NAMES, known_names
-from bot.conversation.wording import help_text
+from bot.conversation.messages import help_text
 from memory.model import Role
-from tests.process import CHECKOUT
+from tests import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 

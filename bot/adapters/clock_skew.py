@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from bot.adapters.finding import Finding, fault, fine, warning
+from bot.adapters.check_result import Finding, fault, fine, warning
 
 WARN = timedelta(seconds=60)
 

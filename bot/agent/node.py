@@ -18,7 +18,7 @@ from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import Termination
-from memory.retrieval.prompt import one_line
+from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
 """Decisions in a row that could not be carried out, before the node gives up."""

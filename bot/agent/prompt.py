@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from bot.agent.textual import instructions
 from bot.model import ToolSpec
-from memory.retrieval.prompt import neutralise, one_line
-from memory.working import Observation
+from memory.library.working_memory import Observation
+from memory.rules.retrieval.prompt import neutralise, one_line
 
 ToolCalls: TypeAlias = Literal["native", "text"]
 """How the model acts: by tool calls of its own, or by the lines of `bot.agent.textual`."""
@@ -85,7 +85,7 @@ def system_prompt(tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expan
 def node_prompt(goal: str, situation: Situation, *, lessons: str = "", memory: Sequence[Observation] = ()) -> str:
     """The opening turn: lessons, working-memory keys, situation, goal. Absent sections are left out.
 
-    `lessons` is the text of `memory.retrieval.prompt.render_lessons`, which is neutralised already.
+    `lessons` is the text of `memory.rules.retrieval.prompt.render_lessons`, which is neutralised already.
     """
     blocks: list[str] = []
     if lessons:

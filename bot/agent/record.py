@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.agent.control import Flow, Outcome
 from bot.agent.tools.registry import ToolRegistry
 from memory.model import Episode, Exemplar, Scope, Step, StepKind, Termination, Usage
-from memory.retrieval.prompt import one_line
+from memory.rules.retrieval.prompt import one_line
 
 _FINDING_KEY_CHARACTERS = 80
 

@@ -14,10 +14,10 @@ from bot.agent.tools.registry import ToolContext, ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
+from memory.library.working_memory import WorkingMemory
 from memory.model import Episode, Exemplar, Recollection, Scope
 from memory.ports import Clock, NewId
-from memory.retrieval.prompt import render_lessons, with_rules
-from memory.working import WorkingMemory
+from memory.rules.retrieval.prompt import render_lessons, with_rules
 
 T = TypeVar("T")
 

@@ -20,15 +20,15 @@ from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Embedder, Store
-from memory.retrieval.config import RetrievalConfig
-from memory.service import Memory
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.conversation.answering import InWork, MemoryRecall
+    from bot.conversation.executor import OffLoop
     from bot.conversation.goodbot import Goodbot
-    from bot.conversation.off_loop import OffLoop
     from bot.ports import LanguageModel
 
 log = logging.getLogger(__name__)
@@ -228,9 +228,9 @@ class Running:
 def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None) -> Running:
     """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
+    from bot.conversation.executor import OffLoop
     from bot.conversation.goodbot import Goodbot
-    from bot.conversation.off_loop import OffLoop
-    from memory.emoji import EmojiMap
+    from memory.rules.emoji import EmojiMap
 
     off_loop = OffLoop()
     model = make_model(settings, memory.embedder)

@@ -13,7 +13,7 @@ from bot.app.lock import only_one
 from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from memory.adapters.system import utc_now
-from memory.service import Memory
+from memory.services import Memory
 
 
 async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Mapping[str, str] | None = None) -> None:

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.app.build import make_model
-from bot.app.rounds import rounds
+from bot.app.periodic import rounds
 from bot.config import Settings
-from bot.conversation.grading import ModelGrading
-from bot.conversation.off_loop import OffLoop
+from bot.conversation.executor import OffLoop
+from bot.conversation.model_grading import ModelGrading
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
-from memory.service import Memory
+from memory.services import Memory
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import logging
 
 from memory.adapters.secrets import FormatFinder
-from memory.redaction import Redactor
+from memory.rules.redaction import Redactor
 
 
 class SecretlessFormatter(logging.Formatter):

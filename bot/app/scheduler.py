@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from bot.app.rounds import rounds
-from bot.conversation.off_loop import OffLoop
+from bot.app.periodic import rounds
+from bot.conversation.executor import OffLoop
 from memory.errors import MemoryFault
 from memory.ports import Clock, NewId
-from memory.service import Upkeep
-from memory.service.upkeep import JOBS
+from memory.services import Upkeep
+from memory.services.upkeep import JOBS
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bot.app.build import Running, assemble
+from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading import grading_running
 from bot.app.lock import only_one
-from bot.app.pacing import keep_pauses_short
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.watchdog import reporting, watching
 from bot.config import Settings
@@ -20,7 +20,7 @@ from bot.errors import BotError, ConfigError, MessengerError
 from bot.ports import Messenger
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
-from memory.service import Memory
+from memory.services import Memory
 
 log = logging.getLogger(__name__)
 

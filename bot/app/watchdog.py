@@ -19,9 +19,9 @@ from pathlib import Path
 from bot.app.build import Running
 from bot.app.crash_report import deaths, open_report
 from bot.config import Settings
-from bot.conversation import wording
+from bot.conversation import messages
 from memory.model import Incoming
-from memory.service import Memory
+from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
     database = Path(settings.storage.place)
     try:
         with deaths(database) as died:
-            for message in memory.recovering.count(died, wording.SET_ASIDE):
+            for message in memory.recovering.count(died, messages.SET_ASIDE):
                 log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
         report = open_report(database, memory.new_id())
     except OSError as error:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from bot.app.diagnosis import Finding, findings, wrong_settings
+from bot.app.health_checks import Finding, findings, wrong_settings
 from bot.app.log_file import note_failures
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.errors import ConfigError

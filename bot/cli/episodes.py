@@ -12,10 +12,10 @@ from bot.cli.session import administrator, json_option, memory_of, print_json, s
 from bot.cli.table import print_episodes
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
-from memory.export import export_memories
+from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
 from memory.ports import EpisodeFilter
-from memory.service import Memory
+from memory.services import Memory
 
 _STATUSES = click.Choice([status.value for status in EpisodeStatus])
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])

@@ -10,7 +10,7 @@ from bot.app.log_file import note_failures
 from bot.cli.session import settings_of
 from bot.errors import BotError
 from memory.errors import NotADatabase
-from memory.retrieval.prompt import shown_line
+from memory.rules.retrieval.prompt import shown_line
 
 _REMEDY = "Restore a backup, or run `goodbot doctor`, which tells how to take the row out."
 

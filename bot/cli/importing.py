@@ -9,10 +9,10 @@ import click
 from bot.cli.session import json_option, memory_of, print_json, say, settings_of
 from memory.errors import InvalidInput
 from memory.model import Scope, Visibility
-from memory.retrieval.prompt import shown_line
+from memory.rules.retrieval.prompt import shown_line
 
 if TYPE_CHECKING:
-    from memory.lifecycle import ImportReport
+    from memory.library.lifecycle import ImportReport
 
 _LARGEST_IMPORT = 64 << 20
 """Bytes. Far above what a team teaches in years; more would not fit the memory it is read into."""
@@ -34,8 +34,8 @@ def import_(
 
     Records that cannot be taken are named; if none of them could, the command fails.
     """
-    from memory.episodic import EpisodicMemory
-    from memory.lifecycle import import_memories
+    from memory.library.episodic import EpisodicMemory
+    from memory.library.lifecycle import import_memories
 
     text = _read(file)
     terminal = settings_of(ctx).terminal

@@ -6,7 +6,7 @@ import click
 
 from bot.cli.session import json_option, memory_of, print_json, say
 from bot.cli.table import print_table
-from memory.service.upkeep import JobState
+from memory.services.upkeep import JobState
 
 
 @click.group()

@@ -5,7 +5,7 @@ import click
 from bot.cli.session import json_option, memory_of, print_json, say, settings_of, workspace_option
 from memory.errors import InvalidInput
 from memory.model import Scope, Visibility
-from memory.retrieval.prompt import percent, shown_line
+from memory.rules.retrieval.prompt import percent, shown_line
 
 
 @click.command()

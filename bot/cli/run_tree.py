@@ -6,8 +6,8 @@ from bot.cli.session import say
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_story import explain_lesson
 from memory.model import Episode, Event, Step, StepKind
-from memory.retrieval.prompt import shown_line
-from memory.service import AnswerStory, LessonStory, RunView
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import AnswerStory, LessonStory, RunView
 
 
 def print_run(view: RunView, *, focus: str) -> None:

@@ -14,8 +14,8 @@ import click
 from bot.app.build import open_memory, read_settings
 from bot.app.log_file import note_failures
 from bot.config import Settings
-from memory.export import plain
-from memory.service import Memory
+from memory.library.export import plain
+from memory.services import Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,7 +7,7 @@ import click
 from wcwidth import wcswidth, wcwidth
 
 from memory.model import Episode
-from memory.retrieval.prompt import shown_line
+from memory.rules.retrieval.prompt import shown_line
 
 _WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
 _STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}

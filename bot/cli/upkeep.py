@@ -5,10 +5,10 @@ import sys
 import click
 
 from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of
-from bot.conversation.forgetting import held_counts, kept_lessons
-from bot.conversation.wording import purge_counts
-from memory.retrieval.prompt import shown_line
-from memory.service import Erased, Purge
+from bot.conversation.forget_messages import held_counts, kept_lessons
+from bot.conversation.messages import purge_counts
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Erased, Purge
 
 
 @click.command()

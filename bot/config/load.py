@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from bot.config.setting_errors import allowed, shown
 from bot.config.settings import Settings
 from bot.config.sources import Given, expanded, find_config_file, read_environment, read_file
-from bot.config.wording import allowed, shown
 from bot.errors import ConfigError
 
 

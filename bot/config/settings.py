@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from bot.config.wording import did_you_mean
-from memory.emoji import normalise
+from bot.config.setting_errors import did_you_mean
+from memory.rules.emoji import normalise
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, 0..1."""

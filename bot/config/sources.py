@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
+from bot.config.setting_errors import did_you_mean
 from bot.config.settings import Settings
-from bot.config.wording import did_you_mean
 from bot.errors import ConfigError
 
 Name = tuple[str, str]

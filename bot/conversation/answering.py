@@ -8,18 +8,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
-from bot.conversation import wording
-from bot.conversation.off_loop import OffLoop
+from bot.conversation import messages
+from bot.conversation.executor import OffLoop
+from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
-from bot.conversation.speech import notice
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
-from memory.audience import stays
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
 from memory.ports import NewId
-from memory.service import FinishedRun, Memory, NodeRecall
+from memory.rules.audience import stays
+from memory.services import FinishedRun, Memory, NodeRecall
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ class Answering:
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
-            return self._apologised(incoming, run_id, wording.apology(short_id))
+            return self._apologised(incoming, run_id, messages.apology(short_id))
         finally:
             self._recall.take_vectors(run_id)
 
@@ -263,7 +263,7 @@ class Answering:
             await self._keep_back(messenger, incoming)
             return ""
         used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
-        lessons = tuple(wording.lesson_line(lesson) for lesson in used)
+        lessons = tuple(messages.lesson_line(lesson) for lesson in used)
         people = authors([lesson.episode for lesson in used])
         for part in parts:
             is_last = part is parts[-1]
@@ -311,7 +311,7 @@ class Answering:
         if not await self._off_loop(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
             return
         try:
-            await messenger.post(notice(scope, wording.may_not_post(scope.place)))
+            await messenger.post(notice(scope, messages.may_not_post(scope.place)))
         except MessengerError as error:
             log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
 
@@ -319,7 +319,7 @@ class Answering:
         """Others read the channel than when it was asked: end here, and say so to the asker alone."""
         await self._off_loop(self._memory.recording.keep_back, incoming)
         try:
-            await messenger.post(notice(incoming.scope, wording.kept_back(incoming.scope.place)))
+            await messenger.post(notice(incoming.scope, messages.kept_back(incoming.scope.place)))
         except MessengerError as error:
             log.info(
                 "%s could not be told that message %s is not answered: %s",

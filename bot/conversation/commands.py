@@ -4,23 +4,23 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.conversation import wording
-from bot.conversation.beliefs import Beliefs
+from bot.conversation import messages
+from bot.conversation.archive_commands import Shelving
+from bot.conversation.executor import OffLoop
 from bot.conversation.explanation import explain
-from bot.conversation.forgetting import forget_question, forgotten
+from bot.conversation.forget_messages import forget_question, forgotten
+from bot.conversation.lesson_list import Beliefs
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.lessons import Lessons, may_repeat
-from bot.conversation.off_loop import OffLoop
-from bot.conversation.purging import PurgeDesk
-from bot.conversation.rating import RatingDesk
+from bot.conversation.purge_command import PurgeDesk
 from bot.conversation.reply import CommandReply, Handler, authors, pointed
-from bot.conversation.restating import RestateDesk
-from bot.conversation.reviewing import Reviewing
-from bot.conversation.shelving import Shelving
+from bot.conversation.restate_command import RestateDesk
+from bot.conversation.review_commands import Reviewing
+from bot.conversation.votes_command import RatingDesk
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
-from memory.export import export_memories, export_person
-from memory.service import Holdings, Memory
+from memory.library.export import export_memories, export_person
+from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
 _LOOKED_THROUGH = 200
@@ -60,25 +60,25 @@ class Commands:
             "purge": PurgeDesk(memory, off_loop).purge,
         }
 
-    async def run(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""
         handler = self._handlers.get(command.name)
         if handler is None:
-            return CommandReply(text=wording.unknown_command(spell))
+            return CommandReply(text=messages.unknown_command(spell))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
-            return CommandReply(text=wording.TEACHERS_ONLY)
+            return CommandReply(text=messages.TEACHERS_ONLY)
         return await handler(command, spell)
 
-    async def _help(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        return CommandReply(text=wording.help_text(spell, command.role))
+    async def _help(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
+        return CommandReply(text=messages.help_text(spell, command.role))
 
-    async def _privacy(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
-        return CommandReply(text=wording.privacy_text(spell))
+    async def _privacy(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
+        return CommandReply(text=messages.privacy_text(spell))
 
-    async def _stop_run(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def _stop_run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         return CommandReply(text=self._stop(command))
 
-    async def _why(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def _why(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         return await self._off_loop(self._explained, command)
 
     def _explained(self, command: PersonCommand) -> CommandReply:
@@ -86,14 +86,14 @@ class Commands:
             return self._lesson_explained(command)
         run_id = find_run(self._memory, command)
         if run_id is None:
-            return CommandReply(text=wording.NO_SUCH_ANSWER if command.message_id else wording.NO_ANSWER_YET)
+            return CommandReply(text=messages.NO_SUCH_ANSWER if command.message_id else messages.NO_ANSWER_YET)
         try:
             story = self._memory.explaining.answer(command.scope.workspace, run_id)
         except NotFound:
-            return CommandReply(text=wording.NO_SUCH_ANSWER)
+            return CommandReply(text=messages.NO_SUCH_ANSWER)
         view = story.view
         if not may_repeat(command.scope, view.root):
-            return CommandReply(text=wording.NOT_YOURS)
+            return CommandReply(text=messages.NOT_YOURS)
         (root,) = self._lessons.as_seen_by(command.scope, [view.root])
         text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), command.scope)
         behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
@@ -105,12 +105,12 @@ class Commands:
         meant = pointed(command.argument)
         lesson = self._lessons.find(command.scope, command.role, meant.id) if meant is not None else None
         if lesson is None:
-            return CommandReply(text=wording.NO_SUCH_LESSON)
+            return CommandReply(text=messages.NO_SUCH_LESSON)
         story = self._memory.explaining.lesson(lesson.workspace, lesson.id)
         people = dict.fromkeys([*(each.vote.actor for each in story.votes), *(e.actor for e in story.decisions)])
         return CommandReply(text=explain_lesson(story, command.scope), people=tuple(people))
 
-    async def _undo(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def _undo(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         if command.argument.strip():  # `undo ID`
             return await self._take_back(command, spell)
         undone = await self._off_loop(
@@ -121,26 +121,26 @@ class Commands:
             event_id=command.event_id,
         )
         if undone is None:
-            return CommandReply(text=wording.NOTHING_TO_UNDO)
+            return CommandReply(text=messages.NOTHING_TO_UNDO)
         again = Choice(label="Take back one more", command="undo")
         shown = undone.episode if may_repeat(command.scope, undone.episode) else None
-        return CommandReply(text=wording.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
+        return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 
-    async def _export(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def _export(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         scope = command.scope
         held = await self._off_loop(self._memory.privacy.copy, scope.workspace, scope.person)
-        elsewhere = wording.elsewhere(scope)
+        elsewhere = messages.elsewhere(scope)
         if held.is_empty:
-            return CommandReply(text=wording.NO_DATA + elsewhere)
+            return CommandReply(text=messages.NO_DATA + elsewhere)
         document = await self._off_loop(_document, held, scope.person, command.argument.strip())
         return CommandReply(text=f"Your data:{elsewhere}", attachment=document)
 
-    async def _forget(self, command: PersonCommand, spell: wording.Spell) -> CommandReply:
+    async def _forget(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         scope = command.scope
         held = await self._off_loop(self._memory.privacy.holdings, scope.workspace, scope.person)
-        elsewhere = wording.elsewhere(scope)
+        elsewhere = messages.elsewhere(scope)
         if held.is_empty:
-            return CommandReply(text=wording.NO_DATA + elsewhere)
+            return CommandReply(text=messages.NO_DATA + elsewhere)
         if command.argument.strip().casefold() not in ("yes", "me yes"):
             erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
             question = forget_question(held, spell("forget yes"))

@@ -1,12 +1,12 @@
 """Why an answer is what it is: the lessons it was shown with their numbers, the tree in short, the votes."""
 
 from bot.conversation.lesson_story import votes_text
-from bot.conversation.wording import verdict_word
-from memory.audience import may_see
+from bot.conversation.messages import verdict_word
 from memory.model import Episode, LinkKind, Scope, StepKind
-from memory.retrieval.prompt import BY_A_MODEL, percent, shown_line
-from memory.service import AnswerStory, RunView, guess_of
-from memory.service.explaining import RecallStory, ShownLesson, ToldRule
+from memory.rules.audience import may_see
+from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
+from memory.services import AnswerStory, RunView, guess_of
+from memory.services.explain import RecallStory, ShownLesson, ToldRule
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:

@@ -9,15 +9,15 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from bot.conversation import wording
+from bot.conversation import messages
 from bot.conversation.answering import Answering
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
-from bot.conversation.forgetting import need_questions
-from bot.conversation.off_loop import OffLoop
+from bot.conversation.executor import OffLoop
+from bot.conversation.feedback import TeachingDesk
+from bot.conversation.forget_messages import need_questions
+from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
-from bot.conversation.speech import notice, say, tell
-from bot.conversation.teaching import TeachingDesk
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -36,11 +36,11 @@ from bot.model import (
     TextFile,
 )
 from bot.ports import EventSink, Messenger
-from memory.emoji import EmojiMap
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope
 from memory.ports import NewId
-from memory.service import Memory
+from memory.rules.emoji import EmojiMap
+from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ class Goodbot:
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
         if isinstance(event, ChannelChanged):
             return False
-        return await tell(messenger, event, wording.apology(short_id, error))
+        return await tell(messenger, event, messages.apology(short_id, error))
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -185,7 +185,7 @@ class Goodbot:
         try:
             again = await self._off_loop(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
         except NotFound:
-            await say(messenger, event, wording.NO_SUCH_ANSWER)
+            await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if again is not None:
             self._conversations.enqueue(messenger, again)
@@ -226,10 +226,10 @@ class Goodbot:
         """Whoever asked, or a teacher, ends what is being answered there, by whatever way they say so."""
         current = self._conversations.running(command.scope.conversation)
         if current is None:
-            return wording.NOTHING_RUNNING
+            return messages.NOTHING_RUNNING
         if command.scope.person != current.scope.person and not command.role.may_promote:
-            return wording.NOT_YOURS_TO_STOP
-        return wording.STOPPED if self._conversations.stop(command.scope.conversation) else wording.NOTHING_RUNNING
+            return messages.NOT_YOURS_TO_STOP
+        return messages.STOPPED if self._conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
 
     def stop_all(self) -> bool:
         """Ask every running answer to end with what it has. False if nothing was running."""

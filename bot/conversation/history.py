@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from bot.conversation.off_loop import OffLoop
-from memory.audience import stays
+from bot.conversation.executor import OffLoop
 from memory.model import Incoming, Scope
-from memory.service import Memory
+from memory.rules.audience import stays
+from memory.services import Memory
 
 
 class SaidBefore:

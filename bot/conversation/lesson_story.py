@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.wording import verdict_word
-from memory.audience import may_see
+from bot.conversation.messages import verdict_word
 from memory.model import Audience, EventKind, Scope
-from memory.retrieval.prompt import percent, shown_line
-from memory.service import LessonStory
-from memory.service.explaining import Move, Use, WeighedVote
+from memory.rules.audience import may_see
+from memory.rules.retrieval.prompt import percent, shown_line
+from memory.services import LessonStory
+from memory.services.explain import Move, Use, WeighedVote
 
 _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
 from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
-from memory.service import Memory
+from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
+from memory.services import Memory
 
 _NEAR = 50
 """Ids that share an ending; more than one is a rarity."""

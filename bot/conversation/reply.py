@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from bot.conversation.wording import Spell
+from bot.conversation.messages import Spell
 from bot.model import Attachment, Choice, PersonCommand
 from memory.model import Audience, Episode
 

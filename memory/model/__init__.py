@@ -1,4 +1,4 @@
-"""The words of the memory package as plain, frozen values. Imports the standard library and `memory.validation`."""
+"""The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
 from memory.model.calendar import is_in_calendar
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Progress

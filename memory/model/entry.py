@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from memory.validation import shown, word
+from memory.model.validation import shown, word
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

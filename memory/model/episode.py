@@ -49,7 +49,7 @@ class Termination(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What people said. A pure function of the votes (`memory.verdict`)."""
+    """What people said. A pure function of the votes (`memory.rules.verdict`)."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -173,7 +173,7 @@ class Episode:
     thread: str = ""
     person: str = ""
     visibility: Visibility = Visibility.PUBLIC
-    """Who could read the channel when it was said. Who may be shown it now: `memory.audience.visibility_of`."""
+    """Who could read the channel when it was said. Who may be shown it now: `memory.rules.audience.visibility_of`."""
     channel_visibility: Visibility | None = None
     """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
     place: str = ""
@@ -197,7 +197,7 @@ class Episode:
     promoted: Audience | None = None
     """The widest audience a teacher promoted it to."""
     quarantine: tuple[str, ...] = ()
-    """Why its text was flagged (`memory.quarantine.Flag`); while there is a reason it enters no prompt. With
+    """Why its text was flagged (`memory.rules.quarantine.Flag`); while there is a reason it enters no prompt. With
     `RESTATED` alone it does: its author's."""
 
     strength: float = 0.5

@@ -11,8 +11,8 @@ from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+from memory.ports.topics import WorldTable
 from memory.ports.upkeep import UpkeepTable
-from memory.ports.world import WorldTable
 
 __all__ = [
     "ChannelTable",

@@ -31,7 +31,7 @@ class IndexEntry:
     """One episode's place in one partition of the recall index."""
 
     partition: str
-    """Who may find it there (`memory.audience.partitions_of`)."""
+    """Who may find it there (`memory.rules.audience.partitions_of`)."""
     audience: Audience
     verdict: Verdict
 

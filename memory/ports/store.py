@@ -8,8 +8,8 @@ from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+from memory.ports.topics import WorldTable
 from memory.ports.upkeep import UpkeepTable
-from memory.ports.world import WorldTable
 
 
 class Transaction(Protocol):

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from bot.app.build import Running, assemble, open_memory
-from bot.app.pacing import keep_pauses_short
+from bot.app.gc_tuning import keep_pauses_short
 from bot.app.serve import make_messenger
 from bot.config import Settings, load_settings
-from bot.conversation.off_loop import OffLoop
+from bot.conversation.executor import OffLoop
 from bot.ports import Messenger
-from memory.service import Memory
+from memory.services import Memory
 from tests.benchmarks.slack_crowd import Seen, crowd
 
 P = ParamSpec("P")

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from memory.adapters.sql import SqlStore
-from memory.audience import partitions_for, partitions_of
 from memory.model import Vector
 from memory.ports import EpisodeFilter
-from memory.retrieval.config import RetrievalConfig
-from memory.retrieval.prompt import render_lessons
-from tests.world import World, scope
+from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.rules.retrieval.prompt import render_lessons
+from tests.doubles.memory_world import World, scope
 
 DIMENSION = 384
 SENDERS, CHANNELS = 40, 10

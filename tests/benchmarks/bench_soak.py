@@ -33,11 +33,11 @@ from memory.adapters.secrets import FormatFinder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.model import Scope
-from memory.service import Memory
-from memory.service.upkeep import JOBS
+from memory.services import Memory
+from memory.services.upkeep import JOBS
 from tests.benchmarks.bench_load import resident_mib
-from tests.conversation_doubles import RecordingMessenger
-from tests.world import FakeClock, scope
+from tests.doubles.conversation import RecordingMessenger
+from tests.doubles.memory_world import FakeClock, scope
 
 PEOPLE = ("ana", "bob", "cy", "dan", "eve")
 CHANNELS = ("c1", "c2", "c3")

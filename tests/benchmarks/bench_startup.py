@@ -19,7 +19,7 @@ from pathlib import Path
 
 from memory.adapters.sql import SqlStore
 from tests.benchmarks.bench_message import TableEmbedder, fill
-from tests.world import World
+from tests.doubles.memory_world import World
 
 PROMPT = "you ›".encode()
 

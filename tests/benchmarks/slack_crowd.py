@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 
-from tests.slack import SlackServer
-from tests.slack.people import Person
-from tests.slack.state import Json, Message
+from tests.doubles.slack import SlackServer
+from tests.doubles.slack.people import Person
+from tests.doubles.slack.state import Json, Message
 
 PATIENCE_S = 600.0
 _POSTED = ("chat.postMessage", "chat.stopStream")

@@ -20,24 +20,24 @@ from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
-from bot.adapters.llm.offline.wording import content_words, without_courtesy
+from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
 from bot.agent.prompt import Situation, node_prompt, tool_output
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
 from bot.agent.tools.places import find_place as find_zone
-from bot.conversation.grading import read_guess, request_for
-from bot.conversation.purging import read_argument
+from bot.conversation.messages import belief_line, review_line
+from bot.conversation.model_grading import read_guess, request_for
+from bot.conversation.purge_command import read_argument
 from bot.conversation.reply import page_number, pointed
-from bot.conversation.wording import belief_line, review_line
 from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall
+from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
-from memory.retrieval.prompt import indented, one_line
-from memory.working import Observation
+from memory.rules.retrieval.prompt import indented, one_line
+from tests.bot.adapters.llm.offline_tools import CLOCK, OFFERED
 from tests.linear_time.target import Target
-from tests.offline_tools import CLOCK, OFFERED
 
 _NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 _READER = Scope(workspace="w", channel="c", person="ana")

@@ -15,13 +15,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import tests.linear_time
+from tests import CHECKOUT
 from tests.linear_time.shapes import Shape
 from tests.linear_time.target import Target
-
-_CHECKOUT = Path(__file__).parents[2]
 
 
 def target_modules() -> list[str]:
@@ -73,7 +71,7 @@ class Worker:
 
     def _start(self) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "tests.linear_time.runner", self._module]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_CHECKOUT)
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)
         self._child = child
         assert child.stdout is not None
         ready = child.stdout.readline()

@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests import CHECKOUT
 from tests.linear_time import offline_shapes, offline_targets, shapes
 
-_CHECKOUT = Path(__file__).parents[2]
 _MANY_CHARACTERS = 20_000
 _SOME_CHARACTERS = 500
 """Enough to tell what never ends; there are tens of thousands of pairs."""
@@ -22,9 +21,7 @@ _SOME_CHARACTERS = 500
 )
 def test_every_text_is_read_to_its_end(shapes_module: ModuleType, length: int) -> None:
     command = [sys.executable, "-m", "tests.linear_time.every_pair", offline_targets.__name__, str(length)]
-    done = subprocess.run(
-        [*command, shapes_module.__name__], cwd=_CHECKOUT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, shapes_module.__name__], cwd=CHECKOUT, capture_output=True, text=True, check=False)
     begun = done.stdout.splitlines()
     assert done.returncode == 0, f"{begun[-1:]} after {len(begun) - 1} others:\n{done.stderr}"
     assert len(begun) == len(shapes_module.SHAPES) * len(offline_targets.TARGETS)

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 
-from bot.adapters import attachments, naming, splitting, words
+from bot.adapters import attachments, command_words, naming, splitting
 from bot.adapters.discord import markdown as discord_markdown
 from bot.adapters.discord import plain as discord_plain
 from bot.adapters.discord import posting as discord_posting
@@ -18,16 +18,17 @@ from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_format import SecretlessFormatter
 from bot.cli import table
 from bot.model import BotMessage
-from memory import emoji, importing, quarantine, rules
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
-from memory.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
-from memory.feedback import words as feedback_words
-from memory.feedback.similarity import SimilarityDetector
+from memory.library import import_
 from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
-from memory.redaction import Redactor
-from memory.retrieval import consensus, given, lexical, prompt
+from memory.rules import consolidation, emoji, quarantine
+from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
+from memory.rules.feedback import words as feedback_words
+from memory.rules.feedback.similarity import SimilarityDetector
+from memory.rules.redaction import Redactor
+from memory.rules.retrieval import consensus, given, lexical, prompt
 from tests.linear_time.target import Target
 
 _LESSON = "The password of the guest network is not on the board; it is room 5, page 12, in the well-known folder."
@@ -112,11 +113,11 @@ def _table(text: str) -> object:
 
 def _rule(text: str) -> object:
     lessons = [_episode(goal=f"{text} {number}", output=text, correction=text, action="answer") for number in (1, 2)]
-    return [rules.told(rule, lessons, 2) for rule in rules.rules_of("w", lessons, 2)]
+    return [consolidation.told(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
 
 
 _TARGETS: dict[str, Callable[[str], object]] = {
-    # memory/feedback
+    # memory/rules/feedback
     "words.clauses": feedback_words.clauses,
     "words.terms": lambda text: feedback_words.terms(text, _LANGUAGES),
     "words.says_something": feedback_words.says_something,
@@ -135,7 +136,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     ),
     "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
     "keyword detector, lesson": lambda text: KeywordDetector().match(text, _LESSON),
-    # memory/retrieval
+    # memory/rules/retrieval
     "lexical.likeness": lambda text: lexical.likeness(text, text[::-1]),
     "prompt.neutralise": prompt.neutralise,
     "prompt.escapes": prompt.escapes,
@@ -163,7 +164,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "ActionCall.parse": ActionCall.parse,
     "ActionCall.parse, arguments": lambda text: ActionCall.parse(f"fill({text})"),
     "ActionCall.parse, quoted": lambda text: ActionCall.parse(f"fill('{text}, b)"),
-    "importing.read_export": lambda text: importing.read_export(json.dumps([{"goal": text, text: 1}])),
+    "importing.read_export": lambda text: import_.read_export(json.dumps([{"goal": text, text: 1}])),
     "HashingEmbedder": lambda text: HashingEmbedder().embed([text]),
     # bot/adapters
     "splitting.split, 100": lambda text: splitting.split(text, 100),
@@ -171,10 +172,10 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "splitting.split, 10000": lambda text: splitting.split(text, 10_000),
     "attachments.made_of": lambda text: attachments.made_of("a", "text/plain", text.encode(errors="replace")),
     "naming.by_name": _named,
-    "words.command_in": words.command_in,
-    "words.command_in, purge": lambda text: words.command_in(f"purge {text}"),
-    "words.command_in, correct": lambda text: words.command_in(f"correct: {text}"),
-    "words.slash_command": words.slash_command,
+    "words.command_in": command_words.command_in,
+    "words.command_in, purge": lambda text: command_words.command_in(f"purge {text}"),
+    "words.command_in, correct": lambda text: command_words.command_in(f"correct: {text}"),
+    "words.slash_command": command_words.slash_command,
     "Slack, harmless": mrkdwn.harmless,
     "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
     "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),

@@ -1,57 +1,160 @@
-"""Channels that change who reads them: told at once, for what was said there then counts for fewer, or more again."""
+"""Where something happens, as memory files it: servers, channels, threads, direct messages."""
 
-from collections.abc import Callable
-from typing import Any
+import logging
+from dataclasses import dataclass
 
 import discord
 
-from bot.adapters.discord.desk import Desk
-from bot.adapters.discord.places import Place, visibility_of
-from bot.model import ChannelChanged
+from bot.adapters.discord.rest import UNKNOWN_CHANNEL, Rest, code_of
+from bot.errors import MessengerError
+from memory.model import Scope, Visibility
+
+log = logging.getLogger(__name__)
+
+PLATFORM = "discord"
+DIRECT_WORKSPACE = f"{PLATFORM}:dm"
+_MOST_REMEMBERED = 5000
+_OUT_OF_REACH = object()
+"""In place of a channel that Discord could not be asked about just now."""
 
 
-class Channels:
-    """Hears of changes, and tells the sink."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One conversation. `channel` and `thread` are Discord's ids as text."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._handlers: dict[str, Callable[[Any], None]] = {
-            "guild_channel_update": self._changed,
-            "guild_channel_delete": self._vanished,
-            "guild_role_update": self._role_changed,
-        }
+    workspace: str
+    channel: str
+    thread: str = ""
+    visibility: Visibility
+    name: str = ""
+    is_known: bool = True
+    """False where Discord cannot say just now who reads it: then the visibility is a guess."""
 
-    def hear(self, name: str, payload: object) -> None:
-        """Take in one event; those of no interest are dropped."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
+    @property
+    def id(self) -> str:
+        """Discord's id of the thread, or of the channel."""
+        return self.thread or self.channel
 
-    def _changed(self, before: discord.abc.GuildChannel) -> None:
-        """The library tells what it was, and has what it is now. Most changes are to its name or its place."""
-        if visibility_of(before.guild.get_channel(before.id)) is not visibility_of(before):
-            self._look_again(before)
+    @property
+    def is_direct(self) -> bool:
+        """Whether only one person and the bot are there."""
+        return self.visibility is Visibility.DIRECT
 
-    def _role_changed(self, before: discord.Role) -> None:
-        """What @everyone may see, every channel may inherit."""
-        for channel in before.guild.text_channels if before.is_default() else ():
-            self._look_again(channel)
+    def scope(self, person: str) -> Scope:
+        """The place with the person who acts there."""
+        return Scope(
+            workspace=self.workspace,
+            channel=self.channel,
+            person=person,
+            thread=self.thread,
+            visibility=self.visibility,
+            place=self.name,
+            is_visibility_known=self.is_known,
+        )
 
-    def _look_again(self, channel: discord.abc.GuildChannel) -> None:
-        self._desk.tasks.start(channel.id, lambda: self._on_change(channel))
+    def message_id(self, message_id: int | str) -> str:
+        """The id of a message as the bot knows it. One in a thread names the thread: Discord asks for it."""
+        return f"{self.thread}-{message_id}" if self.thread else str(message_id)
 
-    def _vanished(self, channel: discord.abc.GuildChannel) -> None:
-        self._desk.tasks.start(channel.id, lambda: self._on_vanished(channel))
 
-    async def _on_change(self, channel: discord.abc.GuildChannel) -> None:
-        await self._tell(await self._desk.places.of(channel.id, channel.guild.id))
+def address(channel: str, message_id: str) -> tuple[int, int] | None:
+    """Discord's ids of the place and the message behind a `Place.message_id`; None for what is no such id."""
+    thread, dash, plain = message_id.rpartition("-")
+    place = thread if dash else channel
+    return (int(place), int(plain)) if place.isdecimal() and plain.isdecimal() else None
 
-    async def _on_vanished(self, channel: discord.abc.GuildChannel) -> None:
-        place = await self._desk.places.hidden(channel)
-        if place is not None:
-            await self._tell(place)
 
-    async def _tell(self, place: Place) -> None:
-        desk, now = self._desk, self._desk.clock()
-        event_id = f"channel/{place.id}/{now.isoformat()}"
-        await desk.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(desk.me)), at=now))
+class Places:
+    """Finds out what a channel's id stands for: from what the gateway told, else by asking."""
+
+    def __init__(self, client: discord.Client, rest: Rest) -> None:
+        self._client = client
+        self._rest = rest
+        self._asked: dict[int, object] = {}
+
+    async def of(self, channel_id: int, guild_id: int | None) -> Place:
+        """The place of an event. One that Discord will not tell about counts as private."""
+        if guild_id is None:
+            return Place(workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM")
+        channel = self._client.get_channel(channel_id) or await self._ask(channel_id)
+        workspace = f"{PLATFORM}:{guild_id}"
+        if not isinstance(channel, discord.Thread):
+            return Place(
+                workspace=workspace,
+                channel=str(channel_id),
+                visibility=visibility_of(channel),
+                name=_name(channel),
+                is_known=_is_known(channel),
+            )
+        if channel.is_private():
+            # Its people are fewer than its parent's, so what is said there must not be filed with the parent.
+            return Place(
+                workspace=workspace, channel=str(channel.id), visibility=Visibility.PRIVATE, name=_name(channel)
+            )
+        parent = channel.parent or self._client.get_channel(channel.parent_id) or await self._ask(channel.parent_id)
+        return Place(
+            workspace=workspace,
+            channel=str(channel.parent_id),
+            thread=str(channel.id),
+            visibility=visibility_of(parent),
+            name=_name(parent) or _name(channel),
+            is_known=_is_known(parent),
+        )
+
+    async def hidden(self, channel: discord.abc.GuildChannel) -> Place | None:
+        """The place of a channel that the gateway calls deleted; None if it is: else the bot lost sight of it.
+
+        Then others chose who reads it, so it counts as private.
+        """
+        try:
+            await self._rest(f"looking up channel {channel.id}", lambda: self._client.fetch_channel(channel.id))
+        except MessengerError as error:
+            if code_of(error) == UNKNOWN_CHANNEL:
+                return None
+        return Place(
+            workspace=f"{PLATFORM}:{channel.guild.id}",
+            channel=str(channel.id),
+            visibility=Visibility.PRIVATE,
+            name=_name(channel),
+        )
+
+    async def _ask(self, channel_id: int) -> object:
+        """A thread that sleeps, or a channel whose server is unavailable just now."""
+        if channel_id not in self._asked:
+            try:
+                found = await self._rest(
+                    f"looking up channel {channel_id}", lambda: self._client.fetch_channel(channel_id)
+                )
+            except MessengerError as error:
+                log.warning("a channel counts as %s: %s", "it did last" if error.retryable else "private", error)
+                return _OUT_OF_REACH if error.retryable else None
+            while len(self._asked) >= _MOST_REMEMBERED:
+                self._asked.pop(next(iter(self._asked)))
+            self._asked[channel_id] = found
+        return self._asked[channel_id]
+
+
+def visibility_of(channel: object) -> Visibility:
+    """Public where @everyone may look; when that is not known, private."""
+    if not isinstance(channel, discord.abc.GuildChannel):
+        return Visibility.PRIVATE
+    everyone = _everyone(channel)
+    is_public = everyone is not None and channel.permissions_for(everyone).view_channel
+    return Visibility.PUBLIC if is_public else Visibility.PRIVATE
+
+
+def _is_known(channel: object) -> bool:
+    """Whether Discord told who reads it."""
+    if isinstance(channel, discord.abc.GuildChannel):
+        return _everyone(channel) is not None
+    return channel is not _OUT_OF_REACH
+
+
+def _everyone(channel: discord.abc.GuildChannel) -> discord.Role | None:
+    # The role is missing while the server is unavailable, whatever the library's types say.
+    return channel.guild.default_role
+
+
+def _name(channel: object) -> str:
+    name = getattr(channel, "name", "")
+    return f"#{name}" if name else ""

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import discord
 from discord import ui
 
-from bot.adapters.words import Typed
+from bot.adapters.command_words import Typed
 from bot.model import Choice
 
 Use = discord.Interaction[Any]

@@ -11,11 +11,11 @@ from discord import app_commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from bot.adapters.command_words import Typed
 from bot.adapters.discord.choices import Chosen
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.adapters.discord.views import Press, Use
-from bot.adapters.words import Typed
 from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)

@@ -10,17 +10,17 @@ from typing import Any
 
 import discord
 
-from bot.adapters.discord.aside import aside_for
-from bot.adapters.discord.asides import way_for
-from bot.adapters.discord.desk import Desk
+from bot.adapters.command_words import CORRECT, Typed, command_in
+from bot.adapters.discord.channels import Place
+from bot.adapters.discord.context import Desk
 from bot.adapters.discord.files import read_files
-from bot.adapters.discord.places import Place
+from bot.adapters.discord.missing_intent_hint import Unread, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
-from bot.adapters.discord.unread import Unread, own_role_in
+from bot.adapters.discord.private_replies import way_for
+from bot.adapters.discord.private_reply import aside_for
 from bot.adapters.discord.views import asked_about
-from bot.adapters.pace import Pace
-from bot.adapters.recent import Recent
-from bot.adapters.words import CORRECT, Typed, command_in
+from bot.adapters.rate_limit import Pace
+from bot.adapters.ttl_cache import Recent
 from bot.model import (
     Address,
     PersonCommand,

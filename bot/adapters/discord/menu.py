@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import discord
 from discord import app_commands
 
+from bot.adapters.command_words import CORRECT, RESTATE
 from bot.adapters.discord.views import Use
-from bot.adapters.words import CORRECT, RESTATE
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
 

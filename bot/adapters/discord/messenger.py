@@ -8,19 +8,19 @@ from typing import Any
 
 import discord
 
-from bot.adapters import words
-from bot.adapters.discord.channels import Channels
+from bot.adapters import command_words
+from bot.adapters.discord.channel_changes import Channels
+from bot.adapters.discord.channels import PLATFORM, Places
 from bot.adapters.discord.client import Client, use_api
-from bot.adapters.discord.desk import Desk
+from bot.adapters.discord.context import Desk
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
+from bot.adapters.discord.interactions import Uses
 from bot.adapters.discord.menu import add_commands, spelled
-from bot.adapters.discord.places import PLATFORM, Places
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, Sleep, translated
 from bot.adapters.discord.roles import Roles
-from bot.adapters.discord.uses import Uses
-from bot.adapters.discord.working import Working
+from bot.adapters.discord.typing_indicator import Working
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
@@ -159,7 +159,7 @@ class DiscordMessenger:
         if self._desk is not None and not self._closed.is_set():
             self._desk.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
 
-    async def _chosen(self, use: discord.Interaction[Any], place: int, typed: words.Typed) -> None:
+    async def _chosen(self, use: discord.Interaction[Any], place: int, typed: command_words.Typed) -> None:
         if self._desk is not None and not self._closed.is_set():
             self._desk.tasks.start(use.id, lambda: self._uses.chosen(use, place, typed))
 

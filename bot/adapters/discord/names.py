@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.rest import Rest
-from bot.adapters.recent import Recent
+from bot.adapters.ttl_cache import Recent
 from bot.errors import MessengerError
 from memory.ports import Clock
 

@@ -10,13 +10,12 @@ from typing import Any
 import discord
 from discord import ui
 
-from bot.adapters.discord.aside import aside_to
+from bot.adapters.discord.channels import DIRECT_WORKSPACE, address
 from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
-from bot.adapters.discord.growing import AT_ONCE, beginning, grow
 from bot.adapters.discord.markdown import INVISIBLE, one_line, to_discord
 from bot.adapters.discord.names import Names
-from bot.adapters.discord.places import DIRECT_WORKSPACE, address
+from bot.adapters.discord.private_reply import aside_to
 from bot.adapters.discord.rest import (
     BLOCKED,
     NO_HISTORY,
@@ -27,10 +26,11 @@ from bot.adapters.discord.rest import (
     code_of,
     nonce_for,
 )
+from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
 from bot.adapters.naming import by_name
-from bot.adapters.recent import Recent
 from bot.adapters.splitting import size, split
+from bot.adapters.ttl_cache import Recent
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import Clock, NewId

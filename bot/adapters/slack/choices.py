@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.adapters.words import Typed
+from bot.adapters.command_words import Typed
 from bot.model import Choice
 
 Block = dict[str, Any]

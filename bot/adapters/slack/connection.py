@@ -13,8 +13,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
+from bot.adapters.fair_gate import Turnstile
 from bot.adapters.slack.web import Sleep, Web, library_log
-from bot.adapters.turns import Turnstile
 from bot.config import SlackSettings
 from bot.errors import ConfigError, MessengerError, NotPermitted
 

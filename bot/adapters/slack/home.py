@@ -7,14 +7,14 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from bot.adapters.slack.acknowledging import Ack, InTime
-from bot.adapters.slack.aside import answering_by
+from bot.adapters.command_words import Typed
+from bot.adapters.slack.acknowledgement import Ack, InTime
 from bot.adapters.slack.choices import HOME_CHOICE, chosen
-from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.context import Desk
 from bot.adapters.slack.events import Spot
 from bot.adapters.slack.home_view import HOME_COMMAND, TITLES, Page
+from bot.adapters.slack.private_reply import answering_by
 from bot.adapters.slack.web import Json
-from bot.adapters.words import Typed
 from bot.errors import MessengerError
 from bot.model import BotMessage
 from memory.model import Role

@@ -4,10 +4,10 @@ import logging
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.adapters.order import InOrder
-from bot.adapters.pace import Pace
-from bot.adapters.recent import Recent
-from bot.adapters.slack.desk import Desk
+from bot.adapters.command_words import CORRECT, Typed, command_in
+from bot.adapters.keyed_lock import InOrder
+from bot.adapters.rate_limit import Pace
+from bot.adapters.slack.context import Desk
 from bot.adapters.slack.events import (
     SHARED,
     Deleted,
@@ -23,11 +23,11 @@ from bot.adapters.slack.events import (
     timed,
 )
 from bot.adapters.slack.web import Json
-from bot.adapters.words import CORRECT, Typed, command_in
+from bot.adapters.ttl_cache import Recent
 from bot.errors import MessengerError
 from bot.model import Address, ChannelChanged, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
-from memory.emoji import normalise
 from memory.model import Role
+from memory.rules.emoji import normalise
 
 log = logging.getLogger(__name__)
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from bot.adapters import forms
+from bot.adapters.command_words import Typed, slash_command
 from bot.adapters.slack import blocks
-from bot.adapters.slack.acknowledging import Ack, InTime
-from bot.adapters.slack.aside import answering_by
+from bot.adapters.slack.acknowledgement import Ack, InTime
 from bot.adapters.slack.blocks import Answer
 from bot.adapters.slack.choices import chosen
-from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.context import Desk
 from bot.adapters.slack.events import Spot, at, message_id_of
 from bot.adapters.slack.plain import as_command, plain, without_mention
-from bot.adapters.slack.responding import Responder
+from bot.adapters.slack.private_reply import answering_by
+from bot.adapters.slack.response_url import Responder
 from bot.adapters.slack.web import Json
-from bot.adapters.words import Typed, slash_command
 from bot.errors import MessengerError
 from bot.model import PersonCorrection, PersonRetry, PersonTeaching, PersonVote
 from memory.model import Audience

@@ -11,7 +11,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 
 from bot.adapters.slack import blocks
-from bot.adapters.slack.acknowledging import Ack
+from bot.adapters.slack.acknowledgement import Ack
 from bot.adapters.slack.choices import CHOICE, HOME_CHOICE
 from bot.adapters.slack.events import CHANNEL_EVENTS
 from bot.adapters.slack.home import Home

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from slack_sdk.oauth.installation_store import Installation
 
-from bot.adapters.order import InOrder
+from bot.adapters.keyed_lock import InOrder
 from bot.adapters.slack.events import ends_installation
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import Front

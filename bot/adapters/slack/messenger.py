@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot.adapters import splitting, words
+from bot.adapters import command_words, splitting
 from bot.adapters.naming import by_name
-from bot.adapters.slack.acknowledging import InTime
-from bot.adapters.slack.aside import way_to
+from bot.adapters.slack.acknowledgement import InTime
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
+from bot.adapters.slack.channels import Places
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections, unless, until_reachable
-from bot.adapters.slack.desk import Desk
+from bot.adapters.slack.context import Desk
 from bot.adapters.slack.events import ends_installation, stamp_in
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
@@ -21,8 +21,8 @@ from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import Front, make_app
 from bot.adapters.slack.names import Names
-from bot.adapters.slack.places import Places
 from bot.adapters.slack.posting import Begun, Poster
+from bot.adapters.slack.private_reply import way_to
 from bot.adapters.slack.roles import Roles
 from bot.adapters.slack.status import Status
 from bot.adapters.slack.streaming import Streamer
@@ -209,7 +209,7 @@ class SlackMessenger:
 
     def spell(self, command: str) -> str:
         """After a mention: Slack delivers no slash command from a thread."""
-        return words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
+        return command_words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Say it: to everybody in the thread, or to one person alone. A long notice takes several messages.

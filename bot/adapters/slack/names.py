@@ -3,8 +3,8 @@
 import logging
 from datetime import timedelta
 
-from bot.adapters.recent import Recent
 from bot.adapters.slack.web import Web
+from bot.adapters.ttl_cache import Recent
 from bot.errors import MessengerError
 from memory.ports import Clock
 

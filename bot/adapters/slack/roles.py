@@ -4,10 +4,10 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
-from bot.adapters.order import InOrder
-from bot.adapters.recent import Recent
+from bot.adapters.keyed_lock import InOrder
 from bot.adapters.slack.events import Spot
 from bot.adapters.slack.web import Json, Web, code_of
+from bot.adapters.ttl_cache import Recent
 from bot.errors import ChannelNotFound, NotPermitted
 from memory.model import Role
 from memory.ports import Clock

@@ -4,8 +4,8 @@ import logging
 from datetime import timedelta
 from typing import Any
 
-from bot.adapters.recent import Recent
 from bot.adapters.slack.web import Json, Web
+from bot.adapters.ttl_cache import Recent
 from bot.errors import MessengerError
 from memory.ports import Clock
 

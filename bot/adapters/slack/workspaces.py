@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.adapters import splitting, words
+from bot.adapters import command_words, splitting
 from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.encryption import TokenCipher
@@ -192,7 +192,7 @@ class SlackWorkspaces:
     def spell(self, command: str) -> str:
         """After a mention, by the name the bot has in the workspace that is being answered."""
         messenger = _at_work.get()
-        return messenger.spell(command) if messenger is not None else words.spelled(_NAME, command)
+        return messenger.spell(command) if messenger is not None else command_words.spelled(_NAME, command)
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Say it in the message's workspace. Raises `MessengerError` kinds."""

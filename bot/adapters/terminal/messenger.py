@@ -21,7 +21,7 @@ from bot.adapters.terminal.commands import (
     help_text,
     parse,
 )
-from bot.adapters.terminal.handover import save
+from bot.adapters.terminal.file_export import save
 from bot.adapters.terminal.lines import Lines, PipedLines
 from bot.adapters.terminal.screen import PlainScreen, Screen
 from bot.adapters.terminal.speaker import Speaker

@@ -2,7 +2,7 @@
 
 import re
 
-from memory.emoji import normalise
+from memory.rules.emoji import normalise
 
 _TONE = "[\U0001f3fb-\U0001f3ff]"
 _PICTURE = (

@@ -9,7 +9,7 @@ from bot.agent.tools.similarity import Embed, rank
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
 from memory.model import Scope
-from memory.retrieval.prompt import one_line
+from memory.rules.retrieval.prompt import one_line
 
 SEARCHED = 200
 """The latest messages that are searched."""

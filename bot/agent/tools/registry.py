@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
+from memory.library.working_memory import WorkingMemory
 from memory.model import Scope
-from memory.working import WorkingMemory
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 

@@ -1,7 +1,7 @@
 """Channels in dictionaries."""
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import storable
+from memory.adapters.row_validation import storable
 from memory.model import Channel
 
 

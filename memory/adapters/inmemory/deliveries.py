@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import storable
+from memory.adapters.row_validation import storable
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Progress
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.shelf import Shelf, search
-from memory.adapters.storable import goal_key, half, plain, storable
+from memory.adapters.partitions import Shelf, search
+from memory.adapters.row_validation import goal_key, half, plain, storable
 from memory.errors import NotFound
 from memory.model import Episode, Link, LinkKind, Origin
 from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood

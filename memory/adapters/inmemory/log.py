@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import claim_key, one_workspace, plain, storable
+from memory.adapters.row_validation import claim_key, one_workspace, plain, storable
 from memory.model import Event, EventKind
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import check_items, plain, storable
+from memory.adapters.row_validation import check_items, plain, storable
 from memory.errors import NotFound
 from memory.model import Retrieval, RetrievalItem
 

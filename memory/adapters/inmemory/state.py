@@ -25,8 +25,8 @@ from memory.model import (
     Visibility,
     Vote,
 )
+from memory.model.topic import Revision, Topic, TopicEvent, TopicField, TopicLink
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
-from memory.model.world import Revision, Topic, TopicEvent, TopicField, TopicLink
 from memory.ports import IndexEntry
 
 if TYPE_CHECKING:

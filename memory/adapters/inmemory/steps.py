@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import plain, storable
+from memory.adapters.row_validation import plain, storable
 from memory.errors import NotFound
 from memory.model import EnvironmentState, SessionRun, ShortMemory, StoredGrade, StoredStep
 

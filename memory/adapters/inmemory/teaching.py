@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import check_evidence, check_votes, storable
+from memory.adapters.row_validation import check_evidence, check_votes, storable
 from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import storable
+from memory.adapters.row_validation import storable
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.storable import exact, plain, storable, to_json
+from memory.adapters.row_validation import exact, plain, storable, to_json
 from memory.errors import NotFound
-from memory.model.world import Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink, names_topic
+from memory.model.topic import Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink, names_topic
 
 if TYPE_CHECKING:
     from memory.model import Vector

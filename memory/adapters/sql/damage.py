@@ -12,8 +12,8 @@ from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Table
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from memory.adapters.row_validation import storable
 from memory.adapters.sql.columns import metadata
-from memory.adapters.storable import storable
 from memory.errors import NotADatabase
 
 _DIALECT = sqlite.dialect()

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
 
+from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.delivery_tables import incoming, incoming_askers, outgoing
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
-from memory.adapters.storable import chunks, storable
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Progress, Scope
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select
 
+from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
@@ -19,7 +20,6 @@ from memory.adapters.sql.tables import (
     quarantines,
     retrieval_items,
 )
-from memory.adapters.storable import chunks, goal_key, half, storable
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
 from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood

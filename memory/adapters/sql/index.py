@@ -15,10 +15,10 @@ from sqlalchemy import CompoundSelect, and_, bindparam, delete, insert, select, 
 from sqlalchemy import Row as SqlRow
 from sqlalchemy.types import LargeBinary
 
-from memory.adapters.shelf import Shelf, search
+from memory.adapters.partitions import Shelf, search
+from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session
 from memory.adapters.sql.tables import counters, episode_vectors, recall_index
-from memory.adapters.storable import chunks
 from memory.errors import NotFound
 from memory.ports import IndexEntry, Neighbourhood
 

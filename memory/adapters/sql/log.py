@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, select
 
+from memory.adapters.row_validation import claim_key, one_workspace, storable
 from memory.adapters.sql.session import Session, add_statement, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
-from memory.adapters.storable import claim_key, one_workspace, storable
 from memory.model import Event, EventKind
 
 _t = events.c

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from memory.adapters.row_validation import exact, half
 from memory.adapters.sql.deliveries import incoming_of
 from memory.adapters.sql.delivery_tables import channels, incoming, outgoing
 from memory.adapters.sql.episodes import episode_of
@@ -12,8 +13,7 @@ from memory.adapters.sql.step_tables import session_runs, short_memories, step_g
 from memory.adapters.sql.steps import grade_of, step_of
 from memory.adapters.sql.tables import episode_vectors, episodes, events, links, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, votes
-from memory.adapters.sql.upkeep_tables import erasures, job_runs, leases, rules
-from memory.adapters.sql.world_tables import (
+from memory.adapters.sql.topic_tables import (
     topic_events,
     topic_fields,
     topic_links,
@@ -21,7 +21,7 @@ from memory.adapters.sql.world_tables import (
     topic_vectors,
     topics,
 )
-from memory.adapters.storable import exact, half
+from memory.adapters.sql.upkeep_tables import erasures, job_runs, leases, rules
 from memory.model import (
     Channel,
     Event,
@@ -36,8 +36,8 @@ from memory.model import (
     TrustEvidence,
     Vote,
 )
+from memory.model.topic import Revision, Topic, TopicEvent, TopicField, TopicLink
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
-from memory.model.world import Revision, Topic, TopicEvent, TopicField, TopicLink
 
 _FOR_QUERIES = ("verdict", "goal_digest")
 """Columns of an episode that follow from others."""

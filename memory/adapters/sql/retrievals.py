@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import and_, bindparam, delete, insert, select, update
 
+from memory.adapters.row_validation import check_items, chunks, storable
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import retrieval_items, retrievals
-from memory.adapters.storable import check_items, chunks, storable
 from memory.errors import NotFound
 from memory.model import Retrieval, RetrievalItem
 

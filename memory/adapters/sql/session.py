@@ -13,10 +13,10 @@ from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
 
+from memory.adapters.row_validation import storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.tables import counters
-from memory.adapters.storable import storable
 from memory.errors import StoreUnavailable
 
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]

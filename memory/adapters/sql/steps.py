@@ -9,9 +9,9 @@ from sqlalchemy import Row, bindparam, delete, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.sql.base import Executable
 
+from memory.adapters.row_validation import chunks, plain, storable
 from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
 from memory.adapters.sql.step_tables import session_runs, short_memories, step_grades, steps
-from memory.adapters.storable import chunks, plain, storable
 from memory.errors import Conflict, NotFound
 from memory.model import EnvironmentState, Grade, SessionRun, ShortMemory, StoredGrade, StoredStep
 

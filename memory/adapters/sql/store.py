@@ -25,9 +25,9 @@ from memory.adapters.sql.session import Session
 from memory.adapters.sql.steps import ShortMemories, Steps
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching import Teaching
+from memory.adapters.sql.topic_tables import topics
+from memory.adapters.sql.topics import World
 from memory.adapters.sql.upkeep import Upkeep
-from memory.adapters.sql.world import World
-from memory.adapters.sql.world_tables import topics
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Row, String, bindparam, case, delete, func, insert, select, tuple_
 
+from memory.adapters.row_validation import check_evidence, check_votes, chunks
 from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
-from memory.adapters.storable import check_evidence, check_votes, chunks
 from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
 
 _r = reactions.c

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import BigInteger, Dialect, LargeBinary, String, Text
 from sqlalchemy.types import TypeDecorator
 
-from memory.adapters.storable import to_json
+from memory.adapters.row_validation import to_json
 from memory.model import Step, StepKind
 
 if TYPE_CHECKING:

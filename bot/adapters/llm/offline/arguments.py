@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.wording import content_words
+from bot.adapters.llm.offline.tokenizer import content_words
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")
 _QUOTED = re.compile(r"[\"“«`]([^\"“«`”»]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")

@@ -20,7 +20,7 @@ from bot.adapters.llm.offline.reading import Prompt, Taught
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import Lesson
-from memory.retrieval.prompt import one_line
+from memory.rules.retrieval.prompt import one_line
 
 ANSWER = "answer"
 EXPAND = "expand"

@@ -9,7 +9,7 @@ import re
 
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.wording import content_words, without_courtesy
+from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.model import ToolSpec
 
 _UNEXPLAINED = 0.1

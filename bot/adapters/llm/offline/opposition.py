@@ -3,7 +3,7 @@
 import re
 
 from bot.adapters.llm.offline.similarity import COMPARED_CHARACTERS
-from bot.adapters.llm.offline.wording import words
+from bot.adapters.llm.offline.tokenizer import words
 
 _OPPOSITES = (
     ("open", "close"),

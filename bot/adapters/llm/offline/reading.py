@@ -1,11 +1,11 @@
-"""The prompt of a node, read back: its goal and the lessons it shows. The reverse of `memory.retrieval.prompt`."""
+"""The prompt of a node read back: its goal and the lessons it shows. Reverses `memory.rules.retrieval.prompt`."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.model import Lesson
-from memory.retrieval.prompt import RULES_HEADER
+from memory.rules.retrieval.prompt import RULES_HEADER
 
 _GOAL_BEGINS, _GOAL_ENDS = "<goal>\n", "\n</goal>"
 _FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID|DISPUTED): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)")

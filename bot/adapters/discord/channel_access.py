@@ -1,0 +1,46 @@
+"""Acting about another place than the one a person is in: only where they may look just now."""
+
+from dataclasses import dataclass
+
+import discord
+
+from bot.adapters.discord.channels import Place
+from bot.adapters.discord.context import Desk
+from bot.errors import ChannelNotFound, NotPermitted
+from memory.model import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where somebody acts, and what they may decide there."""
+
+    place: Place
+    role: Role
+
+
+async def standing_in(desk: Desk, channel_id: int, person: int) -> Standing | None:
+    """The person's standing in a channel or thread of a server; None where they may not look or use the bot.
+
+    Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
+    """
+    try:
+        channel = desk.client.get_channel(channel_id) or await _asleep(desk, channel_id)
+        parent: object = channel.parent if isinstance(channel, discord.Thread) else channel
+        if not isinstance(parent, discord.abc.GuildChannel):
+            return None
+        guild = parent.guild
+        member = await desk.rest(f"looking up member {person}", lambda: guild.fetch_member(person))
+        if isinstance(channel, discord.Thread) and channel.is_private():
+            thread = channel
+            await desk.rest(f"looking for {person} in thread {channel_id}", lambda: thread.fetch_member(person))
+    except (NotPermitted, ChannelNotFound):
+        return None
+    may_look = parent.permissions_for(member).view_channel
+    if not may_look or not desk.roles.admit(member, (channel_id, parent.id), is_direct=False):
+        return None
+    return Standing(place=await desk.places.of(channel_id, guild.id), role=desk.roles.of(member))
+
+
+async def _asleep(desk: Desk, channel_id: int) -> object:
+    """A thread that was archived is no longer among what the gateway told."""
+    return await desk.rest(f"looking up channel {channel_id}", lambda: desk.client.fetch_channel(channel_id))

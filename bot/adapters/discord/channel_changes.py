@@ -1,0 +1,57 @@
+"""Channels that change who reads them: told at once, for what was said there then counts for fewer, or more again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import discord
+
+from bot.adapters.discord.channels import Place, visibility_of
+from bot.adapters.discord.context import Desk
+from bot.model import ChannelChanged
+
+
+class Channels:
+    """Hears of changes, and tells the sink."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            "guild_channel_update": self._changed,
+            "guild_channel_delete": self._vanished,
+            "guild_role_update": self._role_changed,
+        }
+
+    def hear(self, name: str, payload: object) -> None:
+        """Take in one event; those of no interest are dropped."""
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(payload)
+
+    def _changed(self, before: discord.abc.GuildChannel) -> None:
+        """The library tells what it was, and has what it is now. Most changes are to its name or its place."""
+        if visibility_of(before.guild.get_channel(before.id)) is not visibility_of(before):
+            self._look_again(before)
+
+    def _role_changed(self, before: discord.Role) -> None:
+        """What @everyone may see, every channel may inherit."""
+        for channel in before.guild.text_channels if before.is_default() else ():
+            self._look_again(channel)
+
+    def _look_again(self, channel: discord.abc.GuildChannel) -> None:
+        self._desk.tasks.start(channel.id, lambda: self._on_change(channel))
+
+    def _vanished(self, channel: discord.abc.GuildChannel) -> None:
+        self._desk.tasks.start(channel.id, lambda: self._on_vanished(channel))
+
+    async def _on_change(self, channel: discord.abc.GuildChannel) -> None:
+        await self._tell(await self._desk.places.of(channel.id, channel.guild.id))
+
+    async def _on_vanished(self, channel: discord.abc.GuildChannel) -> None:
+        place = await self._desk.places.hidden(channel)
+        if place is not None:
+            await self._tell(place)
+
+    async def _tell(self, place: Place) -> None:
+        desk, now = self._desk, self._desk.clock()
+        event_id = f"channel/{place.id}/{now.isoformat()}"
+        await desk.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(desk.me)), at=now))

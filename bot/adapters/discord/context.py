@@ -1,0 +1,86 @@
+"""What everything that takes in Discord's payloads works with, for one login."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.adapters.discord.channels import Places
+from bot.adapters.discord.client import Client
+from bot.adapters.discord.posting import Posting
+from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.roles import Roles
+from bot.adapters.discord.typing_indicator import Working
+from bot.adapters.fair_gate import Turnstile
+from bot.adapters.keyed_lock import InOrder
+from bot.errors import MessengerError
+from bot.ports import EventSink
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class Tasks:
+    """Work that was begun and is seen to its end. Work with the same key is done in the order it came."""
+
+    def __init__(self) -> None:
+        self._in_order = InOrder()
+        self._turnstile = Turnstile()
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
+        """Begin it after everything with the same key that came before. What it raises is logged."""
+        task = asyncio.create_task(self._run(key, work))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def _run(self, key: Hashable, work: Work) -> None:
+        async with self._in_order(key):
+            await self._turnstile.pass_through()
+            await work()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, MessengerError):
+            log.warning("a person on Discord was not answered: %s", error)
+        elif error is not None:
+            log.error("something that happened on Discord was not taken in: %s", error, exc_info=error)
+
+    async def finished(self) -> None:
+        """Wait until nothing is being done."""
+        while self._running:
+            await asyncio.wait(self._running)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One login of the bot, and who takes what people do there."""
+
+    client: Client
+    rest: Rest
+    sink: EventSink
+    places: Places
+    roles: Roles
+    posting: Posting
+    working: Working
+    teaches: Callable[[str], bool]
+    clock: Clock
+    command_name: str
+    """Of the slash command."""
+    tasks: Tasks = field(default_factory=Tasks)
+
+    @property
+    def me(self) -> int:
+        """The bot's own id."""
+        return self.client.me
+
+    @property
+    def name(self) -> str:
+        """What people call the bot."""
+        user = self.client.user
+        return user.name if user is not None else "bot"

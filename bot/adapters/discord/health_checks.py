@@ -1,0 +1,228 @@
+"""What `goodbot doctor` finds out about Discord: by REST alone, changing nothing and opening no session."""
+
+import asyncio
+from collections.abc import Awaitable
+from types import SimpleNamespace
+from typing import TypeVar
+
+import aiohttp
+import discord
+
+from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.clock_skew import clock_finding
+from bot.adapters.discord.client import intents, use_api
+from bot.adapters.discord.invite import RIGHTS, SCOPES, invite_link, invite_link_of, right_names
+from bot.adapters.discord.menu import TEACH, WHY
+from bot.adapters.discord.rest import FAULTS, translated
+from bot.config import DiscordSettings
+from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable
+from memory.ports import Clock
+
+T = TypeVar("T")
+
+TOKEN, INTENTS, INVITE, SERVERS, CHANNELS, COMMANDS, SESSIONS, CLOCK = (f"GB03{number}" for number in range(8))
+
+PORTAL = "discord.com/developers/applications"
+_MOST_SERVERS = 10
+"""Servers whose rights are looked at when no channels are named; each costs two questions."""
+_FEW_SESSIONS = 20
+_NETWORK = "check the network, DISCORD_TOKEN and DISCORD_API_URL, and run goodbot doctor again"
+_NEW_TOKEN = f'copy a token from {PORTAL}, page "Bot", button "Reset Token", into DISCORD_TOKEN'
+
+
+class DiscordCheckup:
+    """One round of checks. `patience_s` is how long a single question waits for its answer."""
+
+    def __init__(self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._patience_s = patience_s
+        self._date = ""
+
+    async def findings(self) -> list[Finding]:
+        """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
+        use_api(self._settings.api_url)
+        token = self._settings.token.get_secret_value()
+        client = discord.Client(
+            intents=intents(self._settings), http_trace=self._watching(), max_ratelimit_timeout=30.0, max_messages=None
+        )
+        async with client:
+            try:
+                await self._ask("logging in to Discord", client.login(token))
+            except MessengerError as error:
+                link = invite_link(token)
+                known = [fine(INVITE, f"invite it with {link}")] if link else []
+                return [fault(TOKEN, str(error), _NETWORK if error.retryable else _NEW_TOKEN), *known]
+            return await self._of(client)
+
+    async def _of(self, client: discord.Client) -> list[Finding]:
+        application = client.application
+        if application is None or client.user is None:
+            raise AssertionError("a login without an application: the library promises both")
+        found = [self._application(application), self._intents(application), _invite(application)]
+        found += await self._servers(client)
+        found.append(await self._commands(client, application.id))
+        found.append(await self._sessions(client))
+        found.append(clock_finding(CLOCK, "Discord", self._date, self._clock()))
+        return found
+
+    async def _ask(self, what: str, call: Awaitable[T]) -> T:
+        """The answer. Raises `MessengerError` kinds."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await call
+        except TimeoutError as exc:
+            raise translated(TimeoutError(f"no answer within {self._patience_s:g} s"), what) from exc
+        except FAULTS as exc:
+            raise translated(exc, what) from exc
+        except (KeyError, TypeError, ValueError) as exc:
+            # The library takes every answer for Discord's; aiohttp says so of a token that no header can carry.
+            raise MessengerUnavailable(f"{what}: what answers is not Discord, or the token is none") from exc
+
+    def _watching(self) -> aiohttp.TraceConfig:
+        """discord.py keeps the headers of answers to itself; this reads the date of each."""
+        trace = aiohttp.TraceConfig()
+
+        async def note(
+            session: aiohttp.ClientSession, context: SimpleNamespace, ended: aiohttp.TraceRequestEndParams
+        ) -> None:
+            self._date = ended.response.headers.get("Date", self._date)
+
+        trace.on_request_end.append(note)
+        return trace
+
+    # The app --------------------------------------------------------------------------------------------------------
+
+    def _application(self, application: discord.AppInfo) -> Finding:
+        if application.interactions_endpoint_url:
+            what = f"the token of {application.name} works, but its buttons and commands go to another address"
+            return fault(TOKEN, what, f'empty "Interactions Endpoint URL" on {PORTAL}, page "General Information"')
+        return fine(TOKEN, f"the token works; the bot is {application.name} (app {application.id})")
+
+    def _intents(self, application: discord.AppInfo) -> Finding:
+        flags = application.flags
+        granted = flags.gateway_message_content or flags.gateway_message_content_limited
+        wants = self._settings.reads == "everything"
+        used = ", ".join(name for name, is_set in intents(self._settings) if is_set)
+        if wants and not granted:
+            return fault(
+                INTENTS,
+                'discord.reads is "everything", and the app may not use the privileged intent Message Content',
+                f'switch "Message Content Intent" on: {PORTAL}, page "Bot"; or set GOODBOT_DISCORD_READS=mentions',
+            )
+        if granted and not wants:
+            return fine(INTENTS, f"uses {used}; Message Content is switched on in the portal and is not needed")
+        return fine(INTENTS, f"uses {used}" + ("" if wants else "; no privileged intent is needed"))
+
+    # Where it is ----------------------------------------------------------------------------------------------------
+
+    async def _servers(self, client: discord.Client) -> list[Finding]:
+        async def all_of_them() -> list[discord.Guild]:
+            return [guild async for guild in client.fetch_guilds(limit=None, with_counts=False)]
+
+        try:
+            guilds = await self._ask("listing the servers", all_of_them())
+        except MessengerError as error:
+            return [_not_asked(SERVERS, error)]
+        if not guilds:
+            link = invite_link_of(client.application_id or 0)
+            return [fault(SERVERS, "the bot is in no server, and so nobody can write to it", f"open {link}")]
+        names = ", ".join(guild.name for guild in guilds[:_MOST_SERVERS])
+        more = f" and {len(guilds) - _MOST_SERVERS} more" if len(guilds) > _MOST_SERVERS else ""
+        found = fine(SERVERS, f"in {len(guilds)} server{'' if len(guilds) == 1 else 's'}: {names}{more}")
+        return [found, *await self._rights(client, guilds)]
+
+    async def _rights(self, client: discord.Client, guilds: list[discord.Guild]) -> list[Finding]:
+        """In the channels that are named; where none is, what the roles of the bot allow in each server."""
+        named = self._settings.allowed_channels
+        looked_at = guilds[:_MOST_SERVERS]
+        results = (
+            [await self._in_channel(client, int(channel)) for channel in named]
+            if named
+            else [await self._in_server(client, guild.id) for guild in looked_at]
+        )
+        good = [result for result in results if isinstance(result, str)]
+        found = [fine(CHANNELS, f"has all rights it uses in {', '.join(good)}")] if good else []
+        return [*found, *(result for result in results if isinstance(result, Finding))]
+
+    async def _in_server(self, client: discord.Client, guild_id: int) -> Finding | str:
+        try:
+            guild, me = await self._member(client, guild_id)
+        except MessengerError as error:
+            return _not_asked(CHANNELS, error)
+        remedy = f'"Server Settings", "Roles": give the role {me.display_name} these rights'
+        return _judged(guild.name, me.guild_permissions, remedy)
+
+    async def _in_channel(self, client: discord.Client, channel_id: int) -> Finding | str:
+        try:
+            channel = await self._ask(f"looking at channel {channel_id}", client.fetch_channel(channel_id))
+            if isinstance(channel, discord.abc.PrivateChannel):
+                return fault(CHANNELS, f"{channel_id} in discord.allowed_channels is a direct message", "take it out")
+            guild, me = await self._member(client, channel.guild.id)
+            home = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
+            # A channel that is fetched by itself does not know its server's roles.
+            there = await self._ask(f"listing the channels of {guild.name}", guild.fetch_channels())
+        except ChannelNotFound:
+            what = f"{channel_id} in discord.allowed_channels does not exist, or the bot may not view it"
+            return fault(CHANNELS, what, "compare the id, or let the bot's role view the channel")
+        except MessengerError as error:
+            return _not_asked(CHANNELS, error)
+        rights = next((one.permissions_for(me) for one in there if one.id == home), discord.Permissions.none())
+        remedy = '"Edit Channel", "Permissions": give the bot\'s role these rights'
+        return _judged(f"#{channel.name} of {guild.name}", rights, remedy)
+
+    async def _member(self, client: discord.Client, guild_id: int) -> tuple[discord.Guild, discord.Member]:
+        """A server with its roles, and the bot in it."""
+        guild = await self._ask(f"looking at server {guild_id}", client.fetch_guild(guild_id, with_counts=False))
+        me = client.user.id if client.user else 0
+        return guild, await self._ask(f"looking at the bot in {guild.name}", guild.fetch_member(me))
+
+    # What it offers -------------------------------------------------------------------------------------------------
+
+    async def _commands(self, client: discord.Client, application: int) -> Finding:
+        try:
+            present = await self._ask("reading the commands", client.http.get_global_commands(application))
+        except MessengerError as error:
+            return _not_asked(COMMANDS, error)
+        names = {command["name"] for command in present}
+        wanted = [self._settings.command, TEACH, WHY]
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            what = f"not registered with Discord yet: {', '.join(missing)}"
+            return warning(COMMANDS, what, "start goodbot run once: it registers them")
+        return fine(COMMANDS, f"/{wanted[0]} and the menu entries “{TEACH}” and “{WHY}” are registered")
+
+    async def _sessions(self, client: discord.Client) -> Finding:
+        """Discord resets the token of a bot that begins more sessions in a day than it may."""
+        try:
+            shards, _, limit = await self._ask("asking for the gateway", client.http.get_bot_gateway())
+        except MessengerError as error:
+            return _not_asked(SESSIONS, error)
+        left, total = limit["remaining"], limit["total"]
+        what = f"the gateway can be opened: {left} of {total} sessions are left today, {shards} recommended shard"
+        what += "" if shards == 1 else "s"
+        if left < _FEW_SESSIONS:
+            return warning(SESSIONS, what, "find out why the bot starts so often before Discord resets its token")
+        return fine(SESSIONS, what)
+
+
+def _invite(application: discord.AppInfo) -> Finding:
+    link = invite_link_of(application.id)
+    if application.bot_require_code_grant:
+        remedy = f'switch "Requires OAuth2 Code Grant" off: {PORTAL}, page "Bot"'
+        return fault(INVITE, f"the app asks for a code grant, and so its invitation {link} fails", remedy)
+    who = "anybody who manages a server" if application.bot_public else "only the app's owner"
+    rights = ", ".join(right_names(RIGHTS))
+    return fine(INVITE, f"{who} can invite it: {link} (scopes {' and '.join(SCOPES)}; {rights})")
+
+
+def _judged(where: str, rights: discord.Permissions, remedy: str) -> Finding | str:
+    """The place's name if every right is there."""
+    missing = discord.Permissions(RIGHTS.value & ~rights.value)
+    if not missing.value:
+        return where
+    return fault(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
+
+
+def _not_asked(code: str, error: MessengerError) -> Finding:
+    return fault(code, str(error), _NETWORK if error.retryable else "see the message")

@@ -1,0 +1,60 @@
+"""How much one person may ask in one conversation. A guard against loops: people do not write like this, bots do.
+
+Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
+such programs would answer each other for ever.
+"""
+
+import logging
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.adapters.ttl_cache import Recent
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+_MOST_WATCHED = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """More than `most` messages within `window`, and nothing is heard for `rest`."""
+
+    most: int
+    window: timedelta
+    rest: timedelta
+
+
+LIMITS = (
+    Limit(most=20, window=timedelta(minutes=1), rest=timedelta(minutes=1)),
+    Limit(most=120, window=timedelta(hours=1), rest=timedelta(hours=1)),
+)
+"""The first catches programs that answer at once, the second those that take their time."""
+
+
+class Pace:
+    """Counts what each key was heard saying. A key names an author and a conversation."""
+
+    def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
+        self._clock = clock
+        self._limits = limits
+        longest = max(max(limit.window, limit.rest) for limit in limits)
+        self._heard: Recent[Hashable, list[datetime]] = Recent(clock, size=_MOST_WATCHED, keep=longest)
+        self._resting: Recent[Hashable, datetime] = Recent(clock, size=_MOST_WATCHED, keep=longest)
+        self._longest = longest
+
+    def admits(self, key: Hashable) -> bool:
+        """Whether one more message of this key is heard; it is counted if so."""
+        now = self._clock()
+        until = self._resting.get(key)
+        if until is not None and now < until:
+            return False
+        heard = [at for at in self._heard.get(key) or () if now - at < self._longest]
+        for limit in self._limits:
+            if sum(now - at < limit.window for at in heard) >= limit.most:
+                self._resting.put(key, now + limit.rest)
+                log.warning("%s writes like a program: nothing of it is heard for %s", key, limit.rest)
+                return False
+        self._heard.put(key, [*heard, now])
+        return True

@@ -1,0 +1,304 @@
+"""What `goodbot doctor` finds out about Slack: with the bot's own tokens, changing nothing and hearing no event.
+
+No WebSocket is opened: while the bot runs, Slack would give some of its events to the doctor.
+"""
+
+import asyncio
+from datetime import timedelta
+from functools import wraps
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.clock_skew import clock_finding
+from bot.adapters.slack.connection import EVENTS_PATH
+from bot.adapters.slack.scopes import EVENTS, SCOPES
+from bot.adapters.slack.web import Json, Method, Sleep, Web, code_of, pause
+from bot.config import SlackSettings
+from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable
+from memory.ports import Clock
+
+TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND = (f"GB02{number}" for number in range(8))
+
+APPS = "api.slack.com/apps"
+_SIGNATURE_AGE = timedelta(minutes=5)
+"""Slack's signed requests are refused when they are older (docs.slack.dev, "Verifying requests from Slack")."""
+_MANIFEST_COMMAND = "/goodbot"
+_UNSIGNED, _NOT_ALLOWED = 401, 405
+_NETWORK = "check the network, the proxy (HTTPS_PROXY) and SLACK_API_URL, and run goodbot doctor again"
+_REMEDIES = {
+    "invalid_auth": f'copy the "Bot User OAuth Token" from {APPS}, page "OAuth & Permissions", into SLACK_BOT_TOKEN',
+    "account_inactive": f'install the app again on {APPS}, page "Install App", and set its new token',
+    "token_revoked": f'install the app again on {APPS}, page "Install App", and set its new token',
+    "token_expired": 'switch "token rotation" off on the page "OAuth & Permissions", and set the new token',
+}
+PASTE = f'paste config/slack-manifest.json on {APPS}, page "App Manifest", and install the app again'
+_APP_TOKEN = f'make an app-level token with the scope connections:write on {APPS}, page "Basic Information"'
+
+
+def token_findings(settings: SlackSettings) -> list[Finding]:
+    """Whether the tokens that the mode needs are there and of the right kind. Asks nobody."""
+    bot, app = settings.bot_token.get_secret_value(), settings.app_token.get_secret_value()
+    found = []
+    if serves_several(settings):
+        found += _oauth_findings(settings)
+    elif not bot:
+        where = f'copy it from {APPS}, page "OAuth & Permissions", into SLACK_BOT_TOKEN'
+        found.append(fault(TOKENS, "there is an app token or a signing secret for Slack, and no bot token", where))
+    elif not bot.startswith("xoxb-"):
+        kind = "a person's token" if bot.startswith("xoxp-") else "no bot token, which begins with xoxb-"
+        found.append(fault(TOKENS, f"SLACK_BOT_TOKEN is {kind}", _REMEDIES["invalid_auth"]))
+    if settings.mode == "socket" and not app.startswith("xapp-"):
+        what = "SLACK_APP_TOKEN is no app-level token, which begins with xapp-" if app else "SLACK_APP_TOKEN is not set"
+        found.append(fault(TOKENS, f"Socket Mode needs an app token: {what}", f"{_APP_TOKEN}, into SLACK_APP_TOKEN"))
+    if settings.mode == "http" and not settings.signing_secret.get_secret_value():
+        remedy = f'copy the "Signing Secret" from {APPS}, page "Basic Information", into SLACK_SIGNING_SECRET'
+        found.append(fault(TOKENS, "mode http needs a signing secret, and SLACK_SIGNING_SECRET is not set", remedy))
+    first = "client id and secret, token key" if serves_several(settings) else "bot token"
+    second = "app token" if settings.mode == "socket" else "signing secret"
+    return found or [fine(TOKENS, f"{first} and {second} for Slack are set")]
+
+
+def serves_several(settings: SlackSettings) -> bool:
+    """Whether workspaces install the app by themselves, instead of one whose token is set."""
+    return bool(settings.client_id) and not settings.bot_token.get_secret_value()
+
+
+def _oauth_findings(settings: SlackSettings) -> list[Finding]:
+    # These bring a database's library with them, which one token does not need.
+    from bot.adapters.slack.encryption import TokenCipher
+    from bot.adapters.slack.workspaces import check_oauth
+
+    try:
+        TokenCipher(settings.token_key)
+        check_oauth(settings)
+    except ConfigError as error:
+        remedy = f'client id and secret are on {APPS}, page "Basic Information"; see "Several workspaces" in the README'
+        return [fault(TOKENS, str(error), remedy)]
+    return []
+
+
+class SlackCheckup:
+    """One round of checks. `patience_s` is how long a single question waits for its answer."""
+
+    def __init__(
+        self, settings: SlackSettings, *, clock: Clock, patience_s: float = 10.0, sleep: Sleep = pause
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._patience_s = patience_s
+        self._headers: dict[str, str] = {}
+        self._web = Web(
+            token=settings.bot_token.get_secret_value(),
+            api_url=settings.api_url,
+            patience_s=patience_s,
+            sleep=sleep,
+            gone=lambda code: None,
+        )
+
+    async def findings(self) -> list[Finding]:
+        """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
+        found = token_findings(self._settings)
+        if not all(finding.ok for finding in found):
+            return found
+        await self._web.open()
+        try:
+            if serves_several(self._settings):
+                return [*found, *await self._of_several()]
+            try:
+                identity = await self._ask(self._web.client.auth_test, "the bot's token")
+            except MessengerError as error:
+                return [*found, _not_asked(ACCOUNT, error)]
+            found.append(fine(ACCOUNT, f"the bot is @{identity.get('user')} in {identity.get('team')}"))
+            date = self._headers.get("date", "")
+            said = self._headers.get("x-oauth-scopes", "")
+            found.append(_granted(said))
+            found.append(await (self._socket(identity) if self._settings.mode == "socket" else self._port(EVENTS_PATH)))
+            found.append(_subscribed(said))
+            found += await self._channels(str(identity.get("user")))
+        finally:
+            await self._web.close()
+        found.append(self._compared(date))
+        found.append(self._command())
+        return found
+
+    async def _of_several(self) -> list[Finding]:
+        """What can be known without the token of one workspace."""
+        from bot.adapters.slack.oauth import INSTALL_PATH
+
+        pages = await self._port(INSTALL_PATH)
+        socket = [await self._socket({})] if self._settings.mode == "socket" else []
+        address = self._settings.public_url or "the address that leads to this machine"
+        what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
+        return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command()]
+
+    async def _clock_of_several(self) -> Finding:
+        """Slack tells everybody the time, and refuses this question without a token."""
+        try:
+            await self._ask(self._web.client.auth_test, "the time")
+        except MessengerError as error:
+            refusal = error.__cause__
+            if not isinstance(refusal, SlackApiError):
+                return _not_asked(CLOCK, error)
+            self._headers = {name.lower(): value for name, value in refusal.response.headers.items()}
+        return self._compared(self._headers.get("date", ""))
+
+    def _compared(self, date: str) -> Finding:
+        limit = _SIGNATURE_AGE if self._settings.mode == "http" else None
+        return clock_finding(CLOCK, "Slack", date, self._clock(), limit=limit)
+
+    async def _ask(self, method: Method, about: str, **arguments: str) -> Json:
+        """The answer, with its headers kept. Raises `MessengerError` kinds."""
+
+        @wraps(method)
+        async def timed(**given: object) -> AsyncSlackResponse:
+            try:
+                async with asyncio.timeout(self._patience_s):
+                    answer = await method(**given)
+            except TimeoutError as exc:
+                raise TimeoutError(f"no answer within {self._patience_s:g} s") from exc
+            self._headers = {name.lower(): value for name, value in answer.headers.items()}
+            return answer
+
+        try:
+            return await self._web.once(timed, about, patience_s=self._patience_s, **arguments)
+        except ValueError as exc:
+            # aiohttp's word for an address or a token with characters that neither can have; it quotes no token.
+            raise MessengerUnavailable(f"{about}: Slack cannot be asked: {exc}") from exc
+
+    # How events come in ---------------------------------------------------------------------------------------------
+
+    async def _socket(self, identity: Json) -> Finding:
+        token = self._settings.app_token.get_secret_value()
+        try:
+            await self._ask(self._web.client.apps_connections_open, "Socket Mode", app_token=token)
+        except MessengerError as error:
+            if error.retryable:
+                return _not_asked(CONNECTION, error)
+            return fault(CONNECTION, str(error), f"{_APP_TOKEN}, and set SLACK_APP_TOKEN to it")
+        ours, theirs = await self._app_of(identity) if identity else "", _app_in(token)
+        if ours and theirs and ours != theirs:
+            what = f"SLACK_APP_TOKEN belongs to the app {theirs}, and SLACK_BOT_TOKEN to the app {ours}"
+            return fault(CONNECTION, what, "set both tokens of the same app")
+        return fine(CONNECTION, "the app token opens a socket")
+
+    async def _app_of(self, identity: Json) -> str:
+        """The id of the app that the bot belongs to; empty when Slack does not tell."""
+        try:
+            answer = await self._ask(self._web.client.bots_info, "the bot", bot=str(identity.get("bot_id") or ""))
+        except MessengerError:
+            return ""
+        return str((answer.get("bot") or {}).get("app_id") or "")
+
+    async def _port(self, path: str) -> Finding:
+        """Whether the address is free, or the bot itself listens there: it knows the path."""
+        host, port = self._settings.http_host, self._settings.http_port
+        where = f"{host}:{port}"
+        try:
+            server = await asyncio.start_server(lambda reader, writer: writer.close(), host, port)
+        except OSError as error:
+            if await self._bot_listens(f"{_reachable(host)}:{port}", path):
+                return fine(CONNECTION, f"the bot is running: it listens on {where}")
+            what = f"cannot listen on {where}: {error.strerror or error}"
+            return fault(CONNECTION, what, "set GOODBOT_SLACK_HTTP_PORT and GOODBOT_SLACK_HTTP_HOST to a free address")
+        server.close()
+        await server.wait_closed()
+        return fine(CONNECTION, f"{where} is free; a public address must lead to its {path}")
+
+    async def _bot_listens(self, where: str, path: str) -> bool:
+        """The bot refuses unsigned events, and knows its pages under another method. Asking changes nothing."""
+        method, expected = ("POST", _UNSIGNED) if path == EVENTS_PATH else ("OPTIONS", _NOT_ALLOWED)
+        timeout = aiohttp.ClientTimeout(total=self._patience_s)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout) as session,
+                session.request(method, f"http://{where}{path}") as answer,
+            ):
+                return answer.status == expected
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+            return False
+
+    # Where it is used -----------------------------------------------------------------------------------------------
+
+    async def _channels(self, bot: str) -> list[Finding]:
+        """The bot hears only in channels that it is a member of."""
+        named = self._settings.allowed_channels
+        if not named:
+            return [fine(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
+        results = [await self._channel(channel, bot) for channel in named]
+        faults = [result for result in results if isinstance(result, Finding)]
+        good = [result for result in results if isinstance(result, str)]
+        return [*([fine(CHANNELS, f"the bot is a member of {', '.join(good)}")] if good else []), *faults]
+
+    async def _channel(self, channel: str, bot: str) -> Finding | str:
+        """The channel's name, or what is wrong there."""
+        try:
+            answer = await self._ask(self._web.client.conversations_info, channel, channel=channel)
+        except ChannelNotFound:
+            what = f"{channel} in slack.allowed_channels is no channel, or a private one without the bot"
+            return fault(CHANNELS, what, f"compare the id, or type /invite @{bot} in the channel")
+        except MessengerError as error:
+            return _not_asked(CHANNELS, error)
+        found = answer.get("channel") or {}
+        name = f"#{found.get('name') or channel}"
+        if found.get("is_archived"):
+            return fault(CHANNELS, f"{name} ({channel}) is archived", "take it out of slack.allowed_channels")
+        if not found.get("is_member"):
+            return fault(CHANNELS, f"the bot is not a member of {name} ({channel})", f"type /invite @{bot} there")
+        return name
+
+    def _command(self) -> Finding:
+        """Slack has no call that lists an app's commands."""
+        command = self._settings.command
+        if command == _MANIFEST_COMMAND:
+            return fine(COMMAND, f"the slash command is {command}, as in the manifest")
+        what = f"the slash command is {command}, and {_MANIFEST_COMMAND} in the manifest; Slack does not tell its own"
+        return warning(COMMAND, what, f'name it {command} on {APPS}, page "Slash Commands", too')
+
+
+def _missing(said: str) -> list[str]:
+    """The scopes that are needed and not among those of Slack's header, which stands in each of its answers."""
+    granted = {scope.strip() for scope in said.split(",")}
+    return [scope for scope in SCOPES if scope not in granted]
+
+
+def _granted(said: str) -> Finding:
+    if not said.strip():
+        return warning(GRANTED, "Slack did not say which scopes the token has", "compare them with the manifest")
+    missing = [f"{scope} ({SCOPES[scope]})" for scope in _missing(said)]
+    if not missing:
+        return fine(GRANTED, f"all {len(SCOPES)} scopes are granted")
+    return fault(GRANTED, f"missing scopes: {', '.join(missing)}", PASTE)
+
+
+def _subscribed(said: str) -> Finding:
+    """Slack tells no app what it is subscribed to; only a missing scope proves that an event cannot come."""
+    missing = set(_missing(said)) if said.strip() else set()
+    silent = [event for event, scopes in EVENTS.items() if missing & set(scopes)]
+    if silent:
+        return fault(SUBSCRIBED, f"without their scopes these events do not come: {', '.join(silent)}", PASTE)
+    return fine(
+        SUBSCRIBED,
+        f"the scopes allow all {len(EVENTS)} events. Whether they are subscribed Slack does not tell: "
+        'the manifest does it; without it compare the page "Event Subscriptions"',
+    )
+
+
+def _reachable(host: str) -> str:
+    """A host as its own machine reaches it: the ones that stand for all addresses are none."""
+    return "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - a name compared, not bound
+
+
+def _app_in(token: str) -> str:
+    """The id of the app that an app-level token belongs to: xapp-1-A012ABCD-..."""
+    parts = token.split("-")
+    return parts[2] if len(parts) > 3 and parts[2].startswith("A") else ""
+
+
+def _not_asked(code: str, error: MessengerError) -> Finding:
+    refusal = code_of(error)
+    if refusal in _REMEDIES:
+        return fault(code, str(error), _REMEDIES[refusal])
+    return fault(code, str(error), _NETWORK if error.retryable else "see the message")

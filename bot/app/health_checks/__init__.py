@@ -1,0 +1,32 @@
+"""What `goodbot doctor` looks at. A finding's code stays the same.
+
+GB00x and GB01x are about this machine, GB02x about Slack, GB03x about Discord.
+"""
+
+import logging
+from collections.abc import Iterator
+
+from bot.adapters.check_result import Finding, fault
+from bot.app.health_checks import local, platforms, stored
+from bot.config import Settings
+
+log = logging.getLogger(__name__)
+
+__all__ = ["Finding", "findings", "wrong_settings"]
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """The outcome of every check, one after the other in order of code. Without tokens nobody is asked anything."""
+    for number, check in enumerate(local.CHECKS, start=1):
+        try:
+            yield check(settings)
+        except Exception as error:  # one check that fails must not keep the others from being told
+            log.error("the check GB%03d failed: %s", number, error, exc_info=error)
+            yield fault(f"GB{number:03}", f"could not look: {type(error).__name__}: {error}", "mend what else is wrong")
+    for look in (*stored.CHECKS, *platforms.CHECKS):
+        yield from look(settings)
+
+
+def wrong_settings(reason: str) -> Finding:
+    """What is found when the settings cannot be read, and nothing else can be looked at."""
+    return Finding(code="GB001", what=reason, ok=False, remedy="mend the settings named above")

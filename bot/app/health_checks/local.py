@@ -1,0 +1,150 @@
+"""The checks of what is on this machine: settings, database, memory, embedder, model, knowledge, log."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.app.build import make_embedder, make_model, open_memory
+from bot.app.crash_report import last_report
+from bot.app.log_file import LogFile
+from bot.config import Settings
+from bot.errors import BotError, ConfigError
+from memory.errors import MemoryFault
+from memory.model import Incoming
+from memory.ports import EpisodeFilter
+
+_MOST_NAMED = 5
+
+
+def _settings(settings: Settings) -> Finding:
+    return Finding(code="GB001", what=f"settings are valid; model {settings.model.name}", ok=True)
+
+
+def _database(settings: Settings) -> Finding:
+    try:
+        with open_memory(settings) as memory:
+            names = memory.audit.workspaces()
+    except MemoryFault as error:
+        return Finding(code="GB002", what=str(error), ok=False, remedy="see the message; DATABASE_URL names the file")
+    count = f"{len(names)} workspace{'' if len(names) == 1 else 's'}"
+    return Finding(code="GB002", what=f"database {settings.storage.place} opens and is up to date, {count}", ok=True)
+
+
+def _log_agrees(settings: Settings) -> Finding:
+    try:
+        with open_memory(settings) as memory:
+            found = memory.audit.check()
+    except MemoryFault as error:
+        return Finding(code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 or GB011 first")
+    if found:
+        what = f"{len(found)} stored values are not what the event log says"
+        return Finding(code="GB003", what=what, ok=False, remedy="run `goodbot rebuild`")
+    return Finding(code="GB003", what="everything stored is what the event log says", ok=True)
+
+
+def _embedder(settings: Settings) -> Finding:
+    try:
+        embedder = make_embedder(settings)
+        embedder.embed(["ready?"])
+    except MemoryFault as error:
+        return Finding(
+            code="GB004",
+            what=str(error),
+            ok=False,
+            remedy="reinstall goodbot, or set GOODBOT_EMBEDDER_NAME=hashing to go on without a model",
+        )
+    return Finding(code="GB004", what=f"embedder {embedder.name} works", ok=True)
+
+
+def _unfiled(settings: Settings) -> Finding:
+    """Validated episodes whose vectors are missing or of another embedder cannot be recalled."""
+    lost = 0
+    try:
+        name = make_embedder(settings).name
+        with open_memory(settings) as memory, memory.store.read() as tx:
+            for workspace in memory.audit.workspaces():
+                validated = [
+                    episode.id
+                    for episode in tx.episodes.search(workspace, EpisodeFilter(limit=None))
+                    if episode.verdict.is_validated
+                ]
+                vectors = tx.episodes.vectors(workspace, validated)
+                lost += sum(vectors.get(episode_id, ("", None))[0] != name for episode_id in validated)
+    except MemoryFault as error:
+        return Finding(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
+    if lost:
+        return Finding(
+            code="GB005",
+            what=f"{lost} lessons were embedded with another model and are not recalled",
+            ok=False,
+            remedy="go back to the embedder they were made with (GOODBOT_EMBEDDER_NAME)",
+        )
+    return Finding(code="GB005", what="every lesson can be recalled", ok=True)
+
+
+def _model(settings: Settings) -> Finding:
+    try:
+        make_model(settings, make_embedder(settings))
+    except ConfigError as error:
+        return Finding(code="GB006", what=str(error), ok=False, remedy="set GOODBOT_MODEL and its key")
+    except BotError as error:
+        return Finding(code="GB006", what=str(error), ok=False, remedy="see the message")
+    asked = "no request was sent" if settings.model.name != "offline" else "it is no language model"
+    return Finding(code="GB006", what=f"model {settings.model.name} is configured ({asked})", ok=True)
+
+
+def _knowledge(settings: Settings) -> Finding:
+    folder = settings.knowledge.folder
+    if not folder:
+        return Finding(code="GB007", what="no knowledge folder is set (optional)", ok=True)
+    if not Path(folder).is_dir():
+        return Finding(
+            code="GB007", what=f"{folder} is no folder", ok=False, remedy="set GOODBOT_KNOWLEDGE_FOLDER to one"
+        )
+    count = sum(path.suffix in (".md", ".txt") for path in Path(folder).rglob("*"))
+    return Finding(code="GB007", what=f"knowledge folder {folder} has {count} documents", ok=True)
+
+
+def _log_file(settings: Settings) -> Finding:
+    path = Path(settings.log.file)
+    try:
+        LogFile(path).close()
+    except OSError as error:
+        what = f"the log {path} cannot be written: {error.strerror}"
+        return Finding(code="GB008", what=what, ok=False, remedy="set GOODBOT_LOG_FILE to a file that can")
+    return Finding(code="GB008", what=f"log is written to {path}", ok=True)
+
+
+def _set_aside(settings: Settings) -> Finding:
+    """Names messages by where and when, never by what was said: they may be from a direct conversation."""
+    try:
+        with open_memory(settings) as memory:
+            aside = memory.recovering.set_aside()
+    except MemoryFault as error:
+        return fault("GB010", f"could not look: {error}", "mend GB002 first")
+    if not aside:
+        return fine("GB010", "no message had to be set aside")
+    named = "; ".join(map(_named, aside[:_MOST_NAMED]))
+    more = f"; and {len(aside) - _MOST_NAMED} older" if len(aside) > _MOST_NAMED else ""
+    count = f"{len(aside)} message{'' if len(aside) == 1 else 's'}"
+    report = last_report(Path(settings.storage.place))
+    cause = f"where it was is in {report}" if report.exists() else "a kill without a crash is often a lack of memory"
+    return warning(
+        "GB010",
+        f"{count} ended the process again and again and will not be tried any more: {named}{more}",
+        f"{cause}; install the newest Goodbot and have the question asked again",
+    )
+
+
+def _named(message: Incoming) -> str:
+    place = " ".join(filter(None, message.scope.conversation))
+    return (
+        f"{message.event_id} in {place}, {message.at:%Y-%m-%d %H:%M} UTC "
+        f"(crashes: {message.crashes}, kills: {message.kills})"
+    )
+
+
+CHECKS: tuple[Callable[[Settings], Finding], ...] = (
+    _settings, _database, _log_agrees, _embedder, _unfiled, _model, _knowledge, _log_file,
+    _set_aside,
+)  # fmt: skip

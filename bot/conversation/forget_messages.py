@@ -1,0 +1,57 @@
+"""What the bot says about forgetting: what goes, what stays with others, and what these are asked for then."""
+
+from collections.abc import Sequence
+
+from bot.conversation.counts import count, counts
+from memory.model import Episode
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Erased, Holdings
+
+
+def forget_question(held: Holdings, command: str) -> str:
+    """The one question before everything of a person is erased."""
+    kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
+    return f"This erases {held_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
+
+
+def held_counts(held: Holdings) -> str:
+    """What is kept of a person, without what there is none of."""
+    return _erasable(len(held.messages), len(held.episodes), len(held.reactions), len(held.derived))
+
+
+def kept_lessons(number: int) -> str:
+    """What an erasure leaves to those who wrote it."""
+    which = "1 lesson that somebody else wrote stays" if number == 1 else f"{number} lessons that others wrote stay"
+    return f"{which} theirs, without the question."
+
+
+def forgotten(erased: Erased) -> str:
+    """What was erased."""
+    kept = f" {kept_lessons(erased.kept)}" if erased.kept else ""
+    return f"Erased: {_erasable(erased.messages, erased.episodes, erased.reactions, erased.derived)}.{kept}"
+
+
+def _erasable(messages: int, episodes: int, votes: int, derived: int) -> str:
+    own = counts((messages, "message"), (episodes, "episode"), (votes, "vote"))
+    rest = f"{count(derived, 'episode')} of others with the same words" if derived else ""
+    return ", and ".join(each for each in (own, rest) if each) or "the words of a question"
+
+
+def need_questions(number: int, command: str) -> str:
+    """To the author of lessons whose question was somebody's who is forgotten."""
+    which = "One of your lessons needs" if number == 1 else f"{number} of your lessons need"
+    return (
+        f"{which} a new question: whoever had asked the old one is forgotten, and so are their words. I use your "
+        f"answer again when you have told me, in your own words, what it answers: `{command}`"
+    )
+
+
+def to_restate(lessons: Sequence[Episode], elsewhere: int, command: str) -> str:
+    """The list behind `restate`; `elsewhere` of them may not be shown here."""
+    rest = f"{count(elsewhere, 'lesson')} of yours from elsewhere can only be shown where you taught them."
+    if not lessons:
+        return rest if elsewhere else "None of your lessons needs a new question."
+    lines = [f"- “{shown_line(each.output, 100)}” (`{each.id[-8:]}`)" for each in lessons]
+    listed = ["Your answers that need a question in your own words:", "", *lines]
+    told = [*listed, "", f"To give one its question: `{command}`", *(["", rest] if elsewhere else [])]
+    return "\n".join(told)

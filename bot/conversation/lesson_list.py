@@ -1,0 +1,39 @@
+"""`memory`: what the bot believes here, page by page."""
+
+from bot.conversation import messages
+from bot.conversation.executor import OffLoop
+from bot.conversation.lessons import Lessons, may_shelve
+from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
+from bot.model import Choice, PersonCommand
+
+
+class Beliefs:
+    """Pages through the lessons that count for a person in the place where they ask."""
+
+    def __init__(self, lessons: Lessons, off_loop: OffLoop) -> None:
+        self._lessons = lessons
+        self._off_loop = off_loop
+
+    async def show(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
+        """`memory [page N]`."""
+        return await self.page(command, page_number(command.argument))
+
+    async def page(self, command: PersonCommand, number: int) -> CommandReply:
+        """One page, with a choice to archive for each lesson the person may archive."""
+        return await self._off_loop(self._page, command, number)
+
+    def _page(self, command: PersonCommand, number: int) -> CommandReply:
+        reader = command.scope
+        page = page_of(self._lessons.believed(reader), number)
+        seen = self._lessons.as_seen_by(reader, [belief.episode for belief in page.items])
+        lines = [
+            messages.belief_line(episode, belief.lesson, belief.audience, reader)
+            for belief, episode in zip(page.items, seen, strict=True)
+        ]
+        choices = [
+            Choice(label=f"Archive {place}", command="archive", argument=f"{short(episode.id)} page {page.number}")
+            for place, episode in enumerate(seen, start=page.first)
+            if may_shelve(reader.person, command.role, episode)
+        ]
+        text = messages.beliefs(page.numbered(lines), reader.place, page.place)
+        return CommandReply(text=text, choices=(*choices, *page.turns("memory")), people=authors(seen))

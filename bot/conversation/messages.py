@@ -1,0 +1,398 @@
+"""What the bot says about itself, in one place. Answers come from the agent, everything else from here."""
+
+from collections.abc import Callable, Sequence
+
+from bot.conversation.counts import count, counts
+from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
+from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
+from memory.rules.audience import visibility_of
+from memory.rules.quarantine import Flag
+from memory.rules.retrieval.prompt import percent, shown_line
+from memory.services import Corrected, Purge, UsedLesson
+
+Spell = Callable[[str], str]
+"""How a person types a command on the platform at hand."""
+
+
+_COMMANDS = {
+    "why": "which lessons and steps an answer came from",
+    "memory": "what I believe here, and taking your lessons out of use",
+    "ratings": "your 👍 and 👎, and taking one back",
+    "undo": "take back the last thing you taught me",
+    "restate": "your lessons that need a new question, and giving them one",
+    "export": "your data as a file",
+    "forget": "erase your data",
+    "privacy": "what I keep and who sees it",
+    "stop": "stop what I am working on",
+}
+_TEACHERS_COMMANDS = {
+    "review": "lessons that wait for a teacher",
+    "promote": "give a lesson, by its id, to the channel or the workspace",
+    "release": "let a lesson, by its id, be used that I hold back",
+    "purge": "take back everything one person taught, after showing how much it is",
+}
+
+
+def help_text(spell: Spell, role: Role) -> str:
+    """What the bot is for and which commands somebody in this role may use."""
+    lines = [
+        "Ask me anything. When an answer is right, react 👍; when it is wrong, react 👎 and tell me what would have "
+        f"been right: `{spell('correct')} ...`. I use what people taught me the next time somebody asks something "
+        "like it.",
+        "",
+        *(f"- `{spell(name)}` - {what}" for name, what in _COMMANDS.items()),
+    ]
+    if role.may_promote:
+        lines += ["", "For teachers:", ""]
+        lines += [f"- `{spell(name)}` - {what}" for name, what in _TEACHERS_COMMANDS.items()]
+    return "\n".join(lines)
+
+
+def privacy_text(spell: Spell) -> str:
+    """What is kept, who sees it, and what a person can do about it."""
+    return (
+        "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections.\n\n"
+        "**Who sees it.** A lesson counts for you alone until a teacher, or several other people, approve it for the "
+        "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
+        "channels. What comes from a direct message or a private channel never leaves it.\n\n"
+        "**What I never do.** I train no model on it and show nobody else's memory to you.\n\n"
+        f"**Your rights.** `{spell('memory')}` shows it, `{spell('ratings')}` your votes, `{spell('undo')}` takes back "
+        "what you taught, "
+        f"`{spell('export')}` gives you a copy, `{spell('forget')}` erases it. What others taught me about your "
+        "questions stays theirs, without the questions."
+    )
+
+
+def ask_correction(spell: Spell) -> str:
+    """After a 👎: one question, never required."""
+    return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
+
+
+def how_to_correct(spell: Spell) -> str:
+    """To whoever may have meant a correction and wrote what is a question to the agent."""
+    return (
+        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
+        "send it once more."
+    )
+
+
+DIRECT_PLACE = "DM"
+"""What messengers call the place of a direct conversation."""
+NOTHING_TO_UNDO = "There is nothing of yours to take back."
+NO_SUCH_ANSWER = "I do not know that answer any more, or it is not one of mine."
+NO_ANSWER_YET = "There is no answer here yet."
+NOT_YOURS = "That answer is not yours to see."
+STOPPED = "Stopped."
+NOTHING_RUNNING = "I am not working on anything here."
+NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
+_ELSEWHERE = "an answer in another conversation"
+_KEPT_APART = {"discord": "Each server is kept apart, and so are our direct messages: say it in each of them."}
+NO_DATA = "I keep nothing about you here."
+NO_SUCH_LESSON = "I have no such lesson here."
+NO_SUCH_RATING = "There is no such rating of yours."
+NOT_YOURS_TO_ARCHIVE = "Only whoever taught that, or a teacher, can do this. React 👎 to an answer that is wrong."
+SET_ASIDE = (
+    "I had to stop again and again while working on this message, so I will not try it any more. Ask in other words or "
+    "in smaller parts, and I will try that."
+)
+TEACHERS_ONLY = "That is for teachers. Ask one of yours; 👍, 👎 and corrections are for everybody."
+
+
+def unknown_command(spell: Spell) -> str:
+    """A hint for a word that is no command."""
+    return f"I do not know that command. `{spell('help')}` lists those I know."
+
+
+_SORRY = "Sorry, I could not work on that just now"
+
+
+def apology(short_id: str, error: Exception | None = None) -> str:
+    """The friendly text for what could not be done, with what to do; the log has the rest under the same id."""
+    match error:
+        case StoreFull():
+            why = "the disk that my memory is on is full. Whoever runs me has to free some space; then send it again."
+        case StoreReadOnly():
+            why = "my memory cannot be written. Whoever runs me has to allow it; then send it again."
+        case NotADatabase() | SchemaMismatch():
+            why = "my memory cannot be read. Whoever runs me learns from `goodbot doctor` what to mend."
+        case _:
+            later = "Please try again in a moment. (If it stays that way, tell an administrator this id:"
+            return f"{_SORRY}. {later} {short_id})"
+    return f"{_SORRY}: {why} (Tell an administrator this id: {short_id})"
+
+
+def may_not_post(place: str) -> str:
+    """To an asker whose answer the platform does not take where they asked."""
+    where = {"": "there", DIRECT_PLACE: "there"}.get(place, f"in {place}")
+    return (
+        f"I have an answer for you, but I may not write {where}. Ask whoever manages it to let me, then ask me again."
+    )
+
+
+def kept_back(place: str) -> str:
+    """To an asker whose channel is read by others now than when they asked."""
+    where = {"": "this channel", DIRECT_PLACE: "this channel"}.get(place, place)
+    return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
+
+
+def lesson_line(used: UsedLesson) -> str:
+    """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
+    episode = used.episode
+    about = shown_line(episode.goal, 60)
+    whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
+    return f"“{about}” ({percent(used.relevance)}% match, {whose})"
+
+
+def corrected(outcome: Corrected, spell: Spell) -> str:
+    """Thanks for a correction, and for whom it counts now."""
+    if outcome.lesson.quarantine:
+        return held_back(outcome.lesson)
+    if outcome.is_live_for_others:
+        where = outcome.lesson.place or "this channel"
+        return f"Saved as a lesson for everybody in {where}. `{spell('undo')}` takes it back."
+    if not outcome.lesson.verdicts.personal.is_validated:
+        return "Thank you. It counts when a teacher approves it, for I take no lessons from guests."
+    return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+
+
+def taught(lesson: Episode, spell: Spell) -> str:
+    """Thanks for a lesson, and for whom it counts now."""
+    if lesson.quarantine:
+        return held_back(lesson)
+    if lesson.verdicts.workspace.is_validated:
+        return f"Saved as a lesson for the whole workspace. `{spell('undo')}` takes it back."
+    if lesson.verdicts.channel.is_validated:
+        return f"Saved as a lesson for everybody in {lesson.place or 'this channel'}. `{spell('undo')}` takes it back."
+    return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+
+
+_HELD = {
+    "injection": "it reads like instructions to me rather than an answer",
+    "delimiter": "it looks like a part of my own instructions",
+    "secret": "there was a password, token or key in it, which I took out",
+    "length": "it is very long",
+    "needs_question": "its question went with whoever had asked it, and its author has not given it another one",
+    "restated": "its question is another one than people voted on",
+}
+
+
+def held_back(lesson: Episode) -> str:
+    """A lesson that waits for a teacher, and why."""
+    return f"Saved, but I will not use it before a teacher has looked at it: {_why_held(lesson)}."
+
+
+def _why_held(lesson: Episode) -> str:
+    return " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
+
+
+TOO_MANY_VOTES = (
+    "That is a lot of votes in a short time. I keep all of them; until it calms down, further ones count for you alone."
+)
+
+
+def undone(what: str, episode: Episode | None) -> str:
+    """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
+    goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
+    if what == "correction":
+        return f"Forgotten: your correction for {goal or _ELSEWHERE}."
+    reaction = what.partition(":")[2] or "vote"
+    return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else _ELSEWHERE}."
+
+
+def beliefs(lines: Sequence[str], place: str, page: str) -> str:
+    """The list behind `memory`."""
+    where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
+    if not lines:
+        return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
+    return _listed(f"What I have learned that counts for you {where}", lines, page)
+
+
+def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
+    """One lesson: repeat or avoid, what was asked and said, whose it is, whom it counts for, its id."""
+    sign = "👍 repeat" if lesson is Lesson.REPEAT else "👎 avoid"
+    for_whom = {
+        Audience.PERSONAL: "for you",
+        Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
+        Audience.WORKSPACE: "for everybody",
+    }[audience]
+    return f"{sign} {_said(episode)} - taught by {_whom(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+
+
+def review(lines: Sequence[str], total: int, page: str) -> str:
+    """The list behind `review`."""
+    if not lines:
+        return "Nothing waits for a teacher here."
+    verb = "waits" if total == 1 else "wait"
+    return _listed(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+
+
+def review_line(episode: Episode, reader: Scope) -> str:
+    """One lesson that waits: the same, and where it comes from."""
+    where = shown_line(episode.place, 40) or "a channel"
+    if episode.quarantine:
+        held = f"⚠️ held back, for {_why_held(episode)}: {_said(episode)}"
+        use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
+        return f"{held} - by {_whom(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
+    verdict = episode.verdict
+    sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
+    now = "for nobody" if verdict is Verdict.PENDING else "for its author"
+    if episode.verdicts.channel.is_validated:
+        now = "for the channel"
+    return f"{sign} {_said(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+
+
+def _said(episode: Episode) -> str:
+    answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
+    instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
+    asked = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
+    return f"{asked}{answer}{instead}"
+
+
+def _whom(episode: Episode, reader: Scope) -> str:
+    return "you" if episode.author == reader.person else shown_line(episode.author, 30)
+
+
+def _listed(title: str, lines: Sequence[str], page: str) -> str:
+    return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
+
+
+def _then(text: str, rest: str) -> str:
+    return f"{text}\n\n{rest}" if rest else text
+
+
+def which_lesson(command: str, list_command: str) -> str:
+    """A command that needs a lesson's id, without one."""
+    return f"Which lesson? `{command} ID`, with an id that `{list_command}` shows."
+
+
+def shelved(episode: Episode, rest: str) -> str:
+    """A lesson was archived or restored."""
+    done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
+    return _then(f"{done}: “{shown_line(episode.goal or episode.output, 80)}”.", rest)
+
+
+def restated(episode: Episode) -> str:
+    """A lesson has a question again."""
+    if set(episode.quarantine) == {Flag.RESTATED}:
+        return (
+            f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others said what "
+            "they think of it about another question, so they get it when a teacher has looked at it."
+        )
+    if episode.quarantine:
+        return held_back(episode)
+    return f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {_reach(episode)} now."
+
+
+def release_first(episode: Episode, command: str) -> str:
+    """A lesson that is held back reaches nobody, however far it is promoted."""
+    if not episode.goal:
+        return f"I hold that lesson back: {_why_held(episode)}."
+    return f"I hold “{shown_line(episode.goal, 80)}” back, for {_why_held(episode)}. First: `{command}`"
+
+
+def released(episode: Episode, rest: str) -> str:
+    """A lesson that was held back is in use."""
+    return _then(f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {_reach(episode)} now.", rest)
+
+
+def promoted(episode: Episode, rest: str) -> str:
+    """Whom a lesson counts for after a promotion."""
+    return _then(f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now.", rest)
+
+
+def _reach(episode: Episode) -> str:
+    if episode.verdicts.workspace.is_validated and visibility_of(episode) is Visibility.PUBLIC:
+        return "everybody in the workspace"
+    if episode.verdicts.channel.is_validated:
+        return f"everybody in {shown_line(episode.place, 40) or 'its channel'}"
+    if not episode.verdicts.personal.is_validated:
+        return "nobody"
+    return "its author alone" if visibility_of(episode) is not Visibility.DIRECT else "one person"
+
+
+def ratings(lines: Sequence[str], page: str) -> str:
+    """The list behind `ratings`."""
+    if not lines:
+        return "You have not rated any answer. React 👍 or 👎 to one."
+    return _listed("Your ratings, newest first", lines, page)
+
+
+def rating_line(episode: Episode | None, value: int) -> str:
+    """One vote; without the words where they may not be repeated."""
+    return f"{_thumb(value)} {_rated(episode)}"
+
+
+def _rated(episode: Episode | None) -> str:
+    if episode is None:
+        return _ELSEWHERE
+    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
+
+
+def _thumb(value: int) -> str:
+    return "👍" if value > 0 else "👎"
+
+
+def which_rating(command: str, list_command: str) -> str:
+    """`unrate` without an id."""
+    return f"Which rating? `{command} ID`, with an id that `{list_command}` shows."
+
+
+def unrated(episode: Episode | None, value: int, rest: str) -> str:
+    """A vote was taken back."""
+    return _then(f"Taken back: your {_thumb(value)} on {_rated(episode)}.", rest)
+
+
+def whom_to_purge(command: str) -> str:
+    """`purge` without a person."""
+    return f"Whose lessons? `{command} PERSON` shows first how much it is."
+
+
+def nothing_to_purge(person: str) -> str:
+    """Nothing stands that this person taught."""
+    return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
+
+
+def purge_question(planned: Purge, command: str) -> str:
+    """The one question before everything that a person taught is withdrawn."""
+    return (
+        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {purge_counts(planned)}. It all stays "
+        f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
+    )
+
+
+def purged(done: Purge) -> str:
+    """What was withdrawn."""
+    return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
+
+
+def purge_counts(purge: Purge) -> str:
+    """What a purge takes back, without what there is none of."""
+    taken = counts(
+        (purge.votes, "vote"),
+        (purge.lessons, "lesson"),
+        (purge.corrections, "correction"),
+        (purge.promotions, "promotion"),
+        (purge.shelved, "archived or restored lesson"),
+        (purge.released, "released lesson"),
+        (purge.grades, "grade"),
+        (purge.values, "topic value"),
+        (purge.topics, "topic"),
+    )
+    rest = f"; and {count(purge.unlearned, 'other lesson')} that rested on it back to pending"
+    return f"{taken}{rest if purge.unlearned else ''}"
+
+
+def elsewhere(scope: Scope) -> str:
+    """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
+    apart = _KEPT_APART.get(scope.platform, "")
+    return f"\n{apart}" if apart else ""
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """A verdict as people say it."""
+    return {
+        Verdict.PENDING: "nobody has decided",
+        Verdict.SUCCESS: "approved",
+        Verdict.FAILURE: "rejected",
+        Verdict.DISPUTED: "disputed",
+    }[verdict]

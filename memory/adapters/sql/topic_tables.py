@@ -1,0 +1,192 @@
+"""The tables of the world of topics."""
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+)
+from sqlalchemy.types import TypeDecorator
+
+from memory.adapters.row_validation import exact, to_json
+from memory.adapters.sql.columns import metadata, short
+from memory.adapters.sql.types import JsonObject, Moment, Word
+from memory.model import Visibility
+from memory.model.topic import FieldType, TopicEventKind
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+
+class JsonValue(TypeDecorator[object]):
+    """Any JSON value as JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object | None, dialect: Dialect) -> str:
+        return to_json(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:
+        loaded: object = None if value is None else json.loads(value)
+        return loaded
+
+
+class ExactVector(TypeDecorator["Vector"]):
+    """A vector as little-endian float64: topics are few, and their similarities are shown to the last digit."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: "Vector | None", dialect: Dialect) -> bytes | None:
+        return None if value is None else exact(value)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> "Vector | None":
+        return None if value is None else np.frombuffer(value, "<f8")
+
+
+def _maybe(name: str) -> Column[str | None]:
+    return Column(name, Text, nullable=True)
+
+
+def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
+    return [
+        ForeignKeyConstraint(
+            ["workspace", column],
+            ["topics.workspace", "topics.id"],
+            name=f"fk_{table}_{column}_topics",
+            ondelete="CASCADE",
+        )
+        for column in columns
+    ]
+
+
+topics = Table(
+    "topics",
+    metadata,
+    short("workspace"),
+    short("id"),
+    short("partition"),
+    short("person"),
+    Column("seq", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("first_salience", Float(53), nullable=False),
+    Column("failed_salience", Float(53), nullable=False),
+    Column("salience", Float(53), nullable=False),
+    Column("salience_at", Moment, nullable=False),
+    Column("archived_at", Moment, nullable=True),
+    short("merged_into"),
+    short("alias"),
+    _maybe("topic_kind"),
+    _maybe("title"),
+    _maybe("summary"),
+    PrimaryKeyConstraint("workspace", "id"),
+    Index(None, "workspace", "partition", "seq"),
+    Index(None, "workspace", "partition", "title"),
+    Index(None, "workspace", "merged_into"),
+    Index(None, "workspace", "person"),
+)
+
+topic_places = Table(
+    "topic_places",
+    metadata,
+    short("workspace"),
+    short("topic_id"),
+    short("channel"),
+    Column("visibility", Word(Visibility), nullable=False),
+    PrimaryKeyConstraint("workspace", "topic_id"),
+    *_of_topic("topic_places", "topic_id"),
+    sqlite_with_rowid=False,
+)
+
+topic_vectors = Table(
+    "topic_vectors",
+    metadata,
+    short("workspace"),
+    short("topic_id"),
+    short("model"),
+    Column("vector", ExactVector, nullable=False),
+    PrimaryKeyConstraint("workspace", "topic_id"),
+    *_of_topic("topic_vectors", "topic_id"),
+    sqlite_with_rowid=False,
+)
+
+topic_fields = Table(
+    "topic_fields",
+    metadata,
+    short("workspace"),
+    short("topic_id"),
+    short("name"),
+    short("person"),
+    Column("field_type", Word(FieldType), nullable=False),
+    Column("ref_topic_id", String, nullable=True),
+    PrimaryKeyConstraint("workspace", "topic_id", "name"),
+    *_of_topic("topic_fields", "topic_id"),
+    sqlite_with_rowid=False,
+)
+
+# Values are only ever added: there is no update of this table anywhere.
+topic_revisions = Table(
+    "topic_revisions",
+    metadata,
+    short("workspace"),
+    short("id"),
+    short("topic_id"),
+    short("name"),
+    Column("seq", BigInteger, nullable=False),
+    short("person"),
+    Column("valid_from", Moment, nullable=False),
+    Column("value", JsonValue, nullable=False),
+    _maybe("provenance"),
+    _maybe("why_changed"),
+    _maybe("impact_expected"),
+    PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
+    ForeignKeyConstraint(
+        ["workspace", "topic_id", "name"],
+        ["topic_fields.workspace", "topic_fields.topic_id", "topic_fields.name"],
+        ondelete="CASCADE",
+    ),
+    Index(None, "workspace", "person"),
+)
+
+topic_links = Table(
+    "topic_links",
+    metadata,
+    short("workspace"),
+    short("from_id"),
+    short("to_id"),
+    short("kind"),
+    short("person"),
+    Column("at", Moment, nullable=False),
+    PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
+    *_of_topic("topic_links", "from_id", "to_id"),
+    Index(None, "workspace", "to_id"),
+    sqlite_with_rowid=False,
+)
+
+topic_events = Table(
+    "topic_events",
+    metadata,
+    short("workspace"),
+    Column("seq", BigInteger, nullable=False),
+    short("topic_id"),
+    Column("kind", Word(TopicEventKind), nullable=False),
+    short("actor"),
+    Column("at", Moment, nullable=False),
+    Column("detail", JsonObject, nullable=False),
+    PrimaryKeyConstraint("workspace", "seq"),
+    *_of_topic("topic_events", "topic_id"),
+    Index(None, "workspace", "topic_id", "seq"),
+    Index(None, "workspace", "actor"),
+)

@@ -1,0 +1,190 @@
+"""Memories in the formats people take away: json (whole), csv (for a spreadsheet), prompt (the seed's lesson text)."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any, Literal
+
+from memory.errors import InvalidInput
+from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry, Outcome, Verdict
+from memory.model.validation import shown
+from memory.rules.retrieval.adapter import ScoredMemory
+from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
+from memory.services.forget import Holdings
+
+Format = Literal["json", "csv", "prompt"]
+Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]
+"""A memory, alone or as it was retrieved (then the prompt shows its score)."""
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+_CSV_COLUMNS = (
+    "id", "run_id", "parent_id", "node_path", "step_number", "rep", "workspace", "channel", "person", "origin",
+    "author", "goal", "action", "action_target", "output", "termination", "verdict", "status", "outcome_reason",
+    "correction", "task_incomplete", "strength", "model", "created_at", "graded_at", "archived_at",
+)  # fmt: skip
+_ENTRY_COLUMNS = (
+    "id", "session_id", "run_id", "rep", "step_num", "step_id", "url", "action", "action_element_text",
+    "internal_state", "think", "outcome", "graded_by", "outcome_reason", "correction", "task_incomplete", "env_pre",
+    "env_post", "created_at", "graded_at",
+)  # fmt: skip
+_ELEMENTS = ("env_pre", "env_post")
+
+
+def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
+    """Memories in one of three formats (seed 001, "Export Formats").
+
+    `json` holds every field and can be imported again; `csv` is safe to open in a spreadsheet; `prompt` is the seed's
+    REPEAT / AVOID text and leaves out what nobody has decided; without such memories it is empty. What was retrieved
+    (`Exemplar`, `ScoredMemory`) carries its score into that text. Raises `InvalidInput` for another format, and for
+    episodes and entries in one spreadsheet.
+    """
+    match format:
+        case "json":
+            return json.dumps([plain(_bare(memory)) for memory in memories], ensure_ascii=False, indent=2)
+        case "csv":
+            return _csv([_bare(memory) for memory in memories])
+        case "prompt":
+            return _prompt(memories)
+        case _:
+            raise InvalidInput(f"cannot export as {shown(format)}; use json, csv or prompt")
+
+
+def export_person(held: Holdings, person: str) -> dict[str, object]:
+    """Everything stored about one person, as JSON values."""
+    return {
+        "person": person,
+        "messages": [plain(message) for message in held.messages],
+        "episodes": [plain(episode) for episode in held.episodes],
+        "reactions": [plain(reaction) for reaction in held.reactions],
+        "topics": [plain(topic) for topic in held.topics],
+        "values": [plain(value) for value in held.values],
+        "steps": [plain(step) for step in held.steps],
+        "grades": [plain(grade) for grade in held.grades],
+        "kept_for_a_while": [plain(entry) for entry in held.short],
+        "answers_to_others_that_repeat_your_words": len(held.derived),
+    }
+
+
+def plain(value: object) -> object:
+    """A dataclass as JSON values: times in ISO 8601, enums by value, tuples as lists."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case StrEnum():
+            return value.value
+        case str():
+            return value
+        case datetime():
+            return value.isoformat()
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return {name: plain(getattr(value, name)) for name in _names(type(value))}
+        case _:
+            return str(value)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _bare(memory: Exportable) -> Episode | MemoryEntry:
+    """The memory without what retrieval says of it. Raises `InvalidInput` for anything else."""
+    bare: object = memory
+    if isinstance(memory, Exemplar):
+        bare = memory.episode
+    elif isinstance(memory, ScoredMemory):
+        bare = memory.memory
+    if not isinstance(bare, Episode | MemoryEntry):
+        raise InvalidInput(f"cannot export a {type(bare).__name__}; give episodes or memory entries")
+    return bare
+
+
+def _csv(memories: Sequence[Episode | MemoryEntry]) -> str:
+    kinds = {type(memory) for memory in memories}
+    if len(kinds) > 1:
+        raise InvalidInput("episodes and memory entries have different columns; export one kind at a time")
+    columns = _ENTRY_COLUMNS if kinds == {MemoryEntry} else _CSV_COLUMNS
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(columns)
+    for memory in memories:
+        writer.writerow([_cell(_value(memory, name)) for name in columns])
+    return out.getvalue()
+
+
+def _value(memory: Episode | MemoryEntry, name: str) -> object:
+    if isinstance(memory, MemoryEntry) and name == "url":
+        return memory.env_pre.url
+    if isinstance(memory, MemoryEntry) and name in _ELEMENTS:
+        return " | ".join(getattr(memory, name).elements)
+    return plain(getattr(memory, name))
+
+
+def _cell(value: object) -> str:
+    """A text that no spreadsheet takes for a formula: a leading sign gets an apostrophe before it."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _prompt(memories: Iterable[Exportable]) -> str:
+    blocks: list[str] = []
+    for memory in memories:
+        bare = _bare(memory)
+        score = _score(memory)
+        number = len(blocks) + 1
+        if isinstance(bare, MemoryEntry):
+            block = _entry_lines(number, bare, score)
+        else:
+            verdict = memory.verdict if isinstance(memory, Exemplar | ScoredMemory) else bare.verdict
+            block = _episode_lines(number, bare, verdict, score)
+        blocks.extend([block] if block else [])
+    return "\n".join([HEADER, *blocks]) if blocks else ""
+
+
+def _score(memory: Exportable) -> float | None:
+    if isinstance(memory, Exemplar):
+        return memory.relevance
+    return memory.score if isinstance(memory, ScoredMemory) else None
+
+
+def _episode_lines(number: int, episode: Episode, verdict: Verdict, score: float | None) -> str:
+    if not verdict.is_validated or episode.quarantine:
+        return ""
+    return lesson_lines(
+        number,
+        Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID,
+        place=episode.place,
+        score=score,
+        action=episode.action or "answer",
+        target=episode.action_target or episode.goal,
+        reason=episode.outcome_reason,
+        correction=episode.correction,
+        task_incomplete=episode.task_incomplete,
+    )
+
+
+def _entry_lines(number: int, entry: MemoryEntry, score: float | None) -> str:
+    if entry.outcome is Outcome.PENDING or entry.quarantine:
+        return ""
+    call = entry.call
+    return lesson_lines(
+        number,
+        Lesson.REPEAT if entry.outcome is Outcome.SUCCESS else Lesson.AVOID,
+        place=entry.env_pre.place,
+        score=score,
+        action=call.type,
+        target=entry.action_element_text or call.target,
+        reason=entry.outcome_reason,
+        correction=entry.correction,
+        task_incomplete=entry.task_incomplete,
+        extra=[BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else [],
+    )

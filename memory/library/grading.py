@@ -1,0 +1,196 @@
+"""Who says whether steps were right: the `Grader` port, what it is asked and answers, and the one that was set.
+
+Requests and results have the seed's fields (001, grading page). `set_grader` puts a grader in; without one there are
+no grades and so no lessons: `get_grader` raises, `has_grader` asks. People's reactions are the first grader
+(`memory.library.lifecycle.ReactionGrader`). A grader that does not say whose judgement it gives is taken for a model,
+whose grades are weaker: they count as nobody's vote and are seen by the asker alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Literal, Protocol, TypeVar
+
+from memory.errors import GraderMissing, InvalidInput
+from memory.model import GradeSource
+from memory.model.validation import flag, integer, mapping, number, shown, text
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepGrade:
+    """A grader's judgement of one step, named by its id, else by its number.
+
+    Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
+    """
+
+    step_id: str = ""
+    step_number: int | None = None
+    action: str = ""
+    is_correct: bool
+    explanation: str = ""
+    correction: str = ""
+    """What should have been done instead."""
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("step_id", "action", "explanation", "correction"):
+            text(getattr(self, name), name)
+        if self.step_number is not None:
+            integer(self.step_number, "step_number")
+        flag(self.is_correct, "is_correct")
+        number(self.confidence, "confidence", high=1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingResult:
+    """A grader's judgement of a run. It may leave out steps, and the task.
+
+    Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
+    """
+
+    task_completed: bool | None = None
+    """None: the grader does not say."""
+    completion_confidence: float = 1.0
+    overall_explanation: str = ""
+    step_grades: Sequence[StepGrade] = ()
+
+    def __post_init__(self) -> None:
+        if self.task_completed is not None:
+            flag(self.task_completed, "task_completed")
+        number(self.completion_confidence, "completion_confidence", high=1.0)
+        text(self.overall_explanation, "overall_explanation")
+        object.__setattr__(self, "step_grades", _step_grades(self.step_grades))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepToGrade:
+    """One step as the grader sees it."""
+
+    step_id: str
+    step_num: int
+    action: str
+    semantic_action: str
+    """The action in words: `click: 'Priority dropdown'`."""
+    url: str = ""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    click_seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedAction:
+    """A step of a known good run."""
+
+    step_num: int
+    raw: str
+    semantic_action: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifier:
+    """A check of the state the run should leave behind."""
+
+    type: Literal["screenshot", "jmespath"]
+    description: str = ""
+    expected_state: str = ""
+    query: str = ""
+    expected_value: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingRequest:
+    """What a grader is asked."""
+
+    session_id: str
+    run_id: str
+    task_description: str = ""
+    steps: Sequence[StepToGrade] = ()
+    expected_actions: Sequence[ExpectedAction] = ()
+    verifiers: Sequence[Verifier] = ()
+    host: str = ""
+
+
+class Grader(Protocol):
+    """Judges runs. May have a `source` (`GradeSource`) and a `name`; without a source it counts as a model."""
+
+    def grade(self, request: GradingRequest) -> GradingResult | None:
+        """The judgement, or None where there is nothing to say."""
+        ...
+
+
+_SPELLING = {
+    "stepId": "step_id", "stepNumber": "step_number", "step_num": "step_number", "stepNum": "step_number",
+    "isCorrect": "is_correct", "taskCompleted": "task_completed", "completionConfidence": "completion_confidence",
+    "overallExplanation": "overall_explanation", "stepGrades": "step_grades",
+}  # fmt: skip
+
+
+def step_grade(given: StepGrade | Mapping[str, object]) -> StepGrade:
+    """A grade from a mapping, in the seed's spelling or ours. Raises `InvalidInput` for what cannot be one."""
+    return given if isinstance(given, StepGrade) else _made(StepGrade, given)
+
+
+def grading_result(
+    given: GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object],
+) -> GradingResult:
+    """A result from itself, a mapping in either spelling, or grades of steps alone. Raises `InvalidInput`."""
+    if isinstance(given, GradingResult):
+        return given
+    if isinstance(given, Mapping):
+        return _made(GradingResult, given)
+    return GradingResult(step_grades=_step_grades(given))
+
+
+def _step_grades(given: object) -> tuple[StepGrade, ...]:
+    if not isinstance(given, list | tuple):
+        raise InvalidInput(f"grades must be a list of grades of steps, got {shown(given)}")
+    return tuple(step_grade(each) for each in given)
+
+
+def _made(kind: type[T], given: Mapping[str, object]) -> T:
+    mapping(given, f"a {kind.__name__}")
+    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # both are dataclasses
+    values = {_SPELLING.get(name, name): value for name, value in given.items()}
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]!r} is no field of a {kind.__name__}; its fields are {', '.join(sorted(known))}"
+        )
+    values = {name: value for name, value in values.items() if value is not None}
+    try:
+        return kind(**values)
+    except TypeError as exc:
+        raise InvalidInput(f"cannot read a {kind.__name__}: {exc}") from exc
+
+
+_chosen: Grader | None = None
+
+
+def set_grader(grader: Grader | None) -> None:
+    """Use this grader from now on; None takes it away. Raises `InvalidInput` for what has no method `grade`."""
+    global _chosen
+    if grader is not None and not callable(getattr(grader, "grade", None)):
+        raise InvalidInput(f"a grader needs a method grade(request), got {shown(grader)}")
+    _chosen = grader
+
+
+def get_grader() -> Grader:
+    """The grader that was set. Raises `GraderMissing` when there is none; ask `has_grader` first."""
+    if _chosen is None:
+        raise GraderMissing("no grader is set; call set_grader(grader) first, or ask has_grader()")
+    return _chosen
+
+
+def has_grader() -> bool:
+    """Whether a grader was set."""
+    return _chosen is not None
+
+
+def source_of(grader: Grader) -> GradeSource:
+    """Whose judgement this grader gives. One that does not say is a model."""
+    return GradeSource(getattr(grader, "source", GradeSource.MODEL))
+
+
+def name_of(grader: Grader) -> str:
+    """The grader's name for the record: its own, else that of its class."""
+    return str(getattr(grader, "name", "") or type(grader).__name__)

@@ -1,0 +1,257 @@
+"""The reaction ledger for another agent: which goal and output stand behind a message that was sent (seed 004).
+
+Behind it is a generic table of values that expire (the seed's `short_memories`), which an agent may use for its own
+short-lived state too. Both are read only from where what was said may be read: what is kept in a direct message or in a
+private channel is not there for anybody who asks from elsewhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
+from memory.library.places import may_be_shown, said_in
+from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
+from memory.model.validation import json_value, lifetime, mapping, one_of, text
+from memory.ports import Transaction
+from memory.rules.audience import is_here, is_personal, may_read, partition_of, partitions_for
+
+LEDGER_KIND = "reaction_ledger"
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionContext:
+    """What the agent was doing when it sent a message. The fields may be given by position, in the seed's order."""
+
+    goal: str
+    output: str
+    sender_key: str = ""
+    """`platform:sender:channel` of the person it was sent to."""
+
+    def __post_init__(self) -> None:
+        for name in ("goal", "output", "sender_key"):
+            text(getattr(self, name), name)
+
+
+class ShortMemoryStore:
+    """Values of one person that expire, by kind and key. Without a memory it keeps nothing.
+
+    A value that was set in a direct message or in a private channel is found only there; one that was set in public is
+    found wherever the person is, but where people of other organisations read, and only in its channel while others
+    than everybody read that. A value that is not found here is kept, until it is set anew.
+    """
+
+    def __init__(self, episodic: EpisodicMemory | NoOpEpisodicMemory | None) -> None:
+        self.episodic = _memory(episodic)
+
+    def set(self, kind: str, key: str, value: Mapping[str, object], *, ttl: timedelta) -> None:
+        """Keep a value of JSON for this long; the same kind and key again replaces it and begins anew.
+
+        Raises `InvalidInput` (a `ValueError`) for a time that is not positive, and for what is no JSON object.
+        """
+        lifetime(ttl, "ttl")
+        text(kind, "kind")
+        text(key, "key")
+        json_value(mapping(value, "value"), "value")
+        if self.episodic is None:
+            return
+        memory, scope = self.episodic.memory, self.episodic.scope
+        now = memory.clock()
+        entry = ShortMemory(
+            workspace=scope.workspace,
+            kind=kind,
+            key=_keys(scope, key)[0],
+            value={"said_in": said_in(scope), "value": value},
+            person=scope.person,
+            created_at=now,
+            expires_at=now + ttl,
+        )
+        with memory.store.write() as tx:
+            tx.short.put(entry)
+
+    def get(self, kind: str, key: str) -> Mapping[str, object] | None:
+        """The value, or None if there is none or it has expired. What was set here comes before what is public."""
+        text(kind, "kind")
+        text(key, "key")
+        if self.episodic is None:
+            return None
+        with self.episodic.memory.store.read() as tx:
+            return next(iter(self._found(tx, self.episodic, kind, key).values()), None)
+
+    def delete(self, kind: str, key: str) -> bool:
+        """Remove what `get` would find, here and in public; whether there was any."""
+        text(kind, "kind")
+        text(key, "key")
+        if self.episodic is None:
+            return False
+        with self.episodic.memory.store.write() as tx:
+            found = self._found(tx, self.episodic, kind, key)
+            for each in found:
+                tx.short.delete(self.episodic.scope.workspace, kind, each)
+        return bool(found)
+
+    def _found(self, tx: Transaction, episodic: EpisodicMemory, kind: str, key: str) -> dict[str, Mapping[str, object]]:
+        """The values that may be shown here by their stored key, that of the present place first."""
+        scope, now = episodic.scope, episodic.memory.clock()
+        entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in _keys(scope, key)}
+        told = {each: _told(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
+        return {each: value for each, value in told.items() if value is not None}
+
+    def cleanup(self) -> int:
+        """Delete everything in the database that has expired, and nothing else; returns how many.
+
+        Of every person and workspace: nobody can read it any more.
+        """
+        if self.episodic is None:
+            return 0
+        with self.episodic.memory.store.write() as tx:
+            return tx.short.sweep(self.episodic.memory.clock())
+
+
+def _told(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> Mapping[str, object] | None:
+    """A stored value, if it may be shown here. One that is kept without its place counts as set here."""
+    place, value = kept.get("said_in"), kept.get("value")
+    if kept.keys() != {"said_in", "value"} or not isinstance(place, Mapping) or not isinstance(value, Mapping):
+        return kept
+    return value if may_be_shown(tx, scope, place) else None
+
+
+def _keys(scope: Scope, key: str) -> list[str]:
+    """The stored keys of a person's value, that of the present place first. Keys of two people never meet."""
+    own = [name for name in partitions_for(scope) if is_personal(name, scope.person)]
+    escaped = key.replace("%", "%25").replace("/", "%2F")
+    return [f"{name}/{escaped}" for name in own]
+
+
+class ReactionLedger:
+    """Maps sent messages to the context that produced them, for a limited time. Without a memory it does nothing."""
+
+    def __init__(
+        self,
+        store: EpisodicMemory | NoOpEpisodicMemory | ShortMemoryStore | None,
+        *,
+        ttl: timedelta = timedelta(days=30),
+    ) -> None:
+        """Raises `InvalidInput` (a `ValueError`) for a time that is not positive."""
+        self._episodic = store.episodic if isinstance(store, ShortMemoryStore) else _memory(store)
+        self._ttl = lifetime(ttl, "ttl")
+
+    def record(self, message_id: str, context: ReactionContext, *, channel: str = "") -> None:
+        """Remember a sent message; its episode is pending until somebody reacts. The same id again replaces it.
+
+        Every message may be recorded, however short, and every part of a long one. `channel` keeps messages apart on
+        platforms whose message ids are unique only within a channel. Secrets are taken out. Recording the same message
+        with the same context again only begins its time anew. What somebody else recorded under this id, or this person
+        elsewhere, stays theirs: then the message is found by this person here alone.
+        """
+        text(message_id, "message_id")
+        text(channel, "channel")
+        one_of(ReactionContext, context, "context")
+        if self._episodic is None or not message_id:
+            return
+        memory, scope = self._episodic.memory, self._episodic.scope
+        clean = memory.core.redactor.text
+        kept = ReactionContext(clean(context.goal), clean(context.output), context.sender_key)
+        run_id = self._known_run(message_id, kept, channel) or self._keep(kept)
+        if not run_id:
+            return
+        now = memory.clock()
+        with memory.store.write() as tx:
+            place = _free_place(tx, scope, channel, message_id, now)
+            entry = LedgerEntry(
+                workspace=scope.workspace,
+                channel=place,
+                message_id=message_id,
+                run_id=run_id,
+                part=1,
+                posted_at=now,
+                expires_at=now + self._ttl,
+            )
+            tx.teaching.put_ledger(entry)
+            tx.short.put(
+                ShortMemory(
+                    workspace=scope.workspace,
+                    kind=LEDGER_KIND,
+                    key=_key(place, message_id),
+                    value={"run_id": run_id, "sender_key": kept.sender_key},
+                    person=scope.person,
+                    created_at=now,
+                    expires_at=entry.expires_at,
+                )
+            )
+
+    def _keep(self, context: ReactionContext) -> str:
+        if self._episodic is None:
+            return ""
+        return self._episodic.store(Episode(goal=context.goal, output=context.output, place=context.sender_key)).run_id
+
+    def _known_run(self, message_id: str, context: ReactionContext, channel: str) -> str:
+        """The run of this person's message that was recorded with just this context."""
+        found = self._find(message_id, channel)
+        is_own = found is not None and self._episodic is not None and found[1].person == self._episodic.scope.person
+        return found[1].run_id if found is not None and is_own and found[0] == context else ""
+
+    def lookup(self, message_id: str, *, channel: str = "") -> ReactionContext | None:
+        """The context of a sent message, or None if there is none, it has expired, or its episode was erased.
+
+        None as well for a message of a conversation that may not be read from here.
+        """
+        text(message_id, "message_id")
+        text(channel, "channel")
+        found = self._find(message_id, channel)
+        return None if found is None else found[0]
+
+    def _find(self, message_id: str, channel: str) -> tuple[ReactionContext, Episode] | None:
+        """The context and its episode, whose texts it has: what is erased there is nowhere else."""
+        if self._episodic is None:
+            return None
+        memory, scope = self._episodic.memory, self._episodic.scope
+        with memory.store.read() as tx:
+            found = posted(tx, scope, channel, message_id, memory.clock())
+            note = (
+                tx.short.get(scope.workspace, LEDGER_KIND, _key(found[0], message_id), memory.clock())
+                if found
+                else None
+            )
+        if found is None or note is None or note.value["run_id"] != found[1].run_id:
+            return None
+        root = found[1]
+        return ReactionContext(goal=root.goal, output=root.output, sender_key=str(note.value["sender_key"])), root
+
+
+def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> tuple[str, Episode] | None:
+    """Where the ledger has a message, and the first node of its answer, if that may be read from here."""
+    for place in _places(scope, channel):
+        entry = tx.teaching.ledger(scope.workspace, place, message_id, now)
+        nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
+        if nodes and may_read(scope, nodes[0]):
+            return place, nodes[0]
+    return None
+
+
+def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> str:
+    """Where this person may record a message without replacing anybody's: its channel, else their own place in it."""
+    own, shared = _places(scope, channel)
+    entry = tx.teaching.ledger(scope.workspace, shared, message_id, now)
+    nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
+    is_free = not nodes or (nodes[0].person == scope.person and is_here(scope, nodes[0]))
+    return shared if is_free else own
+
+
+def _places(scope: Scope, channel: str) -> tuple[str, str]:
+    """Where a message may be in the ledger: the person's own place in its channel, and the channel."""
+    wanted = channel or scope.channel
+    return f"{partition_of(scope, Audience.PERSONAL)}/{quote(wanted, safe='')}", wanted
+
+
+def _memory(given: EpisodicMemory | NoOpEpisodicMemory | None) -> EpisodicMemory | None:
+    """The memory behind a door; None for one that keeps nothing. Raises `InvalidInput` for anything else."""
+    if given is None or isinstance(given, NoOpEpisodicMemory):
+        return None
+    return one_of(EpisodicMemory, given, "the memory")
+
+
+def _key(channel: str, message_id: str) -> str:
+    """Message ids are unique within a channel, on some platforms only there."""
+    return f"{quote(channel, safe='')}/{quote(message_id, safe='')}"

@@ -1,0 +1,316 @@
+"""One run of a session: begin or resume it, and note each step as it starts (seed 001, `initEpisode`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cache
+from urllib.parse import quote
+
+from memory.errors import Conflict, InvalidInput
+from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig
+from memory.library.lifecycle.redacting import clean_environment
+from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory, Visibility
+from memory.model.validation import counted, embedding, flag, json_value, one_of, text
+from memory.ports import Transaction
+from memory.rules.audience import is_here, partition_of
+
+PENDING_KIND = "pending_steps"
+PENDING_LIFE = timedelta(days=30)
+"""How long steps that were never persisted are kept."""
+
+Seen = EnvironmentState | Mapping[str, object] | Iterable[str] | None
+"""What an agent saw: an `EnvironmentState`, a mapping with `elements` and `url`, or the elements alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeContext:
+    """The run that is going on. Every call of the lifecycle takes it; it holds no state of its own.
+
+    Raises `InvalidInput` for the run of another person, or one that was begun in another place.
+    """
+
+    episodic: EpisodicMemory
+    run: SessionRun
+
+    def __post_init__(self) -> None:
+        scope = one_of(EpisodicMemory, self.episodic, "the memory of a run").scope
+        run = one_of(SessionRun, self.run, "the run of a context")
+        if (run.workspace, run.person, run.partition) != (scope.workspace, scope.person, place_of(scope)):
+            raise InvalidInput("the run was begun by somebody else or elsewhere; begin one here with init_episode()")
+
+    @property
+    def session_id(self) -> str:
+        """The session: all repetitions of one task by one person."""
+        return self.run.session_id
+
+    @property
+    def run_id(self) -> str:
+        """The run: one repetition of the task."""
+        return self.run.run_id
+
+    @property
+    def rep(self) -> int:
+        """Which repetition it is, from 1."""
+        return self.run.rep
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is."""
+        return self.episodic.scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingStep:
+    """A step that was noted and is not persisted yet."""
+
+    step_id: str
+    step_num: int
+    action: str
+    action_element_text: str
+    internal_state: str
+    think: str
+    embedding: tuple[float, ...]
+    env_pre: EnvironmentState
+    env_post: EnvironmentState | None
+    created_at: datetime
+
+
+def place_of(scope: Scope) -> str:
+    """Where runs that are begun here belong: one person's part of one channel, as long as the same people read it.
+
+    All of a run is told together, and its channel alone says to whom. So no run spans two, be they public today.
+    """
+    own = partition_of(scope, Audience.PERSONAL)
+    return f"{own}/in/{quote(scope.channel, safe='')}/public" if scope.visibility is Visibility.PUBLIC else own
+
+
+def known_run(tx: Transaction, scope: Scope, session_id: str, run_id: str) -> SessionRun | None:
+    """The run with this id that was begun here, or None.
+
+    Of one that was noted as begun anywhere in public, the place is that of its first steps; without any, the first
+    from which it is resumed.
+    """
+    key = (scope.workspace, scope.person)
+    place, before = place_of(scope), partition_of(scope, Audience.PERSONAL)
+    run = tx.steps.run(*key, place, session_id, run_id)
+    if run is not None or place == before:
+        return run
+    run = tx.steps.run(*key, before, session_id, run_id)
+    if run is None or any(
+        each.node_run == run.node_run and each.partition != before for each in tx.steps.runs(*key, session_id)
+    ):
+        return None
+    root = tx.episodes.get(run.workspace, run.root_id) if run.root_id else None
+    return replace(run, partition=place) if root is None or is_here(scope, root) else None
+
+
+@cache
+def default_episodic() -> EpisodicMemory:
+    """The memory of a process that names none: in this process, for one user, gone at its end."""
+    return EpisodicMemoryConfig().new_episodic_memory()
+
+
+def memory_or_default(episodic: EpisodicMemory | None) -> EpisodicMemory:
+    """The memory that was given, else the process's own. Raises `InvalidInput` for anything else."""
+    return default_episodic() if episodic is None else one_of(EpisodicMemory, episodic, "episodic")
+
+
+def init_episode(
+    session_id: str,
+    run_id: str = "",
+    *,
+    episodic: EpisodicMemory | None = None,
+    task: str = "",
+    rep: int | None = None,
+    evaluation: bool = False,
+) -> EpisodeContext:
+    """Begin a run of a session, or resume the one with this id.
+
+    `rep` is 1 + the number of runs the session had before, unless it is given. In an `evaluation`, the first repetition
+    runs without memories, as the baseline. A resumed run keeps the number, task and kind it began with. Sessions belong
+    to the person whose memory it is: equal ids of two people never meet. A run stays in the channel it was begun in, as
+    long as that has the same readers; elsewhere, or after a change, its id begins another one of the session.
+    Raises `InvalidInput` without a session id, or for a repetition below 1.
+    """
+    if not text(session_id, "session_id").strip():
+        raise InvalidInput("a session needs an id that names the task it repeats")
+    text(run_id, "run_id")
+    text(task, "task")
+    flag(evaluation, "evaluation")
+    if rep is not None:
+        counted(rep, "repetitions")
+    memory = memory_or_default(episodic)
+    scope, service = memory.scope, memory.memory
+    with service.store.write() as tx:
+        known = known_run(tx, scope, session_id, run_id) if run_id else None
+        if known is not None:
+            tx.steps.put_run(known)
+            return EpisodeContext(episodic=memory, run=known)
+        before = {each.node_run for each in tx.steps.runs(scope.workspace, scope.person, session_id)}
+        run = SessionRun(
+            workspace=scope.workspace,
+            person=scope.person,
+            partition=place_of(scope),
+            session_id=session_id,
+            run_id=run_id or service.new_id(),
+            node_run=service.new_id(),
+            rep=rep or 1 + len(before),
+            task=service.core.redactor.text(task),
+            is_evaluation=evaluation,
+            started_at=service.clock(),
+        )
+        tx.steps.put_run(run)
+    return EpisodeContext(episodic=memory, run=run)
+
+
+def record_step_start(
+    context: EpisodeContext,
+    action: str,
+    *,
+    env_pre: Seen = None,
+    internal_state: str = "",
+    think: str = "",
+    action_element_text: str = "",
+    internal_state_embedding: Sequence[float] = (),
+    env_post: Seen = None,
+    step_id: str = "",
+    step_num: int | None = None,
+) -> str:
+    """Note an action with what the agent sees and thinks; returns the step's id. Kept until it is persisted.
+
+    What it sees afterwards (`env_post`) is usually not known yet: `record_step_end` adds it, else it is what the next
+    step begins with. The same step id again, before it is persisted, replaces the note.
+    Raises `InvalidInput` without an action, and `Conflict` for a step that is persisted or a number that is taken.
+    """
+    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
+    if not text(action, "action").strip():
+        raise InvalidInput("a step needs an action, for example click('42')")
+    said = {"internal_state": internal_state, "think": think, "action_element_text": action_element_text}
+    for name, value in {**said, "step_id": step_id}.items():
+        text(value, name)
+    if step_num is not None:
+        counted(step_num, "steps")
+    vector = embedding(internal_state_embedding, "internal_state_embedding") if len(internal_state_embedding) else ()
+    before, after = seen(env_pre, "env_pre"), None if env_post is None else seen(env_post, "env_post")
+    redactor = service.core.redactor
+    with service.store.write() as tx:
+        pending = pending_steps(tx, context)
+        known = next((step for step in pending if step_id and step.step_id == step_id), None)
+        others = [step for step in pending if step is not known]
+        number = step_num or (known.step_num if known else 1 + _last_number(tx, context, pending))
+        step = PendingStep(
+            step_id=step_id or service.new_id(),
+            step_num=number,
+            action=redactor.text(action),
+            action_element_text=redactor.text(action_element_text),
+            internal_state=redactor.text(internal_state),
+            think=redactor.text(think),
+            embedding=vector,
+            env_pre=clean_environment(redactor, before),
+            env_post=None if after is None else clean_environment(redactor, after),
+            created_at=known.created_at if known else service.clock(),
+        )
+        _require_free(tx, context, step, others)
+        put_pending(tx, context, sorted([*others, step], key=lambda each: each.step_num))
+    return step.step_id
+
+
+def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bool:
+    """Add what the agent saw after a step that is not persisted yet. False if there is no such step."""
+    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
+    after = clean_environment(service.core.redactor, seen(env_post, "env_post"))
+    with service.store.write() as tx:
+        pending = pending_steps(tx, context)
+        if all(step.step_id != step_id for step in pending):
+            return False
+        put_pending(tx, context, [replace(s, env_post=after) if s.step_id == step_id else s for s in pending])
+    return True
+
+
+def seen(given: Seen, name: str) -> EnvironmentState:
+    """What an agent saw. Raises `TypeError` for elements that are no list of texts, `InvalidInput` for its details."""
+    state = EnvironmentState.of(given)
+    json_value(state.details, f"what else is in {name}")
+    return state
+
+
+def _last_number(tx: Transaction, context: EpisodeContext, pending: Sequence[PendingStep]) -> int:
+    stored = [node.step_number for node in tx.episodes.of_run(context.run.workspace, context.run.node_run)]
+    return max([0, *stored, *(step.step_num for step in pending)])
+
+
+def _require_free(tx: Transaction, context: EpisodeContext, step: PendingStep, others: Sequence[PendingStep]) -> None:
+    run = context.run
+    nodes = tx.episodes.of_run(run.workspace, run.node_run)
+    own = {node.id for node in nodes}
+    every = tx.steps.of_session(run.workspace, run.person, run.session_id)
+    if any(each.step_id == step.step_id for each in every if each.episode_id in own):
+        raise Conflict(f"step {step.step_id} of run {run.run_id} is persisted already; give the next one its own id")
+    taken = {node.step_number for node in nodes}
+    if step.step_num in taken or any(other.step_num == step.step_num for other in others):
+        raise Conflict(f"run {run.run_id} has a step number {step.step_num} already; leave it out to get the next one")
+
+
+def run_of(tx: Transaction, run: SessionRun) -> SessionRun | None:
+    """A run as it is stored now."""
+    return tx.steps.run(run.workspace, run.person, run.partition, run.session_id, run.run_id)
+
+
+def pending_steps(tx: Transaction, context: EpisodeContext) -> list[PendingStep]:
+    """The run's steps that are not persisted yet, in order."""
+    now = context.episodic.memory.clock()
+    entry = tx.short.get(context.run.workspace, PENDING_KIND, context.run.node_run, now)
+    notes = entry.value.get("steps") if entry else None
+    return [_from_json(note) for note in notes] if isinstance(notes, list) else []
+
+
+def put_pending(tx: Transaction, context: EpisodeContext, steps: Sequence[PendingStep]) -> None:
+    """Replace the run's steps that are not persisted yet."""
+    run, now = context.run, context.episodic.memory.clock()
+    tx.short.put(
+        ShortMemory(
+            workspace=run.workspace,
+            kind=PENDING_KIND,
+            key=run.node_run,
+            value={"steps": [_to_json(step) for step in steps]},
+            person=run.person,
+            created_at=now,
+            expires_at=now + PENDING_LIFE,
+        )
+    )
+
+
+def _to_json(step: PendingStep) -> dict[str, object]:
+    return {
+        "step_id": step.step_id,
+        "step_num": step.step_num,
+        "action": step.action,
+        "action_element_text": step.action_element_text,
+        "internal_state": step.internal_state,
+        "think": step.think,
+        "embedding": list(step.embedding),
+        "env_pre": _environment(step.env_pre),
+        "env_post": None if step.env_post is None else _environment(step.env_post),
+        "created_at": step.created_at.isoformat(),
+    }
+
+
+def _environment(environment: EnvironmentState) -> dict[str, object]:
+    return {"elements": list(environment.elements), "url": environment.url, "details": dict(environment.details)}
+
+
+def _from_json(note: dict[str, object]) -> PendingStep:
+    after = note["env_post"]
+    embedding = note["embedding"]
+    return PendingStep(
+        step_id=str(note["step_id"]),
+        step_num=int(str(note["step_num"])),
+        action=str(note["action"]),
+        action_element_text=str(note["action_element_text"]),
+        internal_state=str(note["internal_state"]),
+        think=str(note["think"]),
+        embedding=tuple(embedding) if isinstance(embedding, list) else (),
+        env_pre=EnvironmentState(**note["env_pre"]),  # type: ignore[arg-type]  # as `_environment` wrote it
+        env_post=None if after is None else EnvironmentState(**after),  # type: ignore[arg-type]  # the same
+        created_at=datetime.fromisoformat(str(note["created_at"])),
+    )

@@ -1,0 +1,170 @@
+"""Memory entries as they stand: steps, their episodes and their grades read together (seed 001, `MemoryEntry`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.library.episodic import EpisodicMemory
+from memory.library.lifecycle.context import memory_or_default
+from memory.model import (
+    Episode,
+    Grade,
+    GradeSource,
+    MemoryEntry,
+    Outcome,
+    StoredStep,
+    Vector,
+    Verdict,
+)
+from memory.model.validation import text
+from memory.ports import Transaction
+from memory.rules.audience import may_read
+
+_OF_VERDICT = {Verdict.SUCCESS: Outcome.SUCCESS, Verdict.FAILURE: Outcome.FAILURE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An entry with the episode behind it."""
+
+    memory: MemoryEntry
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What grades and votes come to for one step."""
+
+    outcome: Outcome = Outcome.PENDING
+    reason: str = ""
+    correction: str = ""
+    by: GradeSource | None = None
+    at: datetime | None = None
+
+
+def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
+    """The outcome for the asker: what people's votes say; a model's guess only where no person said anything.
+
+    Reason and correction are those of the latest person's grade that agrees with the outcome, else what people said to
+    their reactions. A guess without any confidence says nothing. Pure: the same votes and grades give the same outcome.
+    """
+    verdict = asker_verdict(episode)
+    outcome = _OF_VERDICT.get(verdict)
+    if outcome is not None:
+        agreeing = [grade for grade in grades if grade.is_correct == (outcome is Outcome.SUCCESS)]
+        said = latest(agreeing, of=GradeSource.PERSON)
+        moments = [moment for moment in (episode.graded_at, said.at if said else None) if moment is not None]
+        return Judgement(
+            outcome=outcome,
+            reason=said.explanation if said else episode.outcome_reason,
+            correction=said.correction if said else episode.correction,
+            by=said.source if said else GradeSource.REACTION,
+            at=max(moments, default=None),
+        )
+    guess = latest(grades, of=GradeSource.MODEL)
+    is_alone = verdict is not Verdict.DISPUTED and all(grade.source is GradeSource.MODEL for grade in grades)
+    if guess is None or not guess.confidence or not is_alone:
+        return Judgement()
+    return Judgement(
+        outcome=Outcome.SUCCESS if guess.is_correct else Outcome.FAILURE,
+        reason=guess.explanation,
+        correction=guess.correction,
+        by=GradeSource.MODEL,
+        at=guess.at,
+    )
+
+
+def asker_verdict(episode: Episode) -> Verdict:
+    """The verdict in the narrowest audience that has one: one's own judgement comes first."""
+    verdicts = episode.verdicts
+    ordered = (verdicts.personal, verdicts.channel, verdicts.workspace)
+    return next((verdict for verdict in ordered if verdict is not Verdict.PENDING), Verdict.PENDING)
+
+
+def latest(grades: Sequence[Grade], *, of: GradeSource) -> Grade | None:
+    """The last grade of one source; of equal times the one that came later."""
+    wanted = [grade for grade in grades if grade.source is of]
+    return max(enumerate(wanted), key=lambda pair: (pair[1].at, pair[0]))[1] if wanted else None
+
+
+def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory | None = None) -> list[MemoryEntry]:
+    """Every memory of one's own session, graded or not, the first step first. An unknown session has none.
+
+    What was recorded in a direct message or a private channel is there only for who asks from where it may be read.
+    """
+    memory = memory_or_default(episodic)
+    with memory.memory.store.read() as tx:
+        found = entries_of(tx, memory, text(session_id, "session_id"))
+    return [entry.memory for entry in found]
+
+
+def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> list[Entry]:
+    """The session's entries that may be read from here, with their episodes, by number."""
+    scope = episodic.scope
+    every = tx.steps.of_session(scope.workspace, scope.person, session_id)
+    nodes = tx.episodes.get_many(scope.workspace, [step.episode_id for step in every])
+    episodes = {name: node for name, node in nodes.items() if may_read(scope, node)}
+    steps = [step for step in every if step.episode_id in episodes]
+    wholes = tx.episodes.get_many(scope.workspace, {node.parent_id for node in episodes.values()})
+    roots = {name: node for name, node in wholes.items() if may_read(scope, node)}
+    vectors = tx.episodes.vectors(scope.workspace, [step.episode_id for step in steps if not step.embedding])
+    grades = {
+        episode_id: tuple(each.grade for each in given)
+        for episode_id, given in tx.steps.grades(scope.workspace, [*episodes, *roots]).items()
+    }
+    return [
+        Entry(
+            memory=_entry(
+                step,
+                episodes[step.episode_id],
+                vectors.get(step.episode_id),
+                grades.get(step.episode_id, ()),
+                _whole(roots.get(episodes[step.episode_id].parent_id), grades),
+                grades.get(episodes[step.episode_id].parent_id, ()),
+            ),
+            episode=episodes[step.episode_id],
+        )
+        for step in steps
+    ]
+
+
+def _whole(root: Episode | None, grades: Mapping[str, Sequence[Grade]]) -> Judgement:
+    """What the whole run comes to."""
+    return judgement(root, grades.get(root.id, ())) if root is not None else Judgement()
+
+
+def _entry(
+    step: StoredStep,
+    episode: Episode,
+    vector: tuple[str, Vector] | None,
+    grades: Sequence[Grade],
+    whole: Judgement,
+    run_grades: Sequence[Grade],
+) -> MemoryEntry:
+    judged = judgement(episode, grades)
+    embedding = step.embedding or (tuple(float(number) for number in vector[1]) if vector else ())
+    return MemoryEntry(
+        id=step.number,
+        step_id=step.step_id,
+        env_pre=step.env_pre,
+        internal_state=step.internal_state,
+        think=episode.thoughts,
+        internal_state_embedding=embedding,
+        action=step.action,
+        action_element_text=step.element_text,
+        env_post=step.env_post,
+        outcome=judged.outcome,
+        outcome_reason=judged.reason,
+        correction=judged.correction,
+        task_incomplete=whole.reason if whole.outcome is Outcome.FAILURE else "",
+        created_at=episode.created_at,
+        step_num=episode.step_number,
+        rep=episode.rep,
+        session_id=step.session_id,
+        run_id=step.run_id,
+        quarantine=episode.quarantine,
+        graded_by=judged.by,
+        graded_at=judged.at,
+        grades=tuple(grades),
+        run_grades=tuple(run_grades),
+    )

@@ -1,0 +1,273 @@
+"""Grades onto memories: by a step's id or number, partly, again, with all of it kept (seed 001, `addGradesToMemories`).
+
+A person's grade is that person's vote on the step. What people's reactions say is in the votes already. A model's grade
+is no vote: it stands only where no person has said anything, and only the asker sees it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.library.episodic import EpisodicMemory
+from memory.library.grading import (
+    ExpectedAction,
+    Grader,
+    GradingRequest,
+    GradingResult,
+    StepGrade,
+    StepToGrade,
+    Verifier,
+    get_grader,
+    grading_result,
+    name_of,
+    source_of,
+)
+from memory.library.lifecycle.context import EpisodeContext, known_run, run_of
+from memory.library.lifecycle.entries import Entry, asker_verdict, entries_of
+from memory.library.lifecycle.redacting import clean_result
+from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
+from memory.model.validation import one_of, text, word
+from memory.ports import Transaction
+from memory.rules.audience import said_about
+from memory.services.vote import write_vote
+
+Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
+"""A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingReport:
+    """What became of some grades."""
+
+    updated: tuple[MemoryEntry, ...] = ()
+    """The memories they were about, as they are now."""
+    unknown: tuple[StepGrade, ...] = ()
+    """Grades that name no stored step."""
+    pending: tuple[MemoryEntry, ...] = ()
+    """Memories of the run that nobody has graded yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judge:
+    """Whose grades they are."""
+
+    actor: str
+    role: Role
+    source: GradeSource
+    grader: str
+    at: datetime
+
+
+def add_grades_to_memories(
+    context: EpisodeContext,
+    grades: Grades,
+    *,
+    source: GradeSource = GradeSource.PERSON,
+    actor: str = "",
+    role: Role = Role.MEMBER,
+    grader: str = "",
+) -> GradingReport:
+    """Apply grades to the run's memories, in one transaction.
+
+    A grade finds its step by id, in this run and then in the session's others; without an id by its number in this
+    run. Unknown ones are reported and never cost the others their effect; steps without a grade stay pending. Grading
+    again is allowed: the last grade holds, all are kept, and the same grade twice is one. A task that was not completed
+    says so on every memory of the run. `actor` is the person who grades, by default the memory's own.
+    Raises `InvalidInput` (a `ValueError`) for what cannot be a grade.
+    """
+    one_of(EpisodeContext, context, "the context of a run")
+    source, role = word(GradeSource, source, "source"), word(Role, role, "role")
+    text(actor, "actor")
+    text(grader, "grader")
+    service = context.episodic.memory
+    result = clean_result(service.core.redactor, grading_result(grades))
+    is_person = source is GradeSource.PERSON
+    with service.store.write() as tx:
+        judge = _Judge(
+            actor=(actor or context.scope.person) if is_person else "",
+            role=role,
+            source=source,
+            grader=grader,
+            at=service.clock(),
+        )
+        entries = entries_of(tx, context.episodic, context.session_id)
+        graded: set[int] = set()
+        unknown: list[StepGrade] = []
+        for each in result.step_grades:
+            entry = _find(entries, context.run.node_run, each)
+            if entry is None:
+                unknown.append(each)
+                continue
+            graded.add(entry.memory.id)
+            _add(tx, context.episodic, entry.episode, _grade(each, judge), judge)
+        _grade_run(tx, context, result, judge)
+        after = entries_of(tx, context.episodic, context.session_id)
+    mine = [entry.memory for entry in after if entry.episode.run_id == context.run.node_run]
+    return GradingReport(
+        updated=tuple(entry.memory for entry in after if entry.memory.id in graded),
+        unknown=tuple(unknown),
+        pending=tuple(entry for entry in mine if entry.outcome is Outcome.PENDING),
+    )
+
+
+def _find(entries: Sequence[Entry], node_run: str, grade: StepGrade) -> Entry | None:
+    """By id in this run, then in the newest other run that has it; by number in this run only (A21)."""
+    if grade.step_id:
+        named = [entry for entry in entries if entry.memory.step_id == grade.step_id]
+        here = [entry for entry in named if entry.episode.run_id == node_run]
+        return (here or named)[-1] if named else None
+    found = (e for e in entries if e.episode.run_id == node_run and e.memory.step_num == grade.step_number)
+    return next(found, None)
+
+
+def _grade(given: StepGrade, judge: _Judge) -> Grade:
+    return Grade(
+        source=judge.source,
+        is_correct=given.is_correct,
+        explanation=given.explanation,
+        correction=given.correction,
+        confidence=float(given.confidence),
+        at=judge.at,
+        grader=judge.grader,
+    )
+
+
+def _grade_run(tx: Transaction, context: EpisodeContext, result: GradingResult, judge: _Judge) -> None:
+    """Keep what is said of the whole run with the run's own episode."""
+    run = run_of(tx, context.run)
+    root = tx.episodes.get(run.workspace, run.root_id) if run is not None and run.root_id else None
+    if root is None or result.task_completed is None:
+        return
+    grade = Grade(
+        source=judge.source,
+        is_correct=result.task_completed,
+        explanation=result.overall_explanation,
+        confidence=float(result.completion_confidence),
+        at=judge.at,
+        grader=judge.grader,
+    )
+    _add(tx, context.episodic, root, grade, judge)
+
+
+def _add(tx: Transaction, episodic: EpisodicMemory, episode: Episode, grade: Grade, judge: _Judge) -> None:
+    known = [g for g in tx.steps.grades(episode.workspace, [episode.id]).get(episode.id, []) if g.actor == judge.actor]
+    same = [g.grade for g in known if g.grade.source is grade.source]
+    if not same or replace(same[-1], at=grade.at) != grade:
+        tx.steps.add_grade(
+            StoredGrade(workspace=episode.workspace, episode_id=episode.id, actor=judge.actor, grade=grade)
+        )
+    if grade.source is GradeSource.PERSON:
+        cast(tx, episodic, episode, grade.is_correct, judge.actor, judge.role, grade.at, grade.explanation)
+
+
+def cast(
+    tx: Transaction,
+    episodic: EpisodicMemory,
+    episode: Episode,
+    is_correct: bool,
+    actor: str,
+    role: Role,
+    at: datetime,
+    reason: str,
+) -> None:
+    """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
+    if said_about(episode, episodic.scope) is not episode.visibility:
+        reason = ""
+    vote = Reaction(
+        workspace=episode.workspace,
+        channel=episode.channel,
+        message_id=f"run/{episode.run_id}",
+        node_id=episode.id,
+        actor=actor,
+        source="grade",
+        value=1 if is_correct else -1,
+        at=at,
+        role=role,
+        run_id=episode.run_id,
+    )
+    write_vote(episodic.memory.core, tx, vote, at, reason)
+
+
+def grade_run(
+    context: EpisodeContext,
+    grader: Grader | None = None,
+    *,
+    expected_actions: Sequence[ExpectedAction] = (),
+    verifiers: Sequence[Verifier] = (),
+    host: str = "",
+) -> GradingReport:
+    """Ask a grader, by default the one that was set, about the run's memories, and apply what it says.
+
+    A model is asked only about answers nobody reacted to. Raises `GraderMissing` when none is set.
+    """
+    one_of(EpisodeContext, context, "the context of a run")
+    asked = grader if grader is not None else get_grader()
+    source = source_of(asked)
+    service = context.episodic.memory
+    with service.store.read() as tx:
+        entries = entries_of(tx, context.episodic, context.session_id)
+        votes = tx.teaching.votes(context.run.workspace, context.run.node_run)
+    mine = [entry.memory for entry in entries if entry.episode.run_id == context.run.node_run]
+    if not mine or (source is GradeSource.MODEL and votes):
+        return GradingReport(pending=tuple(entry for entry in mine if entry.outcome is Outcome.PENDING))
+    request = GradingRequest(
+        session_id=context.session_id,
+        run_id=context.run_id,
+        task_description=context.run.task,
+        steps=tuple(_to_grade(entry) for entry in mine),
+        expected_actions=tuple(expected_actions),
+        verifiers=tuple(verifiers),
+        host=host,
+    )
+    result = asked.grade(request)
+    return add_grades_to_memories(context, result or GradingResult(), source=source, grader=name_of(asked))
+
+
+def _to_grade(entry: MemoryEntry) -> StepToGrade:
+    call = entry.call
+    return StepToGrade(
+        step_id=entry.step_id,
+        step_num=entry.step_num,
+        action=entry.action,
+        semantic_action=f"{call.type}: '{entry.action_element_text or call.target}'",
+        url=entry.env_pre.url,
+        details=dict(entry.env_pre.details),
+    )
+
+
+class ReactionGrader:
+    """The first grader: what people's reactions on the answer have decided. It adds no vote, it tells of them."""
+
+    source = GradeSource.REACTION
+    name = "reactions"
+
+    def __init__(self, episodic: EpisodicMemory) -> None:
+        self._episodic = one_of(EpisodicMemory, episodic, "the memory of a grader")
+
+    def grade(self, request: GradingRequest) -> GradingResult | None:
+        """The steps whose verdict is decided, and the task if the whole run's is. None if nobody decided anything.
+
+        Without a word of what people said: that stays where it goes with them when they are forgotten.
+        """
+        one_of(GradingRequest, request, "what a grader is asked")
+        scope = self._episodic.scope
+        with self._episodic.memory.store.read() as tx:
+            run = known_run(tx, scope, request.session_id, request.run_id)
+            entries = entries_of(tx, self._episodic, request.session_id) if run else []
+            root = tx.episodes.get(run.workspace, run.root_id) if run and run.root_id else None
+        decided = tuple(
+            StepGrade(
+                step_id=entry.memory.step_id,
+                step_number=entry.memory.step_num,
+                action=entry.memory.action,
+                is_correct=asker_verdict(entry.episode) is Verdict.SUCCESS,
+            )
+            for entry in entries
+            if run and entry.episode.run_id == run.node_run and asker_verdict(entry.episode).is_validated
+        )
+        whole = asker_verdict(root) if root is not None else Verdict.PENDING
+        if not decided and not whole.is_validated:
+            return None
+        return GradingResult(
+            task_completed=whole is Verdict.SUCCESS if whole.is_validated else None, step_grades=decided
+        )

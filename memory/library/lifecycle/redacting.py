@@ -1,0 +1,60 @@
+"""Secrets taken out of steps and grades before anything of them is stored, and words that speak to the model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from memory.library.grading import GradingResult
+from memory.model import EnvironmentState, Grade, MemoryEntry
+from memory.rules.quarantine import flags
+from memory.rules.redaction import Redactor
+
+
+def clean_environment(redactor: Redactor, seen: EnvironmentState) -> EnvironmentState:
+    """What an agent saw, without secrets."""
+    details = redactor.value(seen.details)
+    return replace(
+        seen,
+        elements=tuple(map(redactor.text, seen.elements)),
+        url=redactor.text(seen.url),
+        details=details if isinstance(details, Mapping) else {},
+    )
+
+
+def clean_entry(redactor: Redactor, entry: MemoryEntry) -> MemoryEntry:
+    """An entry without secrets."""
+    return replace(
+        entry,
+        env_pre=clean_environment(redactor, entry.env_pre),
+        env_post=clean_environment(redactor, entry.env_post),
+        internal_state=redactor.text(entry.internal_state),
+        think=redactor.text(entry.think),
+        action=redactor.text(entry.action),
+        action_element_text=redactor.text(entry.action_element_text),
+        outcome_reason=_said(redactor, entry.outcome_reason),
+        correction=_said(redactor, entry.correction),
+        task_incomplete=_said(redactor, entry.task_incomplete),
+        grades=tuple(_clean_grade(redactor, grade) for grade in entry.grades),
+        run_grades=tuple(_clean_grade(redactor, grade) for grade in entry.run_grades),
+    )
+
+
+def _clean_grade(redactor: Redactor, grade: Grade) -> Grade:
+    return replace(grade, explanation=_said(redactor, grade.explanation), correction=_said(redactor, grade.correction))
+
+
+def clean_result(redactor: Redactor, result: GradingResult) -> GradingResult:
+    """A grader's judgement without secrets."""
+    return replace(
+        result,
+        overall_explanation=_said(redactor, result.overall_explanation),
+        step_grades=tuple(
+            replace(each, explanation=_said(redactor, each.explanation), correction=_said(redactor, each.correction))
+            for each in result.step_grades
+        ),
+    )
+
+
+def _said(redactor: Redactor, text: str) -> str:
+    """What a grader said, without secrets; nothing if it is flagged, for it enters prompts unreviewed."""
+    kept = redactor.text(text)
+    return "" if flags(kept) else kept

@@ -1,0 +1,104 @@
+"""Memories of earlier runs for the present moment (seed 001, `retrieveMemories`; stages and arithmetic: seed 000)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from memory.library.lifecycle.context import EpisodeContext, Seen, seen
+from memory.library.lifecycle.entries import entries_of
+from memory.library.lifecycle.persisting import embedded
+from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
+from memory.model.validation import embedding, one_of, text
+from memory.rules.retrieval.adapter import (
+    DefaultRetriever,
+    RetrievalInput,
+    RetrievalOutput,
+    get_retriever,
+)
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.rules.retrieval.given import GivenMemories, Remembered, action_signature
+
+_VERDICT = {Outcome.SUCCESS: Verdict.SUCCESS, Outcome.FAILURE: Verdict.FAILURE, Outcome.PENDING: Verdict.PENDING}
+
+
+def retrieve_memories(
+    context: EpisodeContext,
+    *,
+    env: Seen = None,
+    internal_state: str = "",
+    internal_state_embedding: Sequence[float] | None = None,
+    config: RetrievalConfig | Mapping[str, object] | None = None,
+) -> RetrievalOutput[Any]:
+    """Graded memories of the session's other runs for what the agent sees and thinks now, best first.
+
+    Through the retriever that was set, else the default pipeline. In an evaluation the first repetition gets nothing,
+    as the baseline. Places that people's grades leave empty go to what a model graded (`graded_by` says so), never
+    where a person has graded the same action. Raises `ValueError` for a setting outside its range.
+    """
+    one_of(EpisodeContext, context, "the context of a run")
+    settings = config if isinstance(config, RetrievalConfig) else RetrievalConfig().merged(config)
+    vector = internal_state_embedding
+    if vector is not None and len(vector):
+        embedding(vector, "internal_state_embedding")
+    text(internal_state, "internal_state")
+    present = seen(env, "env")
+    if context.run.is_evaluation and context.rep <= 1:
+        return RetrievalOutput()
+    with context.episodic.memory.store.read() as tx:
+        entries = entries_of(tx, context.episodic, context.session_id)
+    memories = [
+        _remembered(entry.memory)
+        for entry in entries
+        if entry.episode.archived_at is None and not entry.memory.quarantine
+    ]
+    people = [each for each in memories if each.memory.graded_by is not GradeSource.MODEL]
+    wanted: Sequence[float] | Vector | None = vector
+    if wanted is None:
+        wanted = embedded(context.episodic, [internal_state]).get(internal_state)
+    situation = RetrievalInput(
+        current_env=frozenset(present.elements),
+        current_state_embedding=wanted,
+        goal=internal_state,
+        scope=context.scope,
+    )
+    default = DefaultRetriever(GivenMemories(people))
+    retriever = get_retriever(default)
+    found = retriever.retrieve(context.session_id, context.run_id, situation, settings)
+    left = settings.final_k - len(found.memories)
+    graded = {each.signature for each in people if each.verdict.is_validated}
+    guesses = [m for m in memories if m.memory.graded_by is GradeSource.MODEL and m.signature not in graded]
+    if retriever is not default or left <= 0 or not guesses:
+        return found
+    more = DefaultRetriever(GivenMemories(guesses)).retrieve(
+        context.session_id, context.run_id, situation, replace(settings, final_k=left)
+    )
+    return RetrievalOutput(memories=(*found.memories, *more.memories), debug=_sum(found.debug, more.debug))
+
+
+def _remembered(entry: MemoryEntry) -> Remembered[MemoryEntry]:
+    call = entry.call
+    return Remembered(
+        memory=entry,
+        id=entry.id,
+        session_id=entry.session_id,
+        run_id=entry.run_id,
+        elements=frozenset(entry.env_pre.elements),
+        embedding=entry.internal_state_embedding or None,
+        verdict=_VERDICT[entry.outcome],
+        created_at=entry.created_at,
+        graded_at=entry.graded_at,
+        signature=action_signature(
+            call.type, element_text=entry.action_element_text, target=call.target, value=call.value
+        ),
+    )
+
+
+def _sum(one: StageCounts, other: StageCounts) -> StageCounts:
+    return StageCounts(
+        **{
+            each.name: getattr(one, each.name) | getattr(other, each.name)
+            if each.name == "env_fallback"
+            else getattr(one, each.name) + getattr(other, each.name)
+            for each in fields(StageCounts)
+        }
+    )

@@ -1,0 +1,86 @@
+"""Turns an emoji on a sent message into a validated episode, for another agent (seed 004, `ReactionHandler`)."""
+
+from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
+from memory.library.ledger import ReactionLedger, posted
+from memory.model import Episode, Reaction, Role
+from memory.model.validation import flag, one_of, text, word
+from memory.rules.emoji import EmojiMap
+
+AGENT_EMOJI = EmojiMap(
+    success=(
+        "👍", "+1", "thumbsup", "❤", "heart", "🔥", "fire", "👏", "clap", "🎉", "tada", "💯", "100",
+        "✅", "white_check_mark", "✔", "heavy_check_mark",
+    ),
+    failure=("👎", "-1", "thumbsdown", "❌", "x"),
+)  # fmt: skip
+"""What emoji are worth unless another map is given: those the seed's system took, and the bot's own."""
+
+
+class ReactionHandler:
+    """Gives the agent its cookie: 👍 makes the pending episode behind a message a success, 👎 a failure.
+
+    Without a ledger or a memory it does nothing. The same reaction twice is one; taking it back undoes it.
+    """
+
+    def __init__(
+        self,
+        ledger: ReactionLedger | None,
+        episodic: EpisodicMemory | NoOpEpisodicMemory | None,
+        *,
+        emoji: EmojiMap = AGENT_EMOJI,
+    ) -> None:
+        self._ledger = None if ledger is None else one_of(ReactionLedger, ledger, "the ledger of a handler")
+        if episodic is not None and not isinstance(episodic, NoOpEpisodicMemory):
+            one_of(EpisodicMemory, episodic, "the memory of a handler")
+        self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
+        self._emoji = emoji
+
+    def handle_reaction(
+        self,
+        message_id: str,
+        emoji: str,
+        *,
+        actor: str = "",
+        channel: str = "",
+        added: bool = True,
+        event_id: str = "",
+        role: Role = Role.MEMBER,
+    ) -> Episode | None:
+        """Take in a reaction; returns the episode as it is now, or None if nothing came of it.
+
+        `actor` is the reacting person; empty means the memory's own user. Their `role` says what their word counts
+        for; a bot's never counts. Unknown emoji, unknown or expired messages and repeated events change nothing, nor
+        does a message of a conversation that this memory's person may not read from here.
+        Raises `InvalidInput` for ids and emoji that are no texts, and for a role there is none of.
+        """
+        named = {"message_id": message_id, "emoji": emoji, "actor": actor, "channel": channel, "event_id": event_id}
+        for name, given in named.items():
+            text(given, name)
+        flag(added, "added")
+        role = word(Role, role, "role")
+        value = self._emoji.value(emoji)
+        if self._ledger is None or self._episodic is None or value is None:
+            return None
+        memory, scope = self._episodic.memory, self._episodic.scope
+        with memory.store.read() as tx:
+            found = posted(tx, scope, channel, message_id, memory.clock())
+        if found is None:
+            return None
+        taught = memory.teaching.react(
+            Reaction(
+                workspace=scope.workspace,
+                channel=found[0],
+                message_id=message_id,
+                actor=actor or scope.person,
+                source=f"emoji:{emoji}",
+                value=value,
+                at=memory.clock(),
+                role=role,
+                is_active=added,
+            ),
+            event_id=event_id or memory.new_id(),
+            on_own_message=False,
+        )
+        if not taught.changed or taught.root is None:
+            return None
+        return memory.recalling.as_seen_by(scope, [taught.root])[0]

@@ -1,0 +1,237 @@
+"""Which injected memories an answer used: detect, keep, and look up (seed 002, `RetrievalFeedbackSignal`)."""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from memory.library.episodic import EpisodicMemory
+from memory.library.places import may_be_shown, said_in
+from memory.model import (
+    Audience,
+    Episode,
+    Event,
+    EventKind,
+    Exemplar,
+    Retrieval,
+    RetrievalItem,
+    ShortMemory,
+    Signal,
+    Verdict,
+)
+from memory.model.validation import all_of, integer, one_of, text
+from memory.ports import Transaction
+from memory.rules.audience import may_read, may_see, partition_of
+from memory.rules.feedback import Detector, OverlapDetector, Similarity, SimilarityDetector
+from memory.services.core import event, record
+
+log = logging.getLogger(__name__)
+
+RETRIEVALS = "feedback_retrieval"
+"""Kind of the notes that find a retrieval by the id its caller gave it."""
+
+QUESTIONS = "feedback_question"
+"""Kind of the notes that say what a retrieval was asked, and where."""
+
+QUESTION_LIFE = timedelta(days=365)
+"""How long is known whose retrieval a finding came from, and what they asked. The finding itself stays."""
+
+_SIGNALS = {signal.value: signal for signal in Signal}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalFeedback:
+    """One finding about one injected episode."""
+
+    episode_id: str
+    signal: Signal
+    context: str
+    at: datetime
+
+
+class Findings(list[RetrievalFeedback]):
+    """The findings of one call, in the order of what was injected."""
+
+    def __init__(self, findings: Sequence[RetrievalFeedback] = (), *, skipped: Sequence[str] = ()) -> None:
+        super().__init__(findings)
+        self.skipped = tuple(skipped)
+        """Ids of injected episodes that the memory does not know."""
+
+
+class RetrievalFeedbackSignal:
+    """Detects what was used, records it once per retrieval and episode, and nudges strength within bounds.
+
+    `similarity` is a second opinion by meaning: what shares no word with a lesson may say the same. The detector is
+    the bot's own unless another is given; the seed's is `KeywordDetector`.
+
+    Findings are a person's: only lessons that they may be shown count, nobody is told another's question, and a
+    question goes with whoever asked it.
+    """
+
+    def __init__(
+        self, episodic: EpisodicMemory, detector: Detector | None = None, *, similarity: Similarity | None = None
+    ) -> None:
+        self._memory = one_of(EpisodicMemory, episodic, "the memory of the findings").memory
+        self._scope = episodic.scope
+        inner = detector or OverlapDetector()
+        self._detector = inner if similarity is None else SimilarityDetector(detector=inner, similarity=similarity)
+
+    def detect(
+        self, injected: Sequence[Episode], response: str, context: str = "", *, retrieval_id: str = ""
+    ) -> Findings:
+        """One finding per injected episode that exists, each once, in order.
+
+        A `retrieval_id` makes the call safe to repeat: of one retrieval the first finding about an episode stands,
+        whatever the answer is the second time. Episodes that are unknown (forgotten meanwhile), or that this person may
+        not be shown, are skipped and reported, and never cost the others their findings. `context` is the question that
+        was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored,
+        and only a retrieval that an answer to this person was recorded with moves it or is told in its history.
+        Raises `InvalidInput` for what are no episodes or texts.
+        """
+        all_of(Episode, injected, "injected")
+        for name, value in (("response", response), ("context", context), ("retrieval_id", retrieval_id)):
+            text(value, name)
+        workspace = self._scope.workspace
+        skipped: list[str] = []
+        found: list[RetrievalFeedback] = []
+        with self._memory.store.write() as tx:
+            retrieval, items, asked = self._begin(tx, retrieval_id, context)
+            stands = {item.episode_id: item for item in items}
+            for memory in {each.id: each for each in injected}.values():
+                episode = tx.episodes.get(workspace, memory.id)
+                if episode is None or not may_see(self._scope, episode):
+                    skipped.append(memory.id)
+                    continue
+                item = stands.get(episode.id)
+                if item is None or item.signal is None:
+                    is_own = self._is_mine(episode)
+                    judged = memory if is_own else episode
+                    item = self._judge(retrieval, len(stands) + 1, judged, context, response)
+                    if is_own or retrieval.run_id:
+                        stands[episode.id] = item
+                        self._tell(tx, episode, item)
+                signal = item.signal or Signal.UNKNOWN
+                found.append(RetrievalFeedback(episode_id=episode.id, signal=signal, context=asked, at=retrieval.at))
+            tx.retrievals.put(retrieval, list(stands.values()))
+        if skipped:
+            log.warning("no feedback for episodes that %s does not know: %s", workspace, ", ".join(skipped))
+        return Findings(found, skipped=skipped)
+
+    def _begin(self, tx: Transaction, given: str, context: str) -> tuple[Retrieval, list[RetrievalItem], str]:
+        """The retrieval with the items it has so far, and the question behind it. Kept for its person from now on."""
+        workspace, now = self._scope.workspace, self._memory.clock()
+        own_key = f"{partition_of(self._scope, Audience.PERSONAL)}/{quote(given, safe='')}"
+        known = tx.short.get(workspace, RETRIEVALS, own_key, now) if given else None
+        is_recorded = given != "" and known is None and self._is_own(tx, tx.retrievals.get(workspace, given))
+        retrieval_id = str(known.value["retrieval"]) if known else given if is_recorded else self._memory.new_id()
+        asked = self._asked(tx, retrieval_id)
+        if asked is None:
+            asked = self._memory.core.redactor.text(context)
+            self._keep(tx, QUESTIONS, retrieval_id, {"context": asked, **said_in(self._scope)})
+            if given:
+                self._keep(tx, RETRIEVALS, own_key, {"retrieval": retrieval_id})
+        fresh = Retrieval(workspace=workspace, id=retrieval_id, run_id="", node_path="", goal="", at=now)
+        retrieval, items = tx.retrievals.get(workspace, retrieval_id) or (fresh, [])
+        return retrieval, items, asked
+
+    def _keep(self, tx: Transaction, kind: str, key: str, value: Mapping[str, object]) -> None:
+        """Keep a value with the person's own data, which goes when they are forgotten."""
+        now = self._memory.clock()
+        tx.short.put(
+            ShortMemory(
+                workspace=self._scope.workspace,
+                kind=kind,
+                key=key,
+                value=value,
+                person=self._scope.person,
+                created_at=now,
+                expires_at=now + QUESTION_LIFE,
+            )
+        )
+
+    def _judge(self, retrieval: Retrieval, rank: int, memory: Episode, context: str, response: str) -> RetrievalItem:
+        exemplar = _exemplar(memory)
+        evidence = self._detector.detect(exemplar, context, response)
+        return RetrievalItem(
+            workspace=retrieval.workspace,
+            retrieval_id=retrieval.id,
+            rank=rank,
+            episode_id=memory.id,
+            lesson=exemplar.lesson,
+            context_score=0.0,
+            intent_score=0.0,
+            relevance=0.0,
+            signal=evidence.signal,
+            ratio=evidence.ratio,
+        )
+
+    def _tell(self, tx: Transaction, episode: Episode, item: RetrievalItem) -> None:
+        """Write the finding into the lesson's history, without a word of who asked what."""
+        kind = EventKind((item.signal or Signal.UNKNOWN).value)
+        detail = {"ratio": round(item.ratio, 4), "retrieval": item.retrieval_id}
+        source = f"use/{item.retrieval_id}/{episode.id}"
+        record(tx, episode, event(episode, kind, "detector", self._memory.clock(), source=source, detail=detail))
+
+    def get_history(self, episode_id: str, limit: int = 100) -> list[RetrievalFeedback]:
+        """What was found about an episode, newest first. A negative limit means all of it, as in the seed.
+
+        Of an episode of one's own everything, of another's what one's own retrievals found; the question is told only
+        to whoever asked it, where they may be shown it. An episode that this person may not be shown has no history.
+        """
+        text(episode_id, "episode_id")
+        integer(limit, "limit")
+        with self._memory.store.read() as tx:
+            episode = tx.episodes.get(self._scope.workspace, episode_id)
+            if episode is None or not may_see(self._scope, episode):
+                return []
+            is_own = self._is_mine(episode)
+            history: list[RetrievalFeedback] = []
+            for entry in reversed(tx.log.of_episode(self._scope.workspace, episode_id)):
+                if len(history) == limit:
+                    break
+                signal = _SIGNALS.get(entry.kind.value)
+                asked = self._question(tx, entry) if signal else None
+                if signal and (is_own or asked is not None):
+                    history.append(
+                        RetrievalFeedback(episode_id=episode_id, signal=signal, context=asked or "", at=entry.at)
+                    )
+        return history
+
+    def get_stats(self, episode_id: str) -> dict[str, int]:
+        """How often each signal is in the history that this person is told; an unknown episode has none."""
+        counts = Counter(finding.signal.value for finding in self.get_history(episode_id, limit=-1))
+        return {signal.value: counts[signal.value] for signal in Signal}
+
+    def _is_mine(self, episode: Episode) -> bool:
+        return self._scope.person in (episode.person, episode.author)
+
+    def _question(self, tx: Transaction, entry: Event) -> str | None:
+        """The question of the retrieval behind a finding; None if it was another's."""
+        asked = self._asked(tx, str(entry.detail.get("retrieval", "")))
+        if asked is None and self._is_own_run(tx, str(entry.detail.get("run", ""))):
+            return ""
+        return asked
+
+    def _asked(self, tx: Transaction, retrieval_id: str) -> str | None:
+        """The question this person asked in a retrieval, empty where it may not be shown here; None if none is kept."""
+        note = tx.short.get(self._scope.workspace, QUESTIONS, retrieval_id, self._memory.clock())
+        if note is None or note.person != self._scope.person:
+            return None
+        return str(note.value["context"]) if may_be_shown(tx, self._scope, note.value) else ""
+
+    def _is_own(self, tx: Transaction, recorded: tuple[Retrieval, list[RetrievalItem]] | None) -> bool:
+        """Whether a recall was recorded with an answer to this person."""
+        return recorded is not None and self._is_own_run(tx, recorded[0].run_id)
+
+    def _is_own_run(self, tx: Transaction, run_id: str) -> bool:
+        nodes = tx.episodes.of_run(self._scope.workspace, run_id) if run_id else []
+        return bool(nodes) and nodes[0].person == self._scope.person and may_read(self._scope, nodes[0])
+
+
+def _exemplar(episode: Episode) -> Exemplar:
+    verdict = episode.verdict if episode.verdict is Verdict.FAILURE else Verdict.SUCCESS
+    return Exemplar(
+        episode=episode, verdict=verdict, audience=Audience.PERSONAL, context_score=0.0, intent_score=0.0, relevance=0.0
+    )

@@ -1,0 +1,169 @@
+"""A world of topics: what is known about things, each fact with its whole history (seed 003).
+
+A topic has named fields; a field's value is never overwritten, it gets a newer revision. What happened to a topic
+itself is told by its own append-only audit trail, and every number of it is a fold of that trail.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from memory.model.scope import Visibility
+
+
+class FieldType(StrEnum):
+    """What the values of a field are. An unknown word counts as `string`."""
+
+    STRING = "string"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    DATE = "date"
+    DATETIME = "datetime"
+    LIST = "list"
+    JSON = "json"
+
+    @classmethod
+    def of(cls, word: str) -> "FieldType":
+        """The type with this name, else `string`."""
+        return cls(word) if word in cls._value2member_map_ else cls.STRING
+
+
+class TopicEventKind(StrEnum):
+    """The words of a topic's audit trail."""
+
+    CREATED = "created"
+    SALIENCE = "salience"
+    """Detail: `from` (after decay), `to`, `reason` (`query_bump`, `forgotten`)."""
+    REVISED = "revised"
+    """A field got a newer value. Detail: `field`, `revision`."""
+    CONFIRMED = "confirmed"
+    """Somebody said what was known already. Detail: `field`, `revision`."""
+    LINKED = "linked"
+    ARCHIVED = "archived"
+    RESTORED = "restored"
+    MERGED = "merged"
+    """It is the same as another topic, which now stands for both. Detail: `into`."""
+    SPLIT = "split"
+    """That other topic was erased, so it stands for itself again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """One thing that something is known about."""
+
+    workspace: str
+    id: str
+    partition: str
+    """Who may see it: a partition of `memory.rules.audience`. Whatever names other partitions never finds it."""
+    person: str
+    """Who brought it up; it goes when they are forgotten."""
+    channel: str = ""
+    """Where; empty if that is not known. Then the partition alone counts."""
+    visibility: Visibility = Visibility.PUBLIC
+    """Who could read the channel then. Who may be shown it now: `memory.rules.audience.may_meet`."""
+    channel_visibility: Visibility | None = None
+    """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
+    title: str | None = None
+    summary: str | None = None
+    topic_kind: str | None = None
+    created_at: datetime
+    first_salience: float = 1.0
+    """The attention it started with."""
+    failed_salience: float = 0.0
+    """How much attention attempts that failed have given it, as its source counted it."""
+    salience: float = 1.0
+    """Attention at `salience_at`, 0 and up; halves with disuse."""
+    salience_at: datetime
+    archived_at: datetime | None = None
+    merged_into: str = ""
+    """The topic that stands for this one; empty for one that stands for itself."""
+    alias: str = ""
+    """The id its author chose, where a topic that they cannot see has it as `id`; empty: `id` itself."""
+    seq: int = 0
+    """Order of arrival in the workspace; set by the store."""
+
+    def __post_init__(self) -> None:
+        if not self.workspace or not self.id or not self.partition:
+            raise ValueError(f"a topic needs a workspace, an id and a partition, got {self!r}")
+        if self.merged_into == self.id:
+            raise ValueError(f"a topic cannot be merged into itself ({self.id})")
+
+    @property
+    def public_id(self) -> str:
+        """The id it was given by whoever brought it up."""
+        return self.alias or self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicField:
+    """A named property of a topic. Without revisions it only refers to another topic."""
+
+    workspace: str
+    topic_id: str
+    name: str
+    person: str
+    field_type: FieldType = FieldType.STRING
+    ref_topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One value a field had. Only ever added."""
+
+    workspace: str
+    topic_id: str
+    name: str
+    id: str
+    """Unique for one person and field; callers choose it, so that others' ids neither clash with it nor show in it."""
+    person: str
+    value: object
+    """A JSON value."""
+    valid_from: datetime
+    provenance: str | None = None
+    """Where it is known from: `ui`, `api`, `reaction:U1`."""
+    why_changed: str | None = None
+    impact_expected: str | None = None
+    seq: int = 0
+    """Order of arrival in the workspace; set by the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLink:
+    """A typed edge between two topics. No self-loops."""
+
+    workspace: str
+    from_id: str
+    to_id: str
+    kind: str
+    person: str
+    at: datetime
+
+    def __post_init__(self) -> None:
+        if self.from_id == self.to_id:
+            raise ValueError(f"a topic cannot be linked to itself ({self.from_id})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicEvent:
+    """One entry of a topic's audit trail."""
+
+    workspace: str
+    topic_id: str
+    kind: TopicEventKind
+    actor: str
+    """Who caused it; empty for the memory itself, and for people who were forgotten."""
+    at: datetime
+    detail: Mapping[str, object] = field(default_factory=dict[str, object])
+    seq: int = 0
+    """Position in the workspace's trail; set by the store."""
+
+
+NAMING = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEventKind.RESTORED: "because"}
+"""Where the detail of an entry names another topic."""
+
+
+def names_topic(event: TopicEvent, topic_ids: Collection[str]) -> bool:
+    """Whether an entry names one of these topics in its detail."""
+    return event.detail.get(NAMING.get(event.kind, "")) in topic_ids

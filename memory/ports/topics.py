@@ -1,0 +1,121 @@
+"""Topics in a store: fields with every revision, typed edges, embeddings, the audit trail."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from memory.model import Vector
+from memory.model.topic import Revision, Topic, TopicEvent, TopicField, TopicLink
+
+
+class WorldTable(Protocol):
+    """The world of topics. Every call names the workspace."""
+
+    def put(self, topic: Topic) -> None:
+        """Insert, or replace the topic with this workspace and id, which keeps its `seq`."""
+        ...
+
+    def get(self, workspace: str, topic_id: str) -> Topic | None:
+        """The topic, or None."""
+        ...
+
+    def get_many(self, workspace: str, topic_ids: Iterable[str]) -> dict[str, Topic]:
+        """Those that exist, by id."""
+        ...
+
+    def within(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Topic]:
+        """Every topic of these partitions (None: of the workspace) in order of arrival, archived and merged too."""
+        ...
+
+    def titled(self, workspace: str, partition: str, title: str) -> list[Topic]:
+        """Topics with exactly this title in one partition, by id, archived and merged too."""
+        ...
+
+    def merged_into(self, workspace: str, topic_ids: Iterable[str]) -> list[Topic]:
+        """Topics that one of these stands for, by id."""
+        ...
+
+    def of_person(self, workspace: str, person: str) -> list[Topic]:
+        """What one person brought up, in order of arrival."""
+        ...
+
+    def count(self, workspace: str) -> int:
+        """How many topics there are, archived and merged too."""
+        ...
+
+    def delete(self, workspace: str, topic_ids: Iterable[str]) -> int:
+        """Erase topics with embeddings, fields, revisions, edges and trail. Returns how many existed."""
+        ...
+
+    def put_vector(self, workspace: str, topic_id: str, model: str, vector: Vector) -> None:
+        """Store or replace the topic's embedding. Raises `NotFound` without the topic."""
+        ...
+
+    def vectors(self, workspace: str, model: str, topic_ids: Iterable[str]) -> dict[str, Vector]:
+        """Embeddings of one model by topic, in double precision as they were given."""
+        ...
+
+    def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
+        """Store the embedding of one topic, if it has one, as another's too. Raises `NotFound` without the other."""
+        ...
+
+    def put_field(self, field: TopicField) -> None:
+        """Insert, or replace the field with this name. Raises `NotFound` without the topic."""
+        ...
+
+    def fields(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicField]:
+        """The fields of these topics, by topic and name."""
+        ...
+
+    def add_revision(self, revision: Revision) -> bool:
+        """Append a value; False, and nothing is changed, if this person gave the field one with this id before.
+
+        Raises `NotFound` without the field.
+        """
+        ...
+
+    def revisions(self, workspace: str, topic_ids: Iterable[str]) -> list[Revision]:
+        """Every value of every field of these topics, in order of arrival."""
+        ...
+
+    def revisions_by(self, workspace: str, person: str) -> list[Revision]:
+        """Every value one person gave, in order of arrival."""
+        ...
+
+    def add_link(self, link: TopicLink) -> bool:
+        """Add an edge; False if it is there. Raises `NotFound` without both topics."""
+        ...
+
+    def links(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicLink]:
+        """Every edge that touches one of these topics, by its ends and kind."""
+        ...
+
+    def append(self, event: TopicEvent) -> None:
+        """Append to a topic's trail. Assigns `seq`. Raises `NotFound` without the topic."""
+        ...
+
+    def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
+        """The topic's audit trail in order."""
+        ...
+
+    def erase_words(self, workspace: str, person: str) -> list[str]:
+        """Erase what one person said in topics of others, and take their name off what they caused.
+
+        Their revisions and edges go, their fields where nobody else gave a value, their `revised`, `confirmed` and
+        `linked` events; other events stay without an actor. Returns the topics that were touched, by id.
+        """
+        ...
+
+    def move(self, workspace: str, from_id: str, to_id: str) -> None:
+        """Give a topic's fields, values, edges and trail to another, which has none; numbers stay as they are.
+
+        Raises `NotFound` without the other.
+        """
+        ...
+
+    def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
+        """Every entry of a trail whose detail names one of these topics, in order."""
+        ...
+
+    def retell(self, event: TopicEvent) -> None:
+        """Replace the detail of the entry with this `seq`: only to take words out of it that are to be erased."""
+        ...

@@ -1,0 +1,110 @@
+"""Many lessons that say the same, as one line. Pure and deterministic: the same lessons make the same rules.
+
+A rule is a list of lessons; its line is made of what they say at the moment it is read, so what is forgotten or
+archived is never in it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from memory.model import Episode, Verdict
+from memory.model.upkeep import Rule
+from memory.ports import IndexEntry
+from memory.rules.audience import partitions_of
+
+GOALS_NAMED = 3
+"""How many goals a line names."""
+GOAL_CHARACTERS = 60
+"""How much of each it names."""
+_ADVICE_CHARACTERS = 200
+
+
+def same_goal(goal: str) -> str:
+    """Goals that differ in case and spaces only are one goal."""
+    return " ".join(goal.split()).casefold()
+
+
+def said(lesson: Episode) -> tuple[str, str]:
+    """What a lesson says to do: the words of a plain answer; of a tool its name and target, for its result varies."""
+    if lesson.action in ("", "answer", "none"):
+        return "answer", same_goal(lesson.output)
+    return lesson.action, same_goal(lesson.action_target)
+
+
+def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[Rule]:
+    """The rules among these lessons: the same lesson for `at_least` different goals in one partition."""
+    alike: dict[tuple[str, Verdict, tuple[str, str], str], list[Episode]] = {}
+    for lesson in sorted(lessons, key=lambda lesson: (lesson.created_at, lesson.id)):
+        for entry in partitions_of(lesson):
+            what = (entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+            alike.setdefault(what, []).append(lesson)
+    found = [
+        Rule(
+            workspace=workspace,
+            id=_id(*what),
+            partition=what[0],
+            verdict=what[1],
+            lesson_ids=tuple(lesson.id for lesson in group),
+        )
+        for what, group in alike.items()
+        if len({same_goal(lesson.goal) for lesson in group}) >= at_least
+    ]
+    return sorted(found, key=lambda rule: rule.id)
+
+
+def rule_id(entry: IndexEntry, lesson: Episode) -> str:
+    """The id of the rule that the lesson says where it is filed so; a rule is looked up by what it says."""
+    return _id(entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+
+
+def is_said_by(rule: Rule, lesson: Episode) -> bool:
+    """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
+    return any(
+        (entry.partition, entry.verdict) == (rule.partition, rule.verdict) and rule.id == rule_id(entry, lesson)
+        for entry in partitions_of(lesson)
+    )
+
+
+def could_be_said_by(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
+    """Whether the lesson said so at some time: its verdicts change, and so does its correction, of these texts."""
+    texts = {"", same_goal(lesson.correction), *map(same_goal, corrections)}
+    return any(rule.id == _id(rule.partition, rule.verdict, said(lesson), text) for text in texts)
+
+
+def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
+    """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
+    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and is_said_by(rule, lesson)]
+
+
+def line_of(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
+    """The rule in one line, made of those of its lessons that still say it; empty if they are too few."""
+    return told(rule, living(rule, lessons), at_least)
+
+
+def told(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
+    """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
+    goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
+    if len({same_goal(goal) for goal in goals}) < at_least:
+        return ""
+    named = ", ".join(f"“{_cut(goal, GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
+    more = f" and {len(goals) - GOALS_NAMED} more" if len(goals) > GOALS_NAMED else ""
+    return f"For {named}{more}: {_advice(lessons[-1], rule.verdict)}"
+
+
+def _advice(lesson: Episode, verdict: Verdict) -> str:
+    done = (
+        lesson.output if lesson.action in ("", "answer", "none") else f"{lesson.action} {lesson.action_target}".strip()
+    )
+    done = _cut(" ".join(done.split()), _ADVICE_CHARACTERS)
+    if verdict is Verdict.SUCCESS:
+        return done
+    instead = _cut(" ".join(lesson.correction.split()), _ADVICE_CHARACTERS)
+    return f"not: {done}" + (f"; right: {instead}" if instead else "")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def _id(partition: str, verdict: Verdict, what: tuple[str, str], correction: str) -> str:
+    return hashlib.sha256(repr((partition, verdict, what, correction)).encode()).hexdigest()[:24]

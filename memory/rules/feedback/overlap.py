@@ -1,0 +1,208 @@
+"""The bot's own detector: by the words a lesson adds to the question, with four signals (design 3.4).
+
+Each rule mends a fault of the keyword rule. Words of the question are no evidence, because echoing the question is no
+use of a lesson; a denied word contradicts, and so does another number of the same thing; an AVOID lesson is judged by
+its correction, because the one that works is the one the answer does not echo; where there is nothing to judge by,
+nobody is punished.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory.model import Exemplar, Lesson, Signal
+from memory.rules.feedback.evidence import USED_ABOVE, Evidence
+from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
+from memory.rules.feedback.vocabulary import Language, fold, languages_of
+from memory.rules.feedback.words import NAME_WEIGHT, Said, Term, has_words, says_something, terms
+
+MOSTLY_FROM = 0.50
+"""Share of what a short answer adds to the question that must come from a long lesson."""
+REPEATED = 0.60
+"""Share of a mistake's words that make the answer the same mistake."""
+SEVERAL, SOME_OF_MANY = 3, 0.20
+"""So many words, and this share, are enough of a long lesson whose other words the answer had no need of."""
+SAME_SENTENCE = 0.60
+"""Share of a lesson's words, the question's included, that make the answer the same sentence."""
+
+_WORDY_ACTIONS = frozenset({"", "answer", "none"})
+"""Actions whose substance is the text; any other (a tool, an expansion) is recognised by its name."""
+
+
+class OverlapDetector:
+    """Judges by the words of lesson, question and answer, in any language that has words."""
+
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
+        """REPEAT: is the lesson's answer in this one? AVOID: is its correction, or the mistake again?"""
+        taught = exemplar.episode.action
+        if taught == action and taught not in _WORDY_ACTIONS:
+            repeats = exemplar.lesson is Lesson.REPEAT
+            return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
+        if not has_words(answer):
+            return Evidence(signal=Signal.UNKNOWN)
+        episode = exemplar.episode
+        asked = f"{question}\n{episode.goal}"
+        languages = languages_of([asked, answer, episode.output, episode.correction])
+        given = _Text.read(answer, languages)
+        if exemplar.lesson is Lesson.REPEAT:
+            return _of_repeat(_Text.read(episode.output, languages), asked, given)
+        return _of_avoid(_Text.read(episode.output, languages), _Text.read(episode.correction, languages), asked, given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """A text with its terms, weighed with their capitals, and what of it is denied."""
+
+    raw: str
+    languages: Sequence[Language]
+    terms: list[Term]
+    weights: dict[str, float]
+    denied: Denials
+
+    @classmethod
+    def read(cls, raw: str, languages: Sequence[Language]) -> "_Text":
+        simple = simplified(raw, languages)
+        return cls(
+            raw=raw,
+            languages=languages,
+            terms=terms(simple, languages),
+            weights={term.text: term.weight for term in terms(raw, languages)},
+            denied=Denials(simple, languages),
+        )
+
+    @property
+    def stance(self) -> bool | None:
+        return stance(self.raw, self.languages)
+
+    @property
+    def numbers(self) -> set[str]:
+        return {term.number for term in self.terms if term.number}
+
+    def weight(self, some: Sequence[Term]) -> float:
+        return sum(self.weights.get(term.text, term.weight) for term in some)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    share: float
+    """How much of the lesson is in the answer, or how much of the answer is the lesson, 0..1."""
+    is_denied: bool
+    """The answer says it with the opposite sign, or with other numbers."""
+
+
+def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> Evidence:
+    if not has_words(lesson.raw):
+        return Evidence(signal=Signal.UNKNOWN)
+    if _contains(answer, lesson):
+        return Evidence(signal=Signal.USED, ratio=1.0)
+    if not says_something(answer.raw) and lesson.stance is None:
+        return Evidence(signal=Signal.UNKNOWN)
+    if lesson.stance is not None and answer.stance is not None and lesson.stance is not answer.stance:
+        return Evidence(signal=Signal.CONTRADICTED, ratio=1.0)
+    found = _compare(lesson, asked, answer)
+    if found is None:
+        agrees = lesson.stance is not None and lesson.stance is answer.stance
+        return Evidence(signal=Signal.USED if agrees else Signal.IGNORED, ratio=1.0 if agrees else 0.0)
+    if found.share > USED_ABOVE:
+        return Evidence(signal=Signal.CONTRADICTED if found.is_denied else Signal.USED, ratio=found.share)
+    opposes = not admits_ignorance(answer.raw, answer.languages) and _opposes(lesson, answer)
+    return Evidence(signal=Signal.CONTRADICTED if opposes else Signal.IGNORED, ratio=found.share)
+
+
+def _of_avoid(mistake: _Text, correction: _Text, asked: str, answer: _Text) -> Evidence:
+    # What mistake and correction share tells nothing of which of the two was said.
+    corrected = _compare(correction, f"{asked}\n{mistake.raw}", answer)
+    repeated = _compare(mistake, f"{asked}\n{correction.raw}", answer)
+    if corrected is not None and corrected.share > USED_ABOVE and not corrected.is_denied:
+        return Evidence(signal=Signal.USED, ratio=corrected.share)
+    if mistake.stance is not None and answer.stance is not None:
+        rejects = mistake.stance is not answer.stance
+        return Evidence(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=1.0)
+    if repeated is not None and repeated.share >= REPEATED:
+        rejects = repeated.is_denied and not admits_ignorance(answer.raw, answer.languages)
+        return Evidence(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=repeated.share)
+    if corrected is not None and corrected.share > USED_ABOVE:
+        return Evidence(signal=Signal.CONTRADICTED, ratio=corrected.share)
+    return Evidence(signal=Signal.UNKNOWN)
+
+
+def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
+    """What `text` adds to what is known, looked for in the answer. None if it says nothing of its own."""
+    there = Said(terms(known, text.languages))
+    evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
+    if not evidence:
+        return None
+    said = Said(answer.terms, answer.denied.__contains__)
+    found = {term.text: said.find(term) for term in evidence}
+    matched = [term for term in evidence if found[term.text]]
+    recall = text.weight(matched) / text.weight(evidence)
+    share = max(recall, _precision(evidence, there, answer) if text.weight(matched) >= NAME_WEIGHT else 0.0)
+    if len(matched) >= SEVERAL and recall >= SOME_OF_MANY:
+        share = max(share, USED_ABOVE + 0.001)
+    everywhere = {term.text: said.find(term) for term in text.terms}
+    is_denied = _gives_other_numbers(text, there, answer) or _is_denied(text, _once(text.terms), everywhere, answer)
+    return _Comparison(share=min(1.0, share), is_denied=is_denied)
+
+
+def _once(some: Sequence[Term]) -> list[Term]:
+    return list({term.text: term for term in reversed(some)}.values())
+
+
+def _precision(evidence: Sequence[Term], known: Said, answer: _Text) -> float:
+    """How much of what the answer adds is the lesson's: a short answer may use a part of a long lesson."""
+    taught = Said(evidence)
+    added = _once([term for term in answer.terms if not known.find(term)])
+    theirs = [term for term in added if taught.find(term)]
+    share = answer.weight(theirs) / answer.weight(added) if added else 0.0
+    return share if share >= MOSTLY_FROM else 0.0
+
+
+def _is_denied(text: _Text, matched: Sequence[Term], found: dict[str, list[Term]], answer: _Text) -> bool:
+    """Whether more of the words found have the opposite sign than have the same one."""
+    agreeing = opposing = 0.0
+    for term in matched:
+        if not found[term.text]:
+            continue
+        if any((place in answer.denied) == (term in text.denied) for place in found[term.text]):
+            agreeing += text.weight([term])
+        else:
+            opposing += text.weight([term])
+    if text.denied and answer.denied:
+        # Both say what is not: they differ only if they deny the very opposite of each other.
+        return opposing > 0 and agreeing == 0
+    return opposing > agreeing
+
+
+def _gives_other_numbers(text: _Text, known: Said, answer: _Text) -> bool:
+    """Whether the answer counts the same thing and comes to another number."""
+    ours, theirs = ([term for term in side.terms if term.number and not known.find(term)] for side in (text, answer))
+    if not ours or not theirs or text.numbers & answer.numbers:
+        return False
+    beside = Said(_beside(theirs, answer.terms))
+    return any(beside.find(near) for near in _beside(ours, text.terms))
+
+
+def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
+    """The words next to these numbers."""
+    places = {(number.clause, number.position + step) for number in numbers for step in (-1, 1)}
+    return [term for term in everything if not term.number and (term.clause, term.position) in places]
+
+
+def _opposes(lesson: _Text, answer: _Text) -> bool:
+    """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
+    said = Said(answer.terms, answer.denied.__contains__)
+    everything = _once([term for term in lesson.terms if not term.number])
+    found = {term.text: said.find(term) for term in everything}
+    matched = [term for term in everything if found[term.text]]
+    if not matched:
+        return False
+    if answer.stance is False and not lesson.denied:
+        return True
+    is_same_sentence = lesson.weight(matched) >= SAME_SENTENCE * lesson.weight(everything)
+    other_numbers = bool(lesson.numbers and answer.numbers) and not lesson.numbers & answer.numbers
+    return is_same_sentence and (other_numbers or _is_denied(lesson, matched, found, answer))
+
+
+def _contains(answer: _Text, lesson: _Text) -> bool:
+    """Whether the answer says the lesson, and nothing with the opposite sign beside it."""
+    whole, part = " ".join(fold(answer.raw).split()), " ".join(fold(lesson.raw).split())
+    return part in whole and (part == whole or (len(lesson.terms) > 1 and not answer.denied))

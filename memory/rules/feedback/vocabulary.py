@@ -1,0 +1,116 @@
+"""The words that turn a sentence round, by language (`vocabulary.toml`), and which language a text is in."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+_TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "\u2011": "-"})
+_MARKS = ("Mn", "Mc", "Me", "Cf")
+_LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+def unmarked(text: str) -> str:
+    """NFKC, without accents and invisible characters."""
+    if text.isascii():
+        return text
+    # Without marks before, too: putting many of them in order takes quadratic time.
+    decomposed = unicodedata.normalize("NFKD", _without_marks(text.translate(_TYPOGRAPHIC)))
+    # Hangul was taken apart together with the accents.
+    return unicodedata.normalize("NFC", _without_marks(decomposed))
+
+
+def _without_marks(text: str) -> str:
+    return "".join(c for c in text if unicodedata.category(c) not in _MARKS)
+
+
+def fold(text: str) -> str:
+    """The text as it is compared: unmarked, case folded. On both sides alike, unlike the seed's rule."""
+    return unmarked(text).casefold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """The vocabulary of one language, folded. Expressions match folded text; one for nothing matches nothing."""
+
+    name: str
+    stop: frozenset[str]
+    denies: frozenset[str]
+    without: frozenset[str]
+    marks: tuple[str, ...]
+    yes: frozenset[str]
+    no: frozenset[str]
+    empty: frozenset[str]
+    numbers: dict[str, str]
+    harmless: re.Pattern[str]
+    unknowing: re.Pattern[str]
+    instead: re.Pattern[str]
+    but: re.Pattern[str]
+
+    @property
+    def is_unspaced(self) -> bool:
+        """Whether its words are not told apart by spaces."""
+        return bool(self.marks)
+
+
+def _language(name: str, table: dict[str, str]) -> Language:
+    def words(key: str) -> tuple[str, ...]:
+        return tuple(fold(table.get(key, "")).split())
+
+    def pattern(key: str) -> re.Pattern[str]:
+        text = fold(table.get(key, "")) or r"(?!)"
+        return re.compile(text if table.get("marks") else rf"\b(?:{text})\b")
+
+    stop = words("stop")
+    return Language(
+        name=name,
+        stop=frozenset([*stop, *(word.replace("'", "") for word in stop)]),
+        denies=frozenset(words("denies")),
+        without=frozenset(words("without")),
+        marks=words("marks"),
+        yes=frozenset(words("yes")),
+        no=frozenset(words("no")),
+        empty=frozenset(words("empty")),
+        numbers={word: str(value) for value, word in enumerate(words("numbers"), start=2)},
+        harmless=pattern("harmless"),
+        unknowing=pattern("unknowing"),
+        instead=pattern("instead"),
+        but=pattern("but"),
+    )
+
+
+@cache
+def all_languages() -> tuple[Language, ...]:
+    """Every language, read when the first answer is judged: commands that judge nothing must not wait for it."""
+    text = files("memory.rules.feedback").joinpath("vocabulary.toml").read_text(encoding="utf-8")
+    return tuple(_language(name, table) for name, table in tomllib.loads(text).items())
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """The stop words of every language."""
+    return frozenset(word for language in all_languages() for word in language.stop)
+
+
+@cache
+def empty_words() -> frozenset[str]:
+    """The words of answers that say nothing, in every language."""
+    return frozenset(word for language in all_languages() for word in language.empty)
+
+
+def languages_of(texts: Sequence[str]) -> tuple[Language, ...]:
+    """The languages these texts may be in, by their small words; all of them when nothing tells.
+
+    Those without spaces always belong to it: their words cannot be mistaken for another language's.
+    """
+    words = [word for text in texts for word in _LATIN_WORD.findall(fold(text))]
+    counts = {
+        language.name: sum(word in language.stop or word in language.denies for word in words)
+        for language in all_languages()
+        if not language.is_unspaced
+    }
+    best = max(counts.values())
+    return tuple(language for language in all_languages() if language.is_unspaced or counts[language.name] == best)

@@ -1,0 +1,267 @@
+"""Text as terms that can be compared: folded, stemmed, weighed, each with its place.
+
+Scripts that write no spaces, and Hangul, whose words carry their particles, are compared by neighbouring characters.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory.rules.feedback.vocabulary import Language, all_languages, empty_words, fold, stop_words, unmarked
+
+WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
+_CONNECTORS = re.compile(r"[-'.:/@_]")
+_NUMBER = re.compile(r"\d+(?:[.:/-]\d+)*")
+_MEASURE = re.compile(r"(\d+(?:[.:/]\d+)*)(?:[-']?[^\W\d_]{1,9})")
+"""`14-day`, `5pm`, `10'dur`: a number with what it counts."""
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+"""Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
+_MARK = r"[.!?;,()—…]"
+_CLAUSE_END = re.compile(
+    # All marks in a row where they end something; else as many as stand before a bracket or a dash among them.
+    rf"(?<!{_MARK})(?:{_MARK}++(?=\s|$|[^\x00-\x7f])|{_MARK}+(?=[)—…]))|[\n。、，！？；।،؟]"
+)
+_EMOJI_CODE = re.compile(r":[a-z0-9_+-]+:")
+_FULL_HOUR = re.compile(r"\b0?(\d{1,2})[:.]00\b")
+_SMALL_HOUR = re.compile(r"\b0(\d:\d\d)\b")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+_SHARED = 4
+"""Letters that words must share to be forms of one word."""
+_LONGEST_WORD = 64
+"""Letters of a word that may have other forms: what is longer is none in any language."""
+
+NUMBER_WEIGHT = 3.0
+"""What has a digit: values, versions, addresses. It is what a lesson is remembered for."""
+NAME_WEIGHT = 2.0
+"""Names, abbreviations, and what is joined of several parts."""
+WORD_WEIGHT = 1.0
+PIECE_WEIGHT = 0.5
+"""Two neighbouring characters of a script without spaces; very short words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of a text. `forms` are the spellings that count as the same word."""
+
+    text: str
+    forms: frozenset[str]
+    stem: str
+    weight: float
+    clause: int
+    """The number of the clause it stands in."""
+    position: int
+    """Its place among the words of the clause."""
+    number: str = ""
+    """Its value, which must be met exactly; empty for a word."""
+
+
+def clauses(text: str) -> list[str]:
+    """The text cut at its punctuation, unmarked but with its capitals."""
+    return [clause for clause in _CLAUSE_END.split(_plain(text)) if clause and not clause.isspace()]
+
+
+def _plain(text: str) -> str:
+    without_codes = _EMOJI_CODE.sub(" ", unmarked(text))
+    return _DECIMAL_COMMA.sub(".", _SMALL_HOUR.sub(r"\1", _FULL_HOUR.sub(r"\1", without_codes)))
+
+
+def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
+    """Every word that carries meaning, in order, repetitions included. Of `languages` number words are understood."""
+    shouts = text.isupper()
+    has_names = all(language.name != "de" for language in languages)
+    return [
+        term
+        for number, clause in enumerate(clauses(text))
+        for position, word in enumerate(WORD.findall(clause))
+        for term in _terms_of(
+            _in_digits(word, languages),
+            number,
+            position,
+            is_name=not shouts and (_is_short_name(word) or (has_names and position > 0 and word[0].isupper())),
+        )
+    ]
+
+
+def says_something(text: str) -> bool:
+    """Whether there is more than emoji, thanks and "all right"."""
+    said = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
+    return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in said)
+
+
+def has_words(text: str) -> bool:
+    """Whether there is any letter or digit at all."""
+    return any(character.isalnum() for character in _EMOJI_CODE.sub(" ", text))
+
+
+def content_words(text: str) -> set[str]:
+    """The words that carry meaning, folded, parts of compounds included."""
+    return {form for term in terms(text, all_languages()[:1]) for form in term.forms if form not in stop_words()}
+
+
+def _in_digits(word: str, languages: Sequence[Language]) -> str:
+    folded = word.casefold()
+    return next((language.numbers[folded] for language in languages if folded in language.numbers), word)
+
+
+def _is_short_name(word: str) -> bool:
+    return word.isupper() and len(word) > 1
+
+
+def _terms_of(word: str, clause: int, position: int, *, is_name: bool) -> Iterator[Term]:
+    for run in _UNSPACED.findall(word):
+        pieces = [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+        for piece in pieces:
+            yield Term(
+                text=piece,
+                forms=frozenset([piece]),
+                stem=piece,
+                weight=PIECE_WEIGHT,
+                clause=clause,
+                position=position,
+            )
+    is_mixed = _UNSPACED.search(word) is not None
+    for spaced in _UNSPACED.sub(" ", word).split():
+        folded = spaced.casefold()
+        if _is_small(folded) and not (is_name and _is_short_name(spaced)):
+            continue
+        yield Term(
+            text=folded,
+            forms=_forms(folded),
+            stem=_stem(_joined(folded)) if len(folded) <= _LONGEST_WORD else _joined(folded),
+            weight=_weight(folded, is_name=is_name or is_mixed),
+            clause=clause,
+            position=position,
+            number=_number(folded),
+        )
+
+
+def _is_small(word: str) -> bool:
+    """A stop word, also with an ending cut off by an apostrophe (`it's`, `there'll`)."""
+    head, _, tail = word.partition("'")
+    return word in stop_words() or (len(tail) <= 2 and tail != "t" and head in stop_words() and bool(tail))
+
+
+def _number(word: str) -> str:
+    if _NUMBER.fullmatch(word):
+        return word
+    measure = _MEASURE.fullmatch(word)
+    return measure.group(1) if measure else ""
+
+
+def _forms(word: str) -> frozenset[str]:
+    parts = _CONNECTORS.split(word)
+    if len(parts) == 1 or _NUMBER.fullmatch(word):
+        return frozenset([word])
+    return frozenset([word, _joined(word), *(part for part in parts if len(part) > 1 and part not in stop_words())])
+
+
+def _joined(word: str) -> str:
+    return word if _NUMBER.fullmatch(word) else _CONNECTORS.sub("", word)
+
+
+def _weight(word: str, *, is_name: bool) -> float:
+    if any(character.isdigit() for character in word):
+        return NUMBER_WEIGHT
+    if is_name or re.search(r"[@/_:]", word):
+        return NAME_WEIGHT
+    return PIECE_WEIGHT if len(word) < 3 else WORD_WEIGHT
+
+
+@functools.lru_cache(maxsize=1)
+def _english() -> Callable[[str], str]:
+    import snowballstemmer  # takes a while, and most commands compare nothing
+
+    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return stem
+
+
+@functools.lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    """English endings off; endings of other languages are met by `Said`'s common beginnings."""
+    return _english()(word) if word.isascii() and word.isalpha() else word
+
+
+class Said:
+    """The terms of a text, ready to be asked whether it says a word.
+
+    `is_denied` tells those that it denies. Of all places that say the same, the first with either sign is kept: how
+    often a text says something does not matter, and a question must not take longer the more often it does.
+    """
+
+    def __init__(self, said: Iterable[Term], is_denied: Callable[[Term], bool] = lambda term: False) -> None:
+        self._terms = [(term, is_denied(term)) for term in said]
+        self._by_form: dict[str, dict[bool, Term]] = {}
+        self._by_stem: dict[str, dict[bool, Term]] = {}
+        self._by_number: dict[str, dict[bool, Term]] = {}
+        for term, sign in self._terms:
+            for form in term.forms:
+                self._by_form.setdefault(form, {}).setdefault(sign, term)
+            self._by_stem.setdefault(term.stem, {}).setdefault(sign, term)
+            if term.number:
+                self._by_number.setdefault(term.number, {}).setdefault(sign, term)
+
+    def find(self, term: Term) -> list[Term]:
+        """Where the text says this word, or another form of it: a place with each sign; nowhere is an empty list."""
+        if term.number:
+            return list(self._by_number.get(term.number, {}).values())
+        found = self._by_form.get(term.text) or self._by_stem.get(term.stem)
+        return list(found.values()) if found else self._find_compound(term) or self._find_alike(term.text)
+
+    def _find_compound(self, term: Term) -> list[Term]:
+        """A word of several parts, written as one or apart."""
+        joined = _joined(term.text)
+        if joined in self._by_form:
+            return list(self._by_form[joined].values())
+        parts = [self._by_form.get(form, {}) for form in term.forms - {term.text, joined}]
+        return [place for places in parts for place in places.values()] if parts and all(parts) else []
+
+    def _find_alike(self, word: str) -> list[Term]:
+        """A word with another ending; "re" in front of the text's word alone does not matter."""
+        return self._beginnings[word.startswith("re")].alike(word)
+
+    @functools.cached_property
+    def _beginnings(self) -> dict[bool, "_Beginnings"]:
+        """The words as they are, and without "re"."""
+        whole, bare = _Beginnings(), _Beginnings()
+        for term, sign in self._terms:
+            whole.add(term.text, term, sign)
+            bare.add(term.text.removeprefix("re"), term, sign)
+        return {True: whole, False: bare}
+
+
+class _Beginnings:
+    """Words by their beginnings: the shortest one for each, which is the one most like what begins so."""
+
+    def __init__(self) -> None:
+        self._shortest: dict[str, dict[bool, tuple[int, Term]]] = {}
+
+    def add(self, word: str, term: Term, sign: bool) -> None:
+        """Note a word of letters alone; others, and very short or long ones, are like no other word."""
+        if not _has_an_ending(word):
+            return
+        for end in range(_SHARED, len(word) + 1):
+            known = self._shortest.setdefault(word[:end], {})
+            if sign not in known or len(word) < known[sign][0]:
+                known[sign] = len(word), term
+
+    def alike(self, word: str) -> list[Term]:
+        """Words that differ from this one in their ending only, one with each sign.
+
+        One begins the other, or they share most of their letters.
+        """
+        found: dict[bool, Term] = {}
+        for end in range(_SHARED, len(word) + 1) if _has_an_ending(word) else ():
+            for sign, (length, term) in self._shortest.get(word[:end], {}).items():
+                shorter, longer = sorted((len(word), length))
+                if 2 * end >= longer if end == shorter else end >= 0.7 * longer:
+                    found.setdefault(sign, term)
+        return list(found.values())
+
+
+def _has_an_ending(word: str) -> bool:
+    return _SHARED < len(word) <= _LONGEST_WORD and word.isalpha()
+
+
+__all__ = ["Said", "Term", "clauses", "content_words", "fold", "has_words", "says_something", "terms"]

@@ -1,0 +1,213 @@
+"""The state of an episode as a fold of its events: what `rebuild --check` recomputes and every write goes through.
+
+`apply` is one step of the fold; `facts` strips an episode to what the run itself produced; `replay` folds a whole log.
+Writing code applies the same step to the stored state, so stored and replayed state agree by construction.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.model import (
+    NEEDS_QUESTION,
+    Audience,
+    Episode,
+    EpisodeStatus,
+    Event,
+    EventKind,
+    Reaction,
+    Role,
+    Signal,
+    TeachingPolicy,
+    Verdicts,
+    Vote,
+    derive_status,
+)
+from memory.rules.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, strength
+from memory.rules.verdict import fold_votes, judge
+
+_USE = {
+    EventKind.USED: Signal.USED,
+    EventKind.IGNORED: Signal.IGNORED,
+    EventKind.UNKNOWN: Signal.UNKNOWN,
+    EventKind.CONTRADICTED: Signal.CONTRADICTED,
+}
+
+DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED, EventKind.RELEASED)
+"""What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
+
+
+def facts(episode: Episode) -> Episode:
+    """The episode as the run made it, before anybody or anything touched it."""
+    return replace(
+        episode,
+        status=EpisodeStatus.PENDING,
+        verdicts=Verdicts(),
+        outcome_reason="",
+        correction="",
+        promoted=None,
+        quarantine=(),
+        strength=BASE_PENDING,
+        nudge=0.0,
+        salience=SALIENCE_START,
+        salience_at=episode.created_at,
+        retrieval_count=0,
+        used_count=0,
+        ignored_count=0,
+        graded_at=None,
+        archived_at=None,
+    )
+
+
+def with_verdicts(episode: Episode, verdicts: Verdicts) -> Episode:
+    """The episode with new verdicts and all that is derived from them."""
+    return replace(
+        episode,
+        verdicts=verdicts,
+        status=derive_status(verdicts.overall, episode.termination),
+        strength=strength(verdicts, episode.nudge),
+    )
+
+
+def apply(episode: Episode, event: Event) -> Episode:
+    """One step of the fold for events that touch the episode directly. Votes go through `reaction_of` and `judge`."""
+    detail = event.detail
+    match event.kind:
+        case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
+            held = replace(episode, quarantine=_held(episode.quarantine, event))
+            goal = str(detail.get("goal", ""))
+            return replace(held, goal=goal, action_target=goal) if event.kind is EventKind.RESTATED else held
+        case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
+            # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
+            said = str(detail.get("reason", episode.outcome_reason))
+            moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
+            return replace(episode, graded_at=moment, outcome_reason=said)
+        case EventKind.CORRECTED:
+            return replace(episode, correction=str(detail.get("text", "")))
+        case EventKind.INJECTED:
+            return replace(
+                episode,
+                salience=bumped(episode.salience, episode.salience_at, event.at),
+                salience_at=max(event.at, episode.salience_at),
+                retrieval_count=episode.retrieval_count + 1,
+            )
+        case EventKind.QUERY_BUMP:
+            return replace(
+                episode,
+                salience=bumped(episode.salience, episode.salience_at, event.at),
+                salience_at=max(event.at, episode.salience_at),
+            )
+        case EventKind.USED | EventKind.IGNORED | EventKind.UNKNOWN | EventKind.CONTRADICTED:
+            return _after_use(episode, _USE[event.kind])
+        case EventKind.ARCHIVED:
+            return replace(episode, archived_at=event.at)
+        case EventKind.RESTORED:
+            return replace(episode, archived_at=None)
+        case EventKind.PROMOTED:
+            audience = str(detail.get("audience", ""))
+            return replace(episode, promoted=Audience(audience) if audience else None)
+        case _:
+            return episode
+
+
+def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
+    """Why an episode is held back after it was, for more reasons; was released; was given a question by its author."""
+    match event.kind:
+        case EventKind.RELEASED:
+            return tuple(flag for flag in before if flag == NEEDS_QUESTION)
+        case EventKind.RESTATED:
+            before = [flag for flag in before if flag != NEEDS_QUESTION]
+    return tuple(dict.fromkeys((*before, *_flags(event.detail))))
+
+
+def _flags(detail: Mapping[str, object]) -> tuple[str, ...]:
+    flags = detail.get("flags", ())
+    return tuple(map(str, flags)) if isinstance(flags, list | tuple) else ()
+
+
+def _after_use(episode: Episode, signal: Signal) -> Episode:
+    nudge = nudged(episode.nudge, signal)
+    return replace(
+        episode,
+        nudge=nudge,
+        strength=strength(episode.verdicts, nudge),
+        used_count=episode.used_count + (signal is Signal.USED),
+        ignored_count=episode.ignored_count + (signal is Signal.IGNORED),
+    )
+
+
+def reaction_detail(reaction: Reaction) -> dict[str, object]:
+    """What a `voted` / `unvoted` event must hold so that the register can be rebuilt from it."""
+    return {
+        "channel": reaction.channel,
+        "message_id": reaction.message_id,
+        "node_id": reaction.node_id,
+        "source": reaction.source,
+        "value": reaction.value,
+        "role": reaction.role.value,
+        "run_id": reaction.run_id,
+        "at": reaction.at.isoformat(),
+        "event": reaction.event_id,
+    }
+
+
+def reaction_of(event: Event) -> Reaction:
+    """The register's value as a `voted` / `unvoted` event left it."""
+    detail = event.detail
+    return Reaction(
+        workspace=event.workspace,
+        channel=str(detail["channel"]),
+        message_id=str(detail["message_id"]),
+        node_id=str(detail["node_id"]),
+        actor=event.actor,
+        source=str(detail["source"]),
+        value=int(str(detail["value"])),
+        role=Role(str(detail["role"])),
+        run_id=str(detail["run_id"]),
+        at=datetime.fromisoformat(str(detail["at"])),
+        is_active=event.kind is EventKind.VOTED,
+        seq=event.seq,
+        event_id=str(detail.get("event", "")),
+    )
+
+
+def registers(events: Iterable[Event]) -> list[Reaction]:
+    """The registers that a run's events leave, in order of arrival."""
+    latest: dict[tuple[str, str, str, str, str, str], Reaction] = {}
+    for event in events:
+        if event.kind in (EventKind.VOTED, EventKind.UNVOTED):
+            reaction = reaction_of(event)
+            latest[reaction.key] = reaction
+    return sorted(latest.values(), key=lambda reaction: reaction.seq)
+
+
+def standing(events: Iterable[Event]) -> list[Event]:
+    """One episode's events without the decisions of a person that a later purge of that person withdrew."""
+    left: list[Event] = []
+    for event in events:
+        if event.kind is EventKind.PURGED:
+            left = [each for each in left if each.kind not in DECISIONS or each.actor != event.actor]
+        else:
+            left.append(event)
+    return left
+
+
+def replay(
+    episode: Episode,
+    run_events: Sequence[Event],
+    policy: TeachingPolicy,
+    *,
+    votes: Sequence[Vote] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Episode:
+    """The episode as its run's whole log says it must be.
+
+    `run_events` are the events of every episode of the run in log order: votes hang on the root but may speak for any
+    node. What a vote weighs, and whether it is beyond its voter's limit, depends on other runs: `votes` and `weights`
+    bring that (`memory.services.tally`); without them every vote counts 1.
+    """
+    state = facts(episode)
+    for event in standing(each for each in run_events if each.episode_id == episode.id):
+        state = apply(state, event)
+    cast = fold_votes(registers(run_events)) if votes is None else votes
+    return with_verdicts(state, judge(state, cast, policy, weights))

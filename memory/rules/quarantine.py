@@ -1,0 +1,93 @@
+"""Which texts wait for a teacher before they may enter a prompt, and why.
+
+A check of words stops the careless and the copied, not the clever: keyword filters are bypassed by whoever tries
+(reference page `evidence`, 3.2). What keeps a poisoned lesson from others is who may validate it; what keeps it from
+acting is that it is shown as data. This is one layer more, and a list for people to look at.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+from memory.model import NEEDS_QUESTION, RESTATED, Episode, StepKind
+from memory.model.normal_form import normalised
+from memory.rules.retrieval.prompt import escapes, visible
+
+LESSON_CHARACTERS = 4000
+"""A longer lesson is looked at first: it would take two thirds of the room all lessons share in a prompt (1,500 tokens
+of 4 characters by default), and long text is where instructions hide."""
+
+
+class Flag(StrEnum):
+    """Why a text is held back."""
+
+    INJECTION = "injection"
+    """It speaks to the model instead of answering the question."""
+    DELIMITER = "delimiter"
+    """It imitates the format of the prompt it would stand in."""
+    SECRET = "secret"  # noqa: S105 - the name of a reason
+    """Somebody wrote a password, token or key into a lesson; it was taken out, and the lesson may be useless."""
+    LENGTH = "length"
+    """It is longer than a lesson should be."""
+    NEEDS_QUESTION = NEEDS_QUESTION
+    """Its question was somebody's who is forgotten: it waits for one in its author's words, not for a teacher."""
+    RESTATED = RESTATED
+    """Its author gave it another question than the one for which others approved or rejected it."""
+
+
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}"
+    r"\b(?:previous|prior|above|earlier|preceding|all|any|your|system|these|those)\b.{0,30}"
+    r"\b(?:instructions?|prompts?|rules?|guidelines?|directions?|lessons?|context|safety)\b"
+    r"|\b(?:ignorier\w*+|vergiss|missachte\w*+)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*)\b"
+    r"|\b(?:ignore[rz]?|oublie[rz]?)\b.{0,40}\b(?:instructions?|consignes?|règles?)\b"
+    r"|\b(?:ignora\w*+|olvida\w*+)\b.{0,40}\b(?:instrucciones|reglas|instruções|istruzioni|regole)\b"
+    # In the same word or up to 40 characters behind it; of several cues in one word the first reaches farthest.
+    r"|(?<!\w)(?>\w*?(?:игнорируй|забудь))(?:\w*?|\w*+.{0,40}?)(?:инструкци|правил|указани)"
+    r"|(?:忽略|无视|無視|忘记).{0,12}(?:指令|指示|说明|規則|规则|提示)"
+    r"|\b(?:from now on|henceforth),? (?:you|always|never|respond|reply|answer)\b"
+    r"|\byou are (?:now|no longer)\b.{0,40}"
+    r"\b(?:assistant|model|ai|bot|dan|admin|developer|root|jailbroken|unrestricted)\b"
+    r"|\b(?:reveal|print|show|repeat|output|leak)\b.{0,30}"
+    r"\b(?:system|hidden|initial|developer) (?:prompt|instructions?|message)\b"
+    r"|\b(?:do not|don't|never) (?:tell|inform|warn|mention (?:this|it) to) "
+    r"(?:the )?(?:user|users|person|anyone|admin\w*)\b"
+    r"|\b(?:new|updated|real) (?:system )?(?:instructions?|prompt)\s*:"
+    r"|\b(?:system|developer) (?:prompt|message|override)\s*:"
+    r"|\b(?:jailbreak|developer mode (?:on|enabled)|do anything now)\b"
+)
+_TEMPLATE = re.compile(
+    r"<\|[a-z_]{2,24}\|>|\[/?inst\]|<</?sys>>|<(?:/|)(?:system|assistant|instructions?)>"
+    r"|^[ \t]*#{2,8}[ \t]*+(?:system|instructions?|assistant|response)[ \t]*+(?::[ \t]*+)?$",
+    re.MULTILINE,
+)  # fmt: skip
+
+
+def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
+    """Why this text should be looked at first; nothing for most. `limit` is the most characters it may have."""
+    plain = normalised("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
+    found: list[Flag] = []
+    if _INJECTION.search(" ".join(plain.split())):
+        found.append(Flag.INJECTION)
+    if escapes(text) or escapes(plain) or _TEMPLATE.search(plain):
+        found.append(Flag.DELIMITER)
+    if limit is not None and len(text) > limit:
+        found.append(Flag.LENGTH)
+    return tuple(found)
+
+
+def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
+    """The same for everything of an episode that a prompt would show."""
+    shown = [episode.goal, episode.output, episode.task_incomplete, episode.place]
+    for step in episode.trajectory:
+        if step.kind is StepKind.EXPAND:
+            shown += step.subgoals
+        elif step.kind is StepKind.ACT:
+            shown += map(str, step.arguments.values())
+    return merged(flags(text, limit=limit) for text in shown)
+
+
+def merged(found: Iterable[tuple[Flag, ...]]) -> tuple[Flag, ...]:
+    """Each reason once, in the order of `Flag`."""
+    every = {flag for each in found for flag in each}
+    return tuple(flag for flag in Flag if flag in every)

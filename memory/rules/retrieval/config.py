@@ -1,0 +1,83 @@
+"""The numbers of the retrieval pipeline, validated. The defaults are the seed's; the bot brings its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from memory.errors import InvalidInput
+from memory.model.validation import flag, mapping, number, shown, whole
+
+_WHOLE_SCORE = 1.0 + 1e-9
+"""The most both weights may add up to: 1, and what adding two decimal fractions is off by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalConfig:
+    """Seed "Retrieval": `envThreshold` 0.7, `topK` 10, `finalK` 2, and 65 % context to 35 % intent.
+
+    Raises `InvalidInput` (a `ValueError`) for a number outside its range, and for weights that add up to more than 1.
+    """
+
+    env_threshold: float = 0.7
+    """Context overlap a memory needs, 0..1; kept when equal."""
+    top_k: int | None = 10
+    """How many go on after the context stage, best overlap first. None: all (intent has not been looked at yet)."""
+    final_k: int = 2
+    """How many are returned."""
+    env_weight: float = 0.65
+    intent_weight: float = 0.35
+    min_intent: float = -1.0
+    """The similarity gate: below this cosine nothing is returned. -1 lets everything pass, as the seed does."""
+    min_score: float = 0.0
+    """Combined score needed after deduplication."""
+    soft_gate: bool = False
+    """When the context stage leaves nothing, go on by intent alone and say so in the counts."""
+    element_weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Weight of a context element by its kind (`channel`, `tool`); kinds not named count 1."""
+    empty_env_iou: float = 1.0
+    max_per_author: int | None = None
+    """How many lessons of one kind a single author other than the asker may contribute. None: any number."""
+    consensus: bool = False
+    """Whether lessons that disagree on the action are settled or marked (`memory.rules.retrieval.consensus`)."""
+    rep: int | None = None
+    """Which repetition of an evaluation run this is, from 1: the first runs without memories, as the baseline.
+    None: no evaluation. A bot remembers from the first attempt on."""
+
+    def __post_init__(self) -> None:
+        for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
+            number(getattr(self, name), name, high=1.0)
+        number(self.min_intent, "min_intent", low=-1.0, high=1.0)
+        number(self.min_score, "min_score", high=1.0)
+        if self.env_weight + self.intent_weight > _WHOLE_SCORE:
+            raise InvalidInput(
+                f"env_weight and intent_weight must add up to 1 at most, got {self.env_weight} and "
+                f"{self.intent_weight}; set both"
+            )
+        for name in ("top_k", "final_k", "max_per_author", "rep"):
+            value = getattr(self, name)
+            if value is not None or name == "final_k":
+                whole(value, name)
+        flag(self.soft_gate, "soft_gate")
+        flag(self.consensus, "consensus")
+        for kind, weight in mapping(self.element_weights, "element_weights").items():
+            number(weight, f"the element weight of {shown(kind)}")
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether an evaluation wants to see how the agent does without memories."""
+        return self.rep is not None and self.rep <= 1
+
+    def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
+        """The same configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).
+
+        Accepts the seed's spellings too. Raises `InvalidInput` for an unknown field or a number out of range.
+        """
+        if partial is None:
+            return self
+        mapping(partial, "a retrieval configuration")
+        names = {config_field.name for config_field in fields(self)}
+        spelling = {"envThreshold": "env_threshold", "topK": "top_k", "finalK": "final_k"}
+        changes = {spelling.get(name, name): value for name, value in partial.items()}
+        unknown = [name for name in changes if name not in names]
+        if unknown:
+            raise InvalidInput(f"unknown retrieval setting {unknown[0]!r}; known are {', '.join(sorted(names))}")
+        return replace(self, **changes)  # type: ignore[arg-type]  # the values are checked by __post_init__

@@ -1,0 +1,147 @@
+"""The retrieval pipeline as one pure function over candidates, with a count after every stage.
+
+Stages and arithmetic are the seed's (000, `DefaultRetriever`), with the ambiguities settled as reference page
+`seed-systems` section 2.2 proposes (A1-A22). The stages a seed configuration does not use (similarity gate, one voice
+per author) let everything through.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from memory.model import StageCounts, Verdict
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.rules.retrieval.context import overlap
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(Generic[M]):
+    """One memory that scope, status and allow-list have let through, with what the stages look at."""
+
+    memory: M
+    id: str | int
+    elements: frozenset[str]
+    """The context before the action (the seed's `envPre.elements`)."""
+    intent: float
+    """Cosine of the goal embeddings; 0 where one is missing, zero or of another dimension."""
+    verdict: Verdict
+    """Success or failure."""
+    created_at: datetime
+    decided_at: datetime
+    """When the verdict was given: of two opposite ones about the same action the later holds."""
+    signature: Hashable
+    """Equal for memories of the same action."""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored(Generic[M]):
+    """A candidate with its scores."""
+
+    candidate: Candidate[M]
+    env: float
+    score: float
+    n_success: int = 0
+    n_failure: int = 0
+
+    @property
+    def rank(self) -> tuple[float, datetime, str | int]:
+        """Order of preference: score, then newer, then the later id."""
+        return (self.score, self.candidate.created_at, self.candidate.id)
+
+
+def select(
+    candidates: Iterable[Candidate[M]],
+    current: frozenset[str],
+    config: RetrievalConfig,
+    *,
+    asker: str = "",
+) -> tuple[list[Scored[M]], StageCounts]:
+    """The chosen memories, best first, and how many each stage let through."""
+    loaded = [Scored(candidate=candidate, env=_env(candidate, current, config), score=0.0) for candidate in candidates]
+    matched = [item for item in loaded if item.env >= config.env_threshold]
+    fallback = config.soft_gate and bool(loaded) and not matched
+    if fallback:
+        matched = loaded
+    top = _newest_first(matched, key=lambda item: item.env)[: config.top_k]
+    ranked = [replace(item, score=_combined(item, config, intent_only=fallback)) for item in top]
+    gated = [item for item in ranked if item.candidate.intent >= config.min_intent]
+    deduped = _deduplicated(gated)
+    above = [item for item in deduped if item.score >= config.min_score]
+    voices = _one_voice(sorted(above, key=lambda item: item.rank, reverse=True), config.max_per_author, asker)
+    chosen = _balanced(voices, config.final_k)
+    return chosen, StageCounts(
+        total_loaded=len(loaded),
+        env_matched=len(matched),
+        env_top_k=len(top),
+        state_ranked=len(ranked),
+        gated=len(gated),
+        deduped=len(deduped),
+        above_threshold=len(above),
+        selected=len(chosen),
+        env_fallback=fallback,
+    )
+
+
+def _env(candidate: Candidate[M], current: frozenset[str], config: RetrievalConfig) -> float:
+    return overlap(candidate.elements, current, weights=config.element_weights, both_empty=config.empty_env_iou)
+
+
+def _combined(item: Scored[M], config: RetrievalConfig, *, intent_only: bool) -> float:
+    """A negative cosine counts as none (A6). Rounded so that 0.65 + 0.35 is exactly 1."""
+    intent = max(0.0, item.candidate.intent)
+    if intent_only:
+        return round(intent, 12)
+    return round(config.env_weight * item.env + config.intent_weight * intent, 12)
+
+
+def _newest_first(items: Sequence[Scored[M]], *, key: Callable[[Scored[M]], float]) -> list[Scored[M]]:
+    """By score, then newer, then the later id (A5)."""
+    return sorted(items, key=lambda item: (key(item), item.candidate.created_at, item.candidate.id), reverse=True)
+
+
+def _deduplicated(items: Sequence[Scored[M]]) -> list[Scored[M]]:
+    """One survivor per action: the latest decided one, with the best score of its group and the group's counts (A9)."""
+    groups: dict[Hashable, list[Scored[M]]] = {}
+    for item in items:
+        groups.setdefault(item.candidate.signature, []).append(item)
+    survivors: list[Scored[M]] = []
+    for group in groups.values():
+        latest = max(group, key=lambda item: (item.candidate.decided_at, item.candidate.created_at, item.candidate.id))
+        survivors.append(
+            replace(
+                latest,
+                score=max(item.score for item in group),
+                n_success=sum(item.candidate.verdict is Verdict.SUCCESS for item in group),
+                n_failure=sum(item.candidate.verdict is Verdict.FAILURE for item in group),
+            )
+        )
+    return survivors
+
+
+def _one_voice(items: Sequence[Scored[M]], limit: int | None, asker: str) -> list[Scored[M]]:
+    """At most `limit` lessons of each kind from one author; the asker's own are not limited."""
+    if limit is None:
+        return list(items)
+    heard: dict[tuple[str, Verdict], int] = {}
+    kept: list[Scored[M]] = []
+    for item in items:
+        voice = (item.candidate.author, item.candidate.verdict)
+        heard[voice] = heard.get(voice, 0) + 1
+        if item.candidate.author == asker or heard[voice] <= limit:
+            kept.append(item)
+    return kept
+
+
+def _balanced(ranked: Sequence[Scored[M]], final_k: int) -> list[Scored[M]]:
+    """The best `final_k`; from two on, at least one REPEAT and one AVOID where both exist (A11-A13)."""
+    chosen = list(ranked[:final_k])
+    if final_k >= 2 and len(chosen) == final_k:
+        present = {item.candidate.verdict for item in chosen}
+        missing = next((item for item in ranked[final_k:] if item.candidate.verdict not in present), None)
+        if len(present) == 1 and missing is not None:
+            chosen[-1] = missing
+    return chosen

@@ -1,0 +1,107 @@
+"""The verdict as a pure function of the votes, for each audience (design 3.1, rules 3, 4 and 6)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from memory.model import Audience, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts, Vote
+
+
+def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
+    """One vote per person and target: their latest active signal that carries a judgement.
+
+    Order of the input does not matter; ties of time go to the later arrival. Without such a signal there is no vote.
+    """
+    latest: dict[tuple[str, str, str], Reaction] = {}
+    for reaction in reactions:
+        if not reaction.is_active or reaction.value == 0 or reaction.role is Role.BOT:
+            continue
+        key = (reaction.run_id, reaction.node_id, reaction.actor)
+        if key not in latest or (reaction.at, reaction.seq) > (latest[key].at, latest[key].seq):
+            latest[key] = reaction
+    return [
+        Vote(
+            workspace=reaction.workspace,
+            run_id=reaction.run_id,
+            node_id=reaction.node_id,
+            actor=reaction.actor,
+            role=reaction.role,
+            value=reaction.value,
+            at=reaction.at,
+            source=reaction.source,
+            event_id=reaction.event_id,
+        )
+        for _, reaction in sorted(latest.items())
+    ]
+
+
+def ballots(episode: Episode, votes: Iterable[Vote]) -> list[Vote]:
+    """The votes that speak about this node.
+
+    A vote on the node itself replaces the same person's vote on the whole answer. 👍 on the answer speaks for every
+    node, 👎 only for the root and for nodes that failed by themselves: nobody said the others were wrong.
+    """
+    by_actor: dict[str, Vote] = {}
+    for vote in sorted(votes, key=lambda vote: vote.node_id != ""):
+        if vote.role in (Role.GUEST, Role.BOT):
+            continue
+        if vote.node_id == episode.id or (vote.node_id == "" and _reaches(episode, vote)):
+            by_actor[vote.actor] = vote
+    return list(by_actor.values())
+
+
+def _reaches(episode: Episode, vote: Vote) -> bool:
+    return vote.value > 0 or episode.is_root or episode.termination is Termination.FAILURE
+
+
+def judge(
+    episode: Episode, votes: Iterable[Vote], policy: TeachingPolicy, weights: Mapping[str, float] | None = None
+) -> Verdicts:
+    """The verdict in each audience. Pure: the same votes in any order give the same verdicts.
+
+    `weights` says what each person's vote weighs for others (`memory.rules.trust`); whoever is not in it weighs 1.
+    For the asker's own scope neither weights nor limits matter.
+    """
+    cast = ballots(episode, votes)
+    decree = _latest([vote for vote in cast if vote.role is Role.ADMIN])
+    personal = decree or _of_value(next((vote.value for vote in cast if vote.actor == episode.person), 0))
+    channel = decree or _channel(episode, cast, policy, weights or {})
+    if channel is Verdict.PENDING and episode.promoted is not None:
+        channel = personal
+    workspace = channel if episode.promoted is Audience.WORKSPACE and channel.is_validated else Verdict.PENDING
+    return Verdicts(personal=personal, channel=channel, workspace=workspace)
+
+
+def _channel(episode: Episode, cast: Sequence[Vote], policy: TeachingPolicy, weights: Mapping[str, float]) -> Verdict:
+    """Teachers decide if any voted; else enough others of one mind, with nobody (the asker included) against.
+
+    Votes beyond a person's limit, and votes of people whose trust is used up, are as if they were not there.
+    """
+    counted = [vote for vote in cast if not vote.is_limited and weights.get(vote.actor, 1.0) > 0]
+    taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
+    if taught:
+        return Verdict.DISPUTED if len(taught) > 1 else _of_value(taught.pop())
+    ups = [vote for vote in counted if vote.value > 0]
+    downs = [vote for vote in counted if vote.value < 0]
+    if ups and downs:
+        return Verdict.DISPUTED
+    others = [weights.get(vote.actor, 1.0) for vote in counted if vote.actor != episode.person]
+    if ups and _is_quorum(others, policy.quorum_up):
+        return Verdict.SUCCESS
+    if downs and _is_quorum(others, policy.quorum_down):
+        return Verdict.FAILURE
+    return Verdict.PENDING
+
+
+def _is_quorum(weights: Sequence[float], quorum: int) -> bool:
+    """Whether enough weight came together, from at least two people unless one is asked for."""
+    return len(weights) >= min(quorum, 2) and sum(weights) >= quorum
+
+
+def _latest(votes: Sequence[Vote]) -> Verdict | None:
+    """The newest of several administrators' decisions; ties go to the later name so that order cannot matter."""
+    if not votes:
+        return None
+    return _of_value(max(votes, key=lambda vote: (vote.at, vote.actor)).value)
+
+
+def _of_value(value: int) -> Verdict:
+    return {1: Verdict.SUCCESS, -1: Verdict.FAILURE}.get(value, Verdict.PENDING)

@@ -1,5 +1,0 @@
-"""What keeps memory in shape without anybody asking: jobs, their leases, and what they do."""
-
-from memory.service.upkeep.jobs import JOBS, Job, JobState, Upkeep
-
-__all__ = ["JOBS", "Job", "JobState", "Upkeep"]

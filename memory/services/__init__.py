@@ -1,0 +1,167 @@
+"""The use cases of memory, grouped by who has them. `Memory` is what an agent is given."""
+
+import logging
+
+from memory.errors import StoreUnavailable
+from memory.model import TeachingPolicy
+from memory.model.upkeep import UpkeepPolicy
+from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
+from memory.rules.redaction import Redactor
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.services.audit import Audit, Difference, RunView
+from memory.services.channels import Channels
+from memory.services.core import MESSAGE_CHARACTERS, Core
+from memory.services.correct import CORRECTION_CHARACTERS, Corrected
+from memory.services.embedding import CheckedEmbedder
+from memory.services.explain import AnswerStory, Explaining, LessonStory
+from memory.services.finished_run import FinishedRun, NodeRecall
+from memory.services.forget import Erased, Holdings, Privacy
+from memory.services.model_grading import Guess, Guessing, guess_of
+from memory.services.purge import Purge, Purging
+from memory.services.recall import Recalled, Recalling
+from memory.services.record import Recording, Unsent, UsedLesson
+from memory.services.recover import Recovering
+from memory.services.restate import Restating
+from memory.services.taught_topics import Lessons
+from memory.services.teach import Teaching, Undone
+from memory.services.topics import World, WorldPolicy
+from memory.services.upkeep import Upkeep
+from memory.services.vote import Taught
+from memory.services.votes import Rating, Ratings
+
+log = logging.getLogger(__name__)
+
+
+class Memory:
+    """Everything an agent, its people and its administrators do with memory.
+
+    Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
+    enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
+    beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
+    lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
+    taken; `world` has the numbers of the topics.
+
+    An erasure that an earlier process began is brought to its end first.
+
+    On a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
+    `system.TimeOrderedIds`; `SentenceTransformerEmbedder` finds by meaning):
+
+        store = SqlStore.open("sqlite:///memory.db")
+        memory = Memory(store, HashingEmbedder(), clock=utc_now, new_id=TimeOrderedIds())
+        ...
+        store.close()
+
+    One message: `recording.accept`, `recalling.recall`, `recording.finish`, `recording.sent`; what people say of the
+    answer: `teaching.react`, `vote`, `correct`, `undo`; topics: `world.ingest`, `world.query`. `channels.note`
+    tells who can read a channel now; `recording.accept` does so by itself.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        policy: TeachingPolicy | None = None,
+        retrieval: RetrievalConfig | None = None,
+        candidates: int = 64,
+        ledger_days: int = 30,
+        secrets: SecretFinder | None = None,
+        upkeep: UpkeepPolicy | None = None,
+        guesses: bool = False,
+        message_characters: int = MESSAGE_CHARACTERS,
+        world: WorldPolicy | None = None,
+    ) -> None:
+        embedder = CheckedEmbedder(embedder)
+        core = Core(
+            store=store,
+            embedder=embedder,
+            clock=clock,
+            new_id=new_id,
+            policy=policy or TeachingPolicy(),
+            ledger_days=ledger_days,
+            redactor=Redactor(secrets),
+            message_characters=message_characters,
+        )
+        self.core = core
+        self.clock = clock
+        self.new_id = new_id
+        self.store = store
+        self.embedder = embedder
+        self.recording = Recording(core)
+        self.recovering = Recovering(core)
+        self.teaching = Teaching(core)
+        self.recalling = Recalling(
+            core,
+            retrieval or RetrievalConfig(),
+            candidates,
+            guesses=guesses,
+            rule_from=(upkeep or UpkeepPolicy()).rule_from,
+        )
+        self.channels = Channels(core)
+        self.guessing = Guessing(core)
+        self.privacy = Privacy(core)
+        self.restating = Restating(core)
+        self.purging = Purging(core)
+        self.ratings = Ratings(core)
+        self.audit = Audit(core)
+        self.explaining = Explaining(core, self.audit)
+        self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
+        self.world = _world(core, world)
+        self._finish_erasures()
+
+    def _finish_erasures(self) -> None:
+        try:
+            self.privacy.finish()
+        except StoreUnavailable as error:
+            log.warning("an erasure that was begun is not at its end, and is tried again within the hour: %s", error)
+
+
+def _world(core: Core, policy: WorldPolicy | None) -> World:
+    """The topics, with what people taught as topics beside them."""
+    return World(
+        core.store,
+        core.embedder,
+        clock=core.clock,
+        new_id=core.new_id,
+        policy=policy,
+        clean=core.redactor.text,
+        shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=core.clock())],
+    )
+
+
+__all__ = [
+    "CORRECTION_CHARACTERS",
+    "AnswerStory",
+    "Audit",
+    "Corrected",
+    "Difference",
+    "Erased",
+    "Explaining",
+    "FinishedRun",
+    "Guess",
+    "Guessing",
+    "Holdings",
+    "LessonStory",
+    "Memory",
+    "NodeRecall",
+    "Privacy",
+    "Purge",
+    "Purging",
+    "Rating",
+    "Ratings",
+    "Recalled",
+    "Recalling",
+    "Recording",
+    "Recovering",
+    "Restating",
+    "RunView",
+    "Taught",
+    "Teaching",
+    "Undone",
+    "Unsent",
+    "Upkeep",
+    "UsedLesson",
+    "guess_of",
+]

@@ -1,0 +1,121 @@
+"""Lessons that nobody needs go to the archive, and come back when somebody reacts to them.
+
+So do lessons that another one stands for (`memory.services.upkeep.merging`): they come back when it stands no more.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.model import Episode, Event, EventKind, LinkKind
+from memory.model.upkeep import UpkeepPolicy
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.audience import partitions_of
+from memory.rules.decay import is_ready_for_archive
+from memory.rules.fold import standing
+from memory.services.core import event, file_in_index, record
+
+ACTOR = "upkeep"
+IDLE = "idle"
+MERGED = "merged"
+_SHELVING = (EventKind.ARCHIVED, EventKind.RESTORED)
+
+
+def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> int:
+    """Archive what is weak, unloved and idle, and was not brought back lately. Returns how many lessons."""
+    with store.read() as tx:
+        lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
+    ready = [lesson.id for lesson in lessons if is_ready_for_archive(lesson, now, policy)]
+    if not ready:
+        return 0
+    with store.write() as tx:
+        # Read again: somebody may have reacted meanwhile.
+        still = [
+            lesson
+            for lesson in tx.episodes.get_many(workspace, ready).values()
+            if is_ready_for_archive(lesson, now, policy) and not _is_just_back(tx, lesson, now, policy)
+        ]
+        for lesson in still:
+            shelve(tx, lesson, now, {"reason": IDLE})
+    return len(still)
+
+
+def _is_just_back(tx: Transaction, lesson: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
+    moved = _last_move(tx, lesson)
+    return moved is not None and now - moved.at <= policy.archive_idle
+
+
+def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
+    """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
+    log = standing(tx.log.of_episode(lesson.workspace, lesson.id))
+    return next((each for each in reversed(log) if each.kind in _SHELVING), None)
+
+
+def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
+    """Whether somebody asked for the lesson to be back, knowing it: upkeep does not overrule that by joining it."""
+    moved = _last_move(tx, lesson)
+    return moved is not None and moved.kind is EventKind.RESTORED and "reason" not in moved.detail
+
+
+def shelve(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
+    """Put a whole lesson into the archive, saying why."""
+    file_in_index(tx, record(tx, lesson, event(lesson, EventKind.ARCHIVED, ACTOR, now, detail=detail)))
+
+
+def unshelve(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
+    """Bring a whole lesson back, saying why."""
+    back = record(tx, lesson, event(lesson, EventKind.RESTORED, actor, now, detail={"reason": reason}))
+    file_in_index(tx, back)
+
+
+def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
+    """What upkeep noted when it archived the episode; empty if a person did, or nobody."""
+    if episode.archived_at is None:
+        return {}
+    moved = _last_move(tx, episode)
+    return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
+
+
+def bring_back(tx: Transaction, nodes: Sequence[Episode], actor: str, now: datetime) -> int:
+    """Somebody reacted to an answer: what upkeep archived of it, unlike what a person archived, lives again."""
+    idle = [node for node in nodes if why_archived(tx, node).get("reason") == IDLE]
+    for node in idle:
+        unshelve(tx, node, actor, now, "reaction")
+    return len(idle)
+
+
+def joined_to(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:
+    """The lessons that were ever joined to one of these, by id."""
+    wanted = set(keeper_ids)
+    links = tx.episodes.links(workspace, wanted)
+    return sorted({link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id in wanted})
+
+
+def part(
+    tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime, *, changed: Collection[str] = ()
+) -> int:
+    """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many.
+
+    None of the `changed` stands for any: they have another question than when they were joined.
+    """
+    parted = 0
+    for joined in tx.episodes.get_many(workspace, joined_ids).values():
+        why = why_archived(tx, joined)
+        if why.get("reason") != MERGED:
+            continue
+        keeper = tx.episodes.get(workspace, str(why.get("into")))
+        if keeper is None or keeper.id in changed or not stands_for(keeper, joined):
+            unshelve(tx, joined, ACTOR, now, "parted")
+            parted += 1
+    return parted
+
+
+def stands_for(keeper: Episode, joined: Episode) -> bool:
+    """Whether the one is found, and says the same, wherever the other would be."""
+    return (
+        keeper.archived_at is None
+        and not keeper.quarantine
+        and keeper.verdicts == joined.verdicts
+        and keeper.correction == joined.correction
+        and partitions_of(keeper) == partitions_of(replace(joined, archived_at=None))
+    )

@@ -1,0 +1,240 @@
+"""Seeing and proving: why an answer is what it is, what memory holds, and that every scalar is a fold of the log."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+from memory.errors import InvalidInput, NotFound
+from memory.model import (
+    Episode,
+    Event,
+    Incoming,
+    LedgerEntry,
+    Link,
+    Reaction,
+    Retrieval,
+    RetrievalItem,
+    StoredGrade,
+    Vote,
+)
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import partitions_of
+from memory.rules.fold import registers, replay
+from memory.rules.trust import evidence_of
+from memory.rules.verdict import fold_votes
+from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run
+from memory.services.core import Core
+from memory.services.tally import refold, weights_of, with_limits
+from memory.services.topics import audit_log
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One answer with everything known about it."""
+
+    nodes: tuple[Episode, ...]
+    votes: tuple[Vote, ...]
+    events: tuple[Event, ...]
+    recalls: tuple[tuple[Retrieval, tuple[RetrievalItem, ...]], ...]
+    lessons: dict[str, Episode]
+    """The episodes its nodes were shown, by id; those forgotten since are missing."""
+    links: tuple[Link, ...]
+    ledger: tuple[LedgerEntry, ...]
+    incoming: Incoming | None
+    grades: dict[str, tuple[StoredGrade, ...]]
+    """Grades of its nodes and of what they were shown, by episode, oldest first."""
+
+    @property
+    def root(self) -> Episode:
+        """The node the answer came from."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A stored value that is not what the log says."""
+
+    workspace: str
+    episode_id: str
+    """Or the topic's, for what begins with `topic`; the rule's for a rule, the voter's for a record."""
+    what: str
+    stored: str
+    expected: str
+
+
+class Audit:
+    """Use cases of administrators. Reading changes nothing: no salience, no events."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def workspaces(self) -> list[str]:
+        """Every workspace there is."""
+        return self._core.store.workspaces()
+
+    def episodes(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """A narrow list of episodes."""
+        with self._core.store.read() as tx:
+            return tx.episodes.search(workspace, wanted)
+
+    def find(self, prefix: str) -> Episode:
+        """The one episode whose id starts or ends with what an administrator typed.
+
+        Raises `NotFound`, and `InvalidInput` when several would do.
+        """
+        if len(prefix.strip()) < 4:
+            raise InvalidInput(f"{prefix!r} is too short for an id; give at least 4 characters of it")
+        with self._core.store.read() as tx:
+            found = tx.episodes.find_prefix(prefix.strip())
+        if not found:
+            raise NotFound(f"no episode with an id like {prefix!r}; `goodbot episodes list` shows those that exist")
+        if len(found) > 1:
+            raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
+        return found[0]
+
+    def run(self, workspace: str, run_id: str) -> RunView:
+        """One answer with all that led to it and came of it. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            nodes = tx.episodes.of_run(workspace, run_id)
+            if not nodes:
+                raise NotFound(f"no answer {run_id} in {workspace}; it was erased or never stored")
+            recalls = tx.retrievals.of_run(workspace, run_id)
+            shown = {item.episode_id for _, items in recalls for item in items}
+            graded = tx.steps.grades(workspace, {*shown, *(node.id for node in nodes)})
+            return RunView(
+                nodes=tuple(nodes),
+                grades={episode_id: tuple(given) for episode_id, given in graded.items()},
+                votes=tuple(tx.teaching.votes(workspace, run_id)),
+                events=tuple(tx.log.of_run(workspace, run_id)),
+                recalls=tuple((retrieval, tuple(items)) for retrieval, items in recalls),
+                lessons=tx.episodes.get_many(workspace, shown),
+                links=tuple(tx.episodes.links(workspace, [node.id for node in nodes])),
+                ledger=tuple(tx.teaching.ledger_of_run(workspace, run_id)),
+                incoming=tx.deliveries.incoming_of_run(workspace, run_id),
+            )
+
+    def shown_in(self, workspace: str, episode_id: str) -> list[tuple[Retrieval, RetrievalItem]]:
+        """Where an episode was used as a lesson, newest first."""
+        with self._core.store.read() as tx:
+            return tx.retrievals.of_episode(workspace, episode_id)
+
+    def stats(self, workspace: str) -> dict[str, int]:
+        """Counts by verdict, origin and fate."""
+        with self._core.store.read() as tx:
+            every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
+        counts: Counter[str] = Counter(episodes=len(every))
+        counts.update(f"verdict.{episode.verdict.value}" for episode in every if episode.archived_at is None)
+        counts.update(f"origin.{episode.origin.value}" for episode in every)
+        counts["answers"] = sum(episode.is_root and bool(episode.model) for episode in every)
+        counts["archived"] = sum(episode.archived_at is not None for episode in every)
+        for name in ("retrieval_count", "used_count", "ignored_count"):
+            counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)
+        return dict(sorted(counts.items()))
+
+    def check(self) -> list[Difference]:
+        """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
+        with self._core.store.read() as tx:
+            found = [
+                difference
+                for workspace in self._core.store.workspaces()
+                for run_id in _runs(tx, workspace)
+                for difference in self._differences(tx, workspace, run_id)
+            ]
+            for workspace in self._core.store.workspaces():
+                found += [_difference(workspace, fault) for fault in _faults(tx, workspace)]
+                found += _of_topics(tx, workspace)
+        return found
+
+    def rebuild(self) -> int:
+        """Make every derived value what the log says. Returns how many differed."""
+        with self._core.store.write() as tx:
+            count = 0
+            for workspace in self._core.store.workspaces():
+                count += audit_log.rebuild(tx, workspace)
+                faults = _faults(tx, workspace)
+                count += len(faults)
+                for fault in faults:
+                    fault.mend()
+                runs = _runs(tx, workspace)
+                wrong = sum(len(list(self._differences(tx, workspace, run_id))) for run_id in runs)
+                count += wrong
+                if wrong:
+                    # One run's votes say how far voters are trusted in others, so all are refolded together.
+                    for run_id in runs:
+                        self._rewrite_registers(tx, workspace, run_id)
+                    refold(tx, workspace, runs, self._core.policy)
+            return count
+
+    def _rewrite_registers(self, tx: Transaction, workspace: str, run_id: str) -> None:
+        log = tx.log.of_run(workspace, run_id)
+        told = registers(log)
+        for reaction in tx.teaching.reactions_of_run(workspace, run_id):
+            if reaction.key not in {each.key for each in told}:  # no event tells of it, so it belongs to no answer
+                tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
+        for reaction in told:
+            tx.teaching.put_reaction(reaction)
+
+    def _differences(self, tx: Transaction, workspace: str, run_id: str) -> Iterator[Difference]:
+        log = tx.log.of_run(workspace, run_id)
+        nodes = tx.episodes.of_run(workspace, run_id)
+        root_id = nodes[0].id
+
+        def differ(episode_id: str, what: str, stored: object, expected: object) -> Iterator[Difference]:
+            if stored != expected:
+                yield Difference(
+                    workspace=workspace,
+                    episode_id=episode_id,
+                    what=what,
+                    stored=repr(stored),
+                    expected=repr(expected),
+                )
+
+        told = registers(log)
+        yield from differ(root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(told))
+        votes = with_limits(tx, fold_votes(told), self._core.policy)
+        yield from differ(root_id, "votes", tx.teaching.votes(workspace, run_id), votes)
+        yield from differ(root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes))
+        weights = weights_of(tx, workspace, votes, self._core.policy)
+        for episode in nodes:
+            expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
+            for field in fields(Episode):
+                yield from differ(episode.id, field.name, getattr(episode, field.name), getattr(expected, field.name))
+            if tx.episodes.vectors(workspace, [episode.id]):
+                filed = tx.episodes.index_of(workspace, episode.id)
+                yield from differ(episode.id, "index", filed, partitions_of(expected))
+
+
+def _faults(tx: Transaction, workspace: str) -> list[Fault]:
+    """What is wrong in the tables beside the episodes."""
+    runs = _runs(tx, workspace)
+    found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
+    for run_id in runs:
+        found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
+    return found
+
+
+def _difference(workspace: str, fault: Fault) -> Difference:
+    return Difference(
+        workspace=workspace,
+        episode_id=fault.episode_id,
+        what=fault.what,
+        stored=repr(fault.stored),
+        expected=repr(fault.expected),
+    )
+
+
+def _of_topics(tx: Transaction, workspace: str) -> Iterator[Difference]:
+    for topic, what, stored, expected in audit_log.differences(tx, workspace):
+        yield Difference(
+            workspace=workspace, episode_id=topic.id, what=f"topic {what}", stored=repr(stored), expected=repr(expected)
+        )
+
+
+def _runs(tx: Transaction, workspace: str) -> list[str]:
+    every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
+    return list(dict.fromkeys(episode.run_id for episode in every))
+
+
+def _plain(reactions: Sequence[Reaction]) -> list[tuple[object, ...]]:
+    """Registers without their arrival numbers, which a rebuild cannot reproduce."""
+    return sorted((*r.key, r.value, r.role.value, r.at, r.is_active, r.run_id, r.event_id) for r in reactions)

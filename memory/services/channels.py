@@ -1,0 +1,62 @@
+"""Who can read a channel now, and what follows when that changes: what was said in it is filed anew at once."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from memory.model import Channel, Scope, Visibility
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import partitions_of
+from memory.services.archive import joined_to, part
+from memory.services.core import Core, file_in_index
+
+
+class Channels:
+    """The use case of whoever learns who can read a channel: by an event in it, or from the platform."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def last_known(self, scope: Scope) -> Scope:
+        """The place with the visibility noted of it last, whatever its own; as it is where none was."""
+        with self._core.store.read() as tx:
+            known = tx.channels.get(scope.workspace, scope.channel)
+        return scope if known is None else replace(scope, visibility=known.visibility, is_visibility_known=True)
+
+    def note(self, scope: Scope) -> bool:
+        """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.
+
+        One look at the store as long as nothing changes. When it returns, nothing that was said there is found, or
+        shown, where the people of then or those of now could not read it.
+        """
+        if not _can_change(scope):
+            return False
+        with self._core.store.read() as tx:
+            if _is_known(tx, scope):
+                return False
+        with self._core.store.write() as tx:
+            return note(tx, scope, self._core.clock())
+
+
+def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
+    """The same as `Channels.note`, in a transaction that writes anyway."""
+    if not _can_change(scope) or _is_known(tx, scope):
+        return False
+    workspace, channel = scope.workspace, scope.channel
+    before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
+    tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
+    after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
+    moved = [new for old, new in zip(before, after, strict=True) if partitions_of(old) != partitions_of(new)]
+    for episode in moved:
+        file_in_index(tx, episode)
+    part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)
+    return True
+
+
+def _can_change(scope: Scope) -> bool:
+    """Whether anything can be learnt from it: a direct message stays one person's, and a guess is no news."""
+    return scope.visibility is not Visibility.DIRECT and scope.is_visibility_known
+
+
+def _is_known(tx: Transaction, scope: Scope) -> bool:
+    known = tx.channels.get(scope.workspace, scope.channel)
+    return known is not None and known.visibility is scope.visibility

@@ -1,0 +1,266 @@
+"""Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput, NotFound
+from memory.model import (
+    Episode,
+    EventKind,
+    Link,
+    LinkKind,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Termination,
+    Vector,
+    Visibility,
+)
+from memory.ports import Transaction
+from memory.rules.audience import said_about, stays
+from memory.rules.fold import facts
+from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
+from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
+from memory.services.questions import askers_of
+from memory.services.vote import write_vote
+
+CORRECTION_CHARACTERS = 8000
+"""Longest correction taken; a lesson has to fit into a prompt."""
+
+OWN_CORRECTION = "correction"
+"""Source of the author's own vote on the lesson a correction made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A correction with the lesson it made."""
+
+    failed: Episode
+    lesson: Episode
+    is_live_for_others: bool
+    """True for a teacher's; anybody else's waits for review."""
+
+
+def usable(text: str, when_empty: str) -> str:
+    """What a person wrote for others to read, without the space around it. Raises `InvalidInput`."""
+    words = text.strip()
+    if not words:
+        raise InvalidInput(when_empty)
+    if len(words) > CORRECTION_CHARACTERS:
+        raise InvalidInput(f"this has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it.")
+    return words
+
+
+class Correcting:
+    """The use case of a correction and of taking one back."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def correct(
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
+    ) -> Corrected | None:
+        """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
+
+        The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
+        counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
+        event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer, or one
+        that may not be repeated in its channel any more.
+        """
+        written = usable(text, "a correction needs a text: what would have been right?")
+        words = self._core.redactor.text(written)
+        why = usable_reason(self._core, reason)
+        question, embedded = self._embedded(scope.workspace, run_id)
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(scope.workspace, event_id, now):
+                return None
+            nodes = tx.episodes.of_run(scope.workspace, run_id)
+            failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
+            if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
+                raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
+            lesson = self._lesson(failed, scope, words, now)
+            self._replace_older(tx, failed, lesson, now)
+            implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
+            # The reason is shown with the answer, also when everybody may read that again.
+            is_as_open = lesson.visibility is failed.visibility
+            write_vote(self._core, tx, implied, now, reason=why.text if is_as_open else "")
+            failed = existing(tx, scope.workspace, failed.id)
+            flags = lesson_flags(lesson, has_secret=words != written)
+            # Held back, it does not stand on the answer either, until it is released.
+            detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
+            told = event(
+                failed,
+                EventKind.CORRECTED,
+                scope.person,
+                now,
+                detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
+            )
+            failed = record(tx, failed, told)
+            self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
+            if embedded is not None and lesson.goal == question:
+                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
+            hold_back(tx, lesson, flags, now)
+            write_vote(
+                self._core,
+                tx,
+                replace(own_vote(lesson, role, at), event_id=event_id),
+                now,
+                reason="a person said what is right",
+            )
+            lesson = existing(tx, scope.workspace, lesson.id)
+            stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
+            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
+            return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
+
+    def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
+        """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
+        with self._core.store.read() as tx:
+            root = next(iter(tx.episodes.of_run(workspace, run_id)), None)
+            if root is None or tx.episodes.vectors(workspace, [root.id]):
+                return "", None
+        return root.goal, self._core.embedded(root.goal)
+
+    def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
+        elements = {element for element in failed.context_before if not element.startswith("person:")}
+        return facts(
+            Episode(
+                id=self._core.new_id(),
+                run_id=self._core.new_id(),
+                goal=failed.goal,
+                origin=Origin.CORRECTION,
+                workspace=failed.workspace,
+                channel=failed.channel,
+                thread=failed.thread,
+                person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
+                author=scope.person,
+                visibility=said_about(failed, scope),
+                place=failed.place,
+                context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
+                action="answer",
+                action_target=failed.goal,
+                output=words,
+                termination=Termination.SUCCESS,
+                created_at=now,
+            )
+        )
+
+    def _store_lesson(
+        self, tx: Transaction, failed: Episode, lesson: Episode, detail: dict[str, object], now: datetime
+    ) -> None:
+        tx.episodes.put(lesson)
+        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
+        for model, vector in tx.episodes.vectors(failed.workspace, [failed.id]).values():
+            tx.episodes.put_vector(lesson.workspace, lesson.id, model, vector)
+        tx.episodes.add_link(
+            Link(workspace=failed.workspace, from_id=lesson.id, to_id=failed.id, kind=LinkKind.CORRECTS, at=now)
+        )
+        for asker in askers_of(tx, failed):
+            if asker != lesson.author:
+                tx.episodes.note_words(lesson.workspace, lesson.id, asker)
+
+    def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
+        """Archive the author's own lessons that this one makes obsolete: those on this answer, or that it rested on."""
+        older = {
+            link.from_id
+            for link in tx.episodes.links(failed.workspace, [failed.id])
+            if link.kind is LinkKind.CORRECTS and link.to_id == failed.id
+        }
+        for _, items in tx.retrievals.of_run(failed.workspace, failed.run_id):
+            older.update(item.episode_id for item in items if item.signal is Signal.USED)
+        for episode in tx.episodes.get_many(failed.workspace, older).values():
+            if episode.author != lesson.author or episode.origin is Origin.RUN or episode.archived_at is not None:
+                continue
+            detail = {"superseded_by": lesson.id}
+            archived = record(tx, episode, event(episode, EventKind.ARCHIVED, lesson.author, now, detail=detail))
+            file_in_index(tx, archived)
+
+    def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
+        """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
+
+        Returns the lesson and the runs it had corrected.
+        """
+        write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+        lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
+        lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
+        file_in_index(tx, lesson)
+        self._restore_superseded(tx, lesson, now)
+        corrected = corrected_by(tx, lesson)
+        restore_texts(tx, lesson, reaction.actor, now)
+        for failed in corrected:
+            implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
+            if implied is not None and implied.is_active:
+                write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
+        return lesson, tuple(failed.run_id for failed in corrected)
+
+    def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
+        for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
+            if archived.detail.get("superseded_by") == lesson.id:
+                older = tx.episodes.get(lesson.workspace, archived.episode_id)
+                if older is not None and older.archived_at is not None:
+                    restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
+                    file_in_index(tx, restored)
+                    restore_texts(tx, restored, lesson.author, now)
+
+
+def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
+    """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
+    return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
+
+
+def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
+    return Reaction(
+        workspace=failed.workspace,
+        channel=failed.channel,
+        message_id=f"run/{failed.run_id}",
+        actor=lesson.author,
+        source=f"correction:{lesson.id}",
+        value=-1,
+        at=at,
+        role=role,
+        run_id=failed.run_id,
+    )
+
+
+def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
+    """What the author of a lesson says of it by writing it."""
+    return Reaction(
+        workspace=lesson.workspace,
+        channel=lesson.channel,
+        message_id=f"run/{lesson.run_id}",
+        actor=lesson.author,
+        source=OWN_CORRECTION,
+        value=1,
+        at=at,
+        role=role,
+        run_id=lesson.run_id,
+    )
+
+
+def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:
+    """A lesson a person wrote without an answer behind it."""
+    elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
+    return facts(
+        Episode(
+            id=core.new_id(),
+            run_id=core.new_id(),
+            goal=goal,
+            origin=Origin.TAUGHT,
+            workspace=scope.workspace,
+            channel=scope.channel,
+            thread=scope.thread,
+            person=scope.person,
+            author=scope.person,
+            visibility=scope.visibility,
+            place=scope.place,
+            context_before=tuple(sorted(elements)),
+            action="answer",
+            action_target=goal,
+            output=words,
+            termination=Termination.SUCCESS,
+            created_at=now,
+        )
+    )

@@ -1,0 +1,296 @@
+"""Why an answer is what it is, and why a lesson counts as it does: numbers, votes and events behind them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from memory.model import (
+    Audience,
+    Episode,
+    Event,
+    EventKind,
+    LinkKind,
+    Retrieval,
+    RetrievalItem,
+    Role,
+    Signal,
+    StageCounts,
+    Verdict,
+    Verdicts,
+    Vote,
+)
+from memory.ports import Transaction
+from memory.rules.decay import salience_at, strength_at
+from memory.rules.fold import apply, facts, standing, with_verdicts
+from memory.rules.verdict import ballots
+from memory.services.archive import MERGED, why_archived
+from memory.services.audit import Audit, RunView
+from memory.services.core import Core, existing
+from memory.services.tally import weights_of
+
+_ALL = 1_000_000
+"""More than anybody has."""
+
+_DECIDED = (
+    EventKind.PROMOTED,
+    EventKind.LIMITED,
+    EventKind.QUARANTINED,
+    EventKind.RELEASED,
+    EventKind.ARCHIVED,
+    EventKind.RESTORED,
+    EventKind.MERGED,
+    EventKind.PURGED,
+)
+_MOVING = (
+    EventKind.GRADED,
+    EventKind.REGRADED,
+    EventKind.INJECTED,
+    EventKind.QUERY_BUMP,
+    EventKind.USED,
+    EventKind.IGNORED,
+    EventKind.UNKNOWN,
+    EventKind.CONTRADICTED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedVote:
+    """A vote with what it weighs for others, and the record that this comes from."""
+
+    vote: Vote
+    weight: float
+    """0..2; for the asker's own scope it does not matter."""
+    right: int
+    wrong: int
+    """How often administrators' verdicts proved the voter right and wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLesson:
+    """One exemplar of one recall."""
+
+    item: RetrievalItem
+    lesson: Episode | None
+    """As it is now; None if it was erased since."""
+    audience: Audience | None
+    """It was reached through this audience; None if nothing was noted about it."""
+    votes: tuple[WeighedVote, ...]
+    """The votes on it as they stand now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldRule:
+    """A rule that was in the prompt, with the lessons it was made of."""
+
+    rule_id: str
+    lesson_ids: tuple[str, ...]
+    lessons: tuple[Episode, ...]
+    """Those that were not erased since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallStory:
+    """One recall: how many candidates each stage let through, in order, and what was shown in the end."""
+
+    retrieval: Retrieval
+    stages: tuple[tuple[str, int | bool], ...]
+    shown: tuple[ShownLesson, ...]
+    rules: tuple[ToldRule, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStory:
+    """One answer with every recall behind it."""
+
+    view: RunView
+    votes: tuple[WeighedVote, ...]
+    recalls: tuple[RecallStory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudienceVerdict:
+    """The verdict in one audience and the votes that gave it."""
+
+    audience: Audience
+    verdict: Verdict
+    votes: tuple[WeighedVote, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """An event that moved strength or salience, and both as it left them."""
+
+    event: Event
+    strength: float
+    salience: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One time it was shown, and the question's root, if that was not erased since."""
+
+    retrieval: Retrieval
+    item: RetrievalItem
+    asked: Episode | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonStory:
+    """One episode as a lesson: what gave its verdicts, what moved it, and how it fared."""
+
+    episode: Episode
+    verdicts: tuple[AudienceVerdict, ...]
+    """Narrowest audience first."""
+    votes: tuple[WeighedVote, ...]
+    """Every vote that speaks about it, counted or not."""
+    decisions: tuple[Event, ...]
+    """Promotions, quarantine, archive and joining, oldest first."""
+    joined: tuple[Episode, ...]
+    """Near-duplicates that it stands for."""
+    stands_in: str
+    """The id of the lesson that stands for it; empty for most."""
+    strength_now: float
+    salience_now: float
+    moves: tuple[Move, ...]
+    """Oldest first."""
+    uses: tuple[Use, ...]
+    """Newest first."""
+    totals: dict[str, int]
+    """How often each signal was found."""
+
+
+class Explaining:
+    """Use cases of those who want to know why. Reading changes nothing."""
+
+    def __init__(self, core: Core, audit: Audit) -> None:
+        self._core = core
+        self._audit = audit
+
+    def answer(self, workspace: str, run_id: str) -> AnswerStory:
+        """One answer. Raises `NotFound`."""
+        view = self._audit.run(workspace, run_id)
+        with self._core.store.read() as tx:
+            recalls = tuple(self._recall(tx, view, retrieval, items) for retrieval, items in view.recalls)
+            return AnswerStory(view=view, votes=self._weighed(tx, workspace, view.votes), recalls=recalls)
+
+    def _recall(
+        self, tx: Transaction, view: RunView, retrieval: Retrieval, items: Sequence[RetrievalItem]
+    ) -> RecallStory:
+        known = [field.name for field in fields(StageCounts)]
+        told = [
+            event
+            for event in view.events
+            if event.kind is EventKind.RULE_SHOWN and event.detail.get("retrieval") == retrieval.id
+        ]
+        return RecallStory(
+            retrieval=retrieval,
+            stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
+            shown=tuple(self._shown(tx, view.lessons.get(item.episode_id), item) for item in items),
+            rules=tuple(_told(tx, event) for event in told),
+        )
+
+    def _shown(self, tx: Transaction, lesson: Episode | None, item: RetrievalItem) -> ShownLesson:
+        if lesson is None:
+            return ShownLesson(item=item, lesson=None, audience=None, votes=())
+        source = f"injected/{item.retrieval_id}/{lesson.id}"
+        log = tx.log.of_episode(lesson.workspace, lesson.id)
+        reached = next((event.detail.get("audience") for event in log if event.source_event_id == source), None)
+        cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
+        return ShownLesson(
+            item=item,
+            lesson=lesson,
+            audience=Audience(str(reached)) if reached else None,
+            votes=self._weighed(tx, lesson.workspace, cast),
+        )
+
+    def lesson(self, workspace: str, episode_id: str) -> LessonStory:
+        """One episode as a lesson. Raises `NotFound`."""
+        now = self._core.clock()
+        with self._core.store.read() as tx:
+            episode = existing(tx, workspace, episode_id)
+            log = tx.log.of_episode(workspace, episode_id)
+            votes = self._weighed(tx, workspace, ballots(episode, tx.teaching.votes(workspace, episode.run_id)))
+            shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+            signals = Counter((item.signal or Signal.UNKNOWN).value for _, item in shown)
+            archived = why_archived(tx, episode)
+            return LessonStory(
+                episode=episode,
+                verdicts=tuple(_audience_verdict(episode, audience, votes) for audience in Audience),
+                votes=votes,
+                decisions=tuple(event for event in log if event.kind in _DECIDED),
+                joined=tuple(_joined(tx, episode)),
+                stands_in=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
+                strength_now=strength_at(episode, now),
+                salience_now=salience_at(episode, now),
+                moves=tuple(_moves(episode, log)),
+                uses=tuple(_use(tx, retrieval, item) for retrieval, item in shown),
+                totals={signal.value: signals[signal.value] for signal in Signal},
+            )
+
+    def _weighed(self, tx: Transaction, workspace: str, votes: Iterable[Vote]) -> tuple[WeighedVote, ...]:
+        cast = sorted(votes, key=lambda vote: (vote.at, vote.actor, vote.node_id))
+        weights = weights_of(tx, workspace, cast, self._core.policy)
+        records = tx.teaching.record_of(workspace, weights)
+        return tuple(
+            WeighedVote(
+                vote=vote, weight=weights[vote.actor], right=records[vote.actor][0], wrong=records[vote.actor][1]
+            )
+            for vote in cast
+        )
+
+
+def _told(tx: Transaction, event: Event) -> ToldRule:
+    ids = event.detail.get("lessons")
+    lesson_ids = tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
+    alive = tx.episodes.get_many(event.workspace, lesson_ids)
+    return ToldRule(
+        rule_id=str(event.detail.get("rule", "")),
+        lesson_ids=lesson_ids,
+        lessons=tuple(alive[each] for each in lesson_ids if each in alive),
+    )
+
+
+def _audience_verdict(episode: Episode, audience: Audience, votes: Sequence[WeighedVote]) -> AudienceVerdict:
+    """The votes that the rules of `memory.rules.verdict` looked at for this audience."""
+    decrees = [each for each in votes if each.vote.role is Role.ADMIN]
+    own = [each for each in votes if each.vote.actor == episode.person]
+    others = [each for each in votes if not each.vote.is_limited and each.weight > 0]
+    taught = [each for each in others if each.vote.role is Role.TEACHER]
+    if audience is Audience.WORKSPACE and episode.promoted is not Audience.WORKSPACE:
+        behind = []
+    else:
+        behind = decrees or (own if audience is Audience.PERSONAL else taught or others)
+    return AudienceVerdict(audience=audience, verdict=episode.verdicts.of(audience), votes=tuple(behind))
+
+
+def _joined(tx: Transaction, keeper: Episode) -> list[Episode]:
+    links = tx.episodes.links(keeper.workspace, [keeper.id])
+    ids = [link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id == keeper.id]
+    return [
+        each
+        for each in tx.episodes.get_many(keeper.workspace, ids).values()
+        if (why := why_archived(tx, each)).get("reason") == MERGED and why.get("into") == keeper.id
+    ]
+
+
+def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
+    """The fold of the log once more, noting strength and salience after each step."""
+    state = facts(episode)
+    moves: list[Move] = []
+    for event in standing(log):
+        state = apply(state, event)
+        if event.kind in (EventKind.GRADED, EventKind.REGRADED):
+            state = with_verdicts(state, _verdicts(event))
+        if event.kind in _MOVING:
+            moves.append(Move(event=event, strength=state.strength, salience=state.salience))
+    return moves
+
+
+def _verdicts(event: Event) -> Verdicts:
+    personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
+    return Verdicts(personal=personal, channel=channel, workspace=workspace)
+
+
+def _use(tx: Transaction, retrieval: Retrieval, item: RetrievalItem) -> Use:
+    nodes = tx.episodes.of_run(retrieval.workspace, retrieval.run_id) if retrieval.run_id else []
+    return Use(retrieval=retrieval, item=item, asked=nodes[0] if nodes else None)

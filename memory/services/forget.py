@@ -1,0 +1,389 @@
+"""A person's data: what there is, a copy of it, and its erasure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    GradeSource,
+    Incoming,
+    Lesson,
+    LinkKind,
+    Reaction,
+    ShortMemory,
+    Signal,
+    StoredGrade,
+    StoredStep,
+    Visibility,
+)
+from memory.model.topic import Revision, Topic
+from memory.model.upkeep import Erasure
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.audience import visibility_of
+from memory.rules.consolidation import GOAL_CHARACTERS, same_goal
+from memory.services.archive import joined_to, part
+from memory.services.core import Core
+from memory.services.quarantine_actions import SYSTEM, restore_text, restore_texts
+from memory.services.recall import as_seen_by
+from memory.services.restate import in_words_of, part_from_asker
+from memory.services.tally import refold, runs_of_voters
+from memory.services.topics.erase import erase_person as erase_topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What is stored about one person in one workspace."""
+
+    episodes: tuple[Episode, ...]
+    """Their own questions with every node of the answers, and the lessons they wrote."""
+    derived: tuple[Episode, ...]
+    """Answers to others that repeat their words: the question was tried again, or the answer rests on their lessons."""
+    messages: tuple[Incoming, ...]
+    reactions: tuple[Reaction, ...]
+    topics: tuple[Topic, ...] = ()
+    """What they brought up."""
+    values: tuple[Revision, ...] = ()
+    """Every value they gave to a field, in topics of others too."""
+    steps: tuple[StoredStep, ...] = ()
+    """What their runs noted step by step, beside the episodes."""
+    grades: tuple[StoredGrade, ...] = ()
+    """Every grade they gave to a step, and what a model said of their answers."""
+    short: tuple[ShortMemory, ...] = ()
+    """What is kept for a while only."""
+    kept: tuple[Episode, ...] = ()
+    """Lessons of others about their questions: these stay, without their words."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all."""
+        said = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
+        return not any((*said, self.steps, self.grades, self.short, self.kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """How much was erased, without a word of what."""
+
+    episodes: int
+    derived: int
+    messages: int
+    reactions: int
+    kept: int = 0
+    """Lessons of others that stayed without the person's words."""
+
+
+_ALL = 1_000_000
+"""More than anybody has."""
+
+
+class Privacy:
+    """Use cases of a person's right to see and to erase."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def holdings(self, workspace: str, person: str) -> Holdings:
+        """Everything stored about the person in this workspace."""
+        with self._core.store.read() as tx:
+            return self._holdings(tx, workspace, person)
+
+    def copy(self, workspace: str, person: str) -> Holdings:
+        """The same for the person to take away: with no more of others than they are shown where it was said."""
+        with self._core.store.read() as tx:
+            held = self._holdings(tx, workspace, person)
+            topics = tx.world.get_many(workspace, {value.topic_id for value in held.values})
+            names = {topic.id: topic.public_id for topic in (*held.topics, *topics.values())}
+            return replace(
+                held,
+                episodes=tuple(_as_shown(tx, person, held.episodes)),
+                topics=tuple(_named(topic, names) for topic in held.topics),
+                values=tuple(
+                    replace(value, topic_id=names.get(value.topic_id, value.topic_id)) for value in held.values
+                ),
+            )
+
+    def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
+        every = EpisodeFilter(include_archived=True, limit=None)
+        theirs = (replace(every, person=person), replace(every, author=person))
+        found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
+        kept, answers = in_words_of(tx, workspace, person, found)
+        own = [each for each in found if each not in set(kept)]
+        asked = set(own) - tx.episodes.words_of_others(workspace, own).keys()
+        quoting = _quoting(tx, workspace, [*asked, *kept], {*own, *answers})
+        repeated = _repeating(tx, workspace, own, [*answers, *quoting])
+        whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
+        return Holdings(
+            episodes=tuple(whole[each] for each in own),
+            derived=tuple(whole[each] for each in repeated),
+            kept=tuple(whole[each] for each in kept),
+            messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
+            reactions=tuple(tx.teaching.reactions_by(workspace, person)),
+            topics=tuple(tx.world.of_person(workspace, person)),
+            values=tuple(tx.world.revisions_by(workspace, person)),
+            steps=tuple(tx.steps.of_person(workspace, person)),
+            grades=(*tx.steps.grades_by(workspace, person), *_guesses(tx, workspace, own)),
+            short=tuple(tx.short.of_person(workspace, person)),
+        )
+
+    def forget(self, workspace: str, person: str) -> Erased:
+        """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
+
+        Lessons that others wrote stay theirs without the person's words (`memory.services.restate`). Afterwards the
+        database's free space is overwritten, so that no byte of the person's text remains in its files. What a crash
+        leaves undone of all this, `finish` does.
+        """
+        erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
+        with self._core.store.write() as tx:
+            tx.upkeep.put_erasure(erasure)
+        erased = self._erase(erasure)
+        overwrite_erased(self._core.store)
+        return erased
+
+    def finish(self) -> int:
+        """Bring erasures to their end that an earlier process left, or could not end. Returns how many there were."""
+        with self._core.store.read() as tx:
+            left = tx.upkeep.erasures()
+        for erasure in left:
+            if erasure.person:
+                self._erase(erasure)
+        if left:
+            overwrite_erased(self._core.store)
+        return len(left)
+
+    def _erase(self, erasure: Erasure) -> Erased:
+        workspace, person = erasure.workspace, erasure.person
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if erasure not in tx.upkeep.erasures():  # another process was quicker
+                return Erased(episodes=0, derived=0, messages=0, reactions=0)
+            held = self._holdings(tx, workspace, person)
+            touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
+            doomed = [*held.episodes, *held.derived]
+            gone = {episode.run_id for episode in doomed}
+            touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
+            erased_ids = [episode.id for episode in doomed]
+            kept_ids = [lesson.id for lesson in held.kept]
+            parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
+            _note_heeded(tx, workspace, erased_ids)
+            replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
+            gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
+            tx.retrievals.delete_runs(workspace, gone)
+            tx.deliveries.delete_runs(workspace, gone)
+            _erase_rules(tx, workspace, [*erased_ids, *replaced])
+            tx.episodes.delete(workspace, [*erased_ids, *replaced])
+            tx.deliveries.delete_by(workspace, person)
+            tx.teaching.delete_reactions(workspace, person)
+            erase_topics(tx, workspace, person, now, self._core.new_id)
+            tx.steps.erase_grades(workspace, person)
+            tx.steps.delete_runs(workspace, person)
+            tx.short.delete_by(workspace, person)
+            tx.teaching.delete_runs(workspace, gone)
+            self._refold(tx, workspace, person, touched_runs - gone, now)
+            part(tx, workspace, parted, now, changed=kept_ids)
+            erased = Erased(
+                episodes=len(held.episodes),
+                derived=len(held.derived),
+                messages=len(held.messages),
+                reactions=len(held.reactions),
+                kept=len(held.kept),
+            )
+            counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
+            tx.log.append(
+                Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor="", at=now, detail=counts)
+            )
+            tx.upkeep.put_erasure(replace(erasure, person=""))
+        return erased
+
+    def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
+        """Take the person's acts out of the log, and make what others keep what it says then."""
+        about = tx.episodes.get_many(workspace, tx.log.erase_actor(workspace, person))
+        refold(tx, workspace, touched_runs | {each.run_id for each in about.values()}, self._core.policy)
+        # Without their last word on a correction, one that was taken back before would be the last.
+        for episode in tx.episodes.get_many(workspace, sorted(about)).values():
+            restore_text(tx, episode, "", now)
+            restore_texts(tx, episode, "", now)
+
+    def erase_run(self, workspace: str, run_id: str) -> int:
+        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
+        with self._core.store.write() as tx:
+            erased = erase_run(self._core, tx, workspace, run_id)
+        overwrite_erased(self._core.store)
+        return erased
+
+
+def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
+    """Erase one answer as `Privacy.erase_run` does, and leave the free space of the files to the caller."""
+    whole = tx.episodes.of_run(workspace, run_id)
+    nodes = [node.id for node in whole]
+    for node in whole:
+        _note_words(tx, node)
+    tx.retrievals.delete_runs(workspace, [run_id])
+    tx.deliveries.delete_runs(workspace, [run_id])
+    touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
+    tx.teaching.delete_runs(workspace, [run_id])
+    _erase_rules(tx, workspace, nodes)
+    erased = tx.episodes.delete(workspace, nodes)
+    refold(tx, workspace, touched, core.policy)
+    if erased:
+        tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))
+    return erased
+
+
+def _note_words(tx: Transaction, erased: Episode) -> None:
+    """What rests on an episode holds its asker's words, also when nothing else tells so any more."""
+    _note_resting(tx, erased.workspace, erased.id, _people_in(tx, erased))
+    _note_heeded(tx, erased.workspace, [erased.id])
+
+
+def _people_in(tx: Transaction, erased: Episode) -> set[str]:
+    """Everybody whose words an episode holds: its author's, those noted, and those of the lessons behind it."""
+    workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
+    while waiting:
+        each = waiting.pop()
+        seen.add(each.id)
+        people |= {each.author or each.person, *tx.episodes.words_of_others(workspace, [each.id]).get(each.id, ())}
+        items = (item for _, items in tx.retrievals.of_run(workspace, each.run_id) for item in items)
+        behind = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
+        corrections = tx.episodes.links(workspace, behind)
+        behind |= {link.from_id for link in corrections if link.kind is LinkKind.CORRECTS and link.to_id in behind}
+        waiting += tx.episodes.get_many(workspace, sorted(behind - seen)).values()
+    return people
+
+
+def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
+    """The same of answers that heeded these: they hold the words of whoever corrected them."""
+    wanted = set(erased_ids)
+    links = tx.episodes.links(workspace, wanted)
+    ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
+    for lesson in tx.episodes.get_many(workspace, sorted(ids - wanted)).values():
+        _note_resting(tx, workspace, lesson.id, {lesson.author})
+
+
+def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
+    for node in _resting_on(tx, workspace, episode_id):
+        for person in sorted(set(people) - {"", node.author}):
+            tx.episodes.note_words(workspace, node.id, person)
+
+
+def overwrite_erased(store: Store) -> None:
+    """Overwrite what erasures left behind in the files, and end those that were waiting for it.
+
+    Raises `StoreUnavailable` if that is not possible now; they go on waiting.
+    """
+    with store.read() as tx:
+        waiting = [each for each in tx.upkeep.erasures() if not each.person]
+    store.erase_free_space()
+    if waiting:
+        with store.write() as tx:
+            for erasure in waiting:
+                tx.upkeep.end_erasure(erasure)
+
+
+def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
+    """Erase the rules made of these lessons. Their next job makes anew what still holds."""
+    every = tx.upkeep.rules(workspace)
+    kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
+    if len(kept) != len(every):
+        tx.upkeep.set_rules(workspace, kept)
+
+
+def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list[Episode]:
+    """Each episode as the person sees it where it was said."""
+    places: dict[tuple[str, Visibility], list[Episode]] = {}
+    for episode in episodes:
+        places.setdefault((episode.channel, visibility_of(episode)), []).append(episode)
+    shown: dict[str, Episode] = {}
+    for (_, visibility), of_place in places.items():
+        reader = replace(of_place[0].scope, person=person, visibility=visibility)
+        shown |= {episode.id: episode for episode in as_seen_by(tx, reader, of_place)}
+    return [shown[episode.id] for episode in episodes]
+
+
+def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
+    """The topic by the ids people chose, whatever the store had to call it."""
+    return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))
+
+
+def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[StoredGrade]:
+    graded = tx.steps.grades(workspace, own)
+    return [each for grades in graded.values() for each in grades if each.grade.source is GradeSource.MODEL]
+
+
+def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
+    """Answers to others that hold a person's words.
+
+    These, which hold their question, and those that rest on theirs or on these, and so on.
+    """
+    found: dict[str, None] = dict.fromkeys(answers)
+    said = [*own, *answers]
+    while said:
+        repeating = [node.id for each in said for node in _resting_on(tx, workspace, each)]
+        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
+        found |= dict.fromkeys(said)
+    return list(found)
+
+
+def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
+    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say.
+
+    A rule shows questions too, without what does not fit in.
+    """
+    found: dict[str, None] = {}
+    by_rule = _shown_in_rules(tx, workspace, lessons)
+    for lesson in tx.episodes.get_many(workspace, lessons).values():
+        question = same_goal(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
+        runs = {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=_ALL)}
+        for run_id in sorted(runs | by_rule.get(lesson.id, set())):
+            nodes = [node for node in tx.episodes.of_run(workspace, run_id) if node.id not in without]
+            if nodes and question not in same_goal(nodes[0].goal) and any(question in _text(each) for each in nodes):
+                found |= dict.fromkeys(node.id for node in nodes)
+    return list(found)
+
+
+def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
+    """By lesson, the runs that were shown a rule made of it."""
+    told = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=_ALL)
+    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in told))
+    wanted, runs = set(lessons), dict[str, set[str]]()
+    for each in told:
+        behind = each.detail.get("lessons", ())
+        for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
+            if each.episode_id in nodes:
+                runs.setdefault(lesson_id, set()).add(nodes[each.episode_id].run_id)
+    return runs
+
+
+def _text(node: Episode) -> str:
+    """Everything that a node said, did and saw."""
+    steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
+    said = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
+    return same_goal(" ".join([*said, *node.context_before, *node.context_after, *steps]))
+
+
+def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
+    """Every node of the answers that hold an episode's words.
+
+    They used it, spoke against it, or repeated the mistake it warns of; or they heeded the warning about another answer
+    which it corrects. Whoever heeds a warning says what the correction says, which is its author's.
+    """
+    runs = _shown_in(tx, workspace, episode_id, Lesson.REPEAT, (Signal.USED, Signal.CONTRADICTED))
+    runs |= _shown_in(tx, workspace, episode_id, Lesson.AVOID, (Signal.CONTRADICTED,))
+    corrections = [each for each in tx.episodes.links(workspace, [episode_id]) if each.kind is LinkKind.CORRECTS]
+    warnings = [link.to_id for link in corrections if link.from_id == episode_id]
+    if all(link.to_id != episode_id for link in corrections):  # a correction that came with it, by import
+        episode = tx.episodes.get(workspace, episode_id)
+        warnings += [episode_id] if episode is not None and episode.correction else []
+    for each in warnings:
+        runs |= _shown_in(tx, workspace, each, Lesson.AVOID, (Signal.USED,))
+    return [node for run_id in sorted(runs) for node in tx.episodes.of_run(workspace, run_id)]
+
+
+def _shown_in(
+    tx: Transaction, workspace: str, episode_id: str, lesson: Lesson, signals: Collection[Signal]
+) -> set[str]:
+    """The runs in which an episode was shown as this kind of lesson and fared so."""
+    shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+    return {retrieval.run_id for retrieval, item in shown if item.lesson is lesson and item.signal in signals}

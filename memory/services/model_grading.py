@@ -1,0 +1,257 @@
+"""A model's judgement of answers nobody reacted to: found, stored, and shown to the asker alone.
+
+It is a grade with the source MODEL and never a vote: no verdict, strength, rate or mark follows from it. Whatever any
+person says of the answer stands in its place at once, and it counts again when they take that back.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from memory.model import (
+    Audience,
+    Episode,
+    Exemplar,
+    Grade,
+    GradeSource,
+    Lesson,
+    Origin,
+    Scope,
+    Signal,
+    StoredGrade,
+    Termination,
+    Vector,
+    Verdict,
+    Verdicts,
+)
+from memory.model.upkeep import Lease
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import partitions_for, partitions_of, visibility_of
+from memory.rules.quarantine import flags
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.rules.retrieval.consensus import is_same_question
+from memory.rules.retrieval.context import overlap
+from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.lexical import likeness
+from memory.services.core import Core
+
+LOOKED_AT = 500
+"""How many of a workspace's newest undecided answers are looked at for one nobody has judged."""
+
+OWN_LOOKED_AT = 200
+"""How many of the asker's newest undecided answers recall looks at: an exact search that stays short."""
+
+CONFIDENCE = 0.5
+"""What a model's good or bad is worth; 0 is its "unsure"."""
+
+LEASE = "grading"
+_LEASE_FOR = timedelta(minutes=15)
+_REASON_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """What a model said of an answer."""
+
+    is_good: bool | None
+    """None: it could not tell."""
+    reason: str = ""
+    grader: str = ""
+    """The model's name."""
+
+
+def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
+    """The last guess of a model, unless it was unsure, or a person graded as well."""
+    guesses = [each.grade for each in grades if each.grade.source is GradeSource.MODEL]
+    if not guesses or len(guesses) < len(grades) or not guesses[-1].confidence:
+        return None
+    return guesses[-1]
+
+
+class Guessing:
+    """The use cases of a model that grades."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
+        """Answers that have stood for `idle` without anybody's reaction or a model's grade, the newest first.
+
+        Each with all its nodes, the root first. Only answers to people, posted whole, that are no failure, are not held
+        back, and rest on no other guess.
+        """
+        before = self._core.clock() - idle
+        found: list[tuple[Episode, ...]] = []
+        with self._core.store.read() as tx:
+            for workspace in self._core.store.workspaces():
+                for run_id in self._undecided(tx, workspace, before):
+                    nodes = tx.episodes.of_run(workspace, run_id)
+                    if len(found) < limit and nodes and _may_be_judged(tx, nodes[0]):
+                        found.append(tuple(nodes))
+        return found
+
+    def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> Iterator[str]:
+        wanted = EpisodeFilter(verdict=Verdict.PENDING, roots_only=True, limit=LOOKED_AT)
+        roots = [each for each in tx.episodes.search(workspace, wanted) if each.created_at <= before]
+        graded = tx.steps.grades(workspace, [root.id for root in roots])
+        return (root.run_id for root in roots if root.id not in graded)
+
+    def put(self, answer: Episode, guess: Guess) -> bool:
+        """Store what a model said of an answer. False if meanwhile somebody voted, or it was judged or erased.
+
+        A reason that speaks to the model, which only a foreign text would make one write, makes it unsure.
+        """
+        reason = self._core.redactor.text(guess.reason)[:_REASON_CHARACTERS]
+        is_flagged = bool(flags(reason))
+        with self._core.store.write() as tx:
+            root = tx.episodes.get(answer.workspace, answer.id)
+            is_known = bool(tx.steps.grades(answer.workspace, [answer.id]))
+            if root is None or is_known or not _may_be_judged(tx, root):
+                return False
+            grade = Grade(
+                source=GradeSource.MODEL,
+                is_correct=guess.is_good is True and not is_flagged,
+                explanation="The reason it gave was held back." if is_flagged else reason,
+                confidence=0.0 if guess.is_good is None or is_flagged else CONFIDENCE,
+                at=self._core.clock(),
+                grader=guess.grader,
+            )
+            tx.steps.add_grade(StoredGrade(workspace=root.workspace, episode_id=root.id, actor="", grade=grade))
+        return True
+
+    def hold(self, owner: str) -> bool:
+        """Take or renew the right to ask a model. False while another process has it."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + _LEASE_FOR), now)
+
+    def release(self, owner: str) -> None:
+        """Leave it to whoever comes first."""
+        with self._core.store.write() as tx:
+            tx.upkeep.release_lease(LEASE, owner)
+
+
+def _may_be_judged(tx: Transaction, root: Episode) -> bool:
+    """Whether a model's word may stand for this answer: nobody's does, and it rests on nothing but people's."""
+    if root.verdict is not Verdict.PENDING or root.origin is not Origin.RUN or root.archived_at or root.quarantine:
+        return False
+    if root.termination not in (Termination.SUCCESS, Termination.EXPAND) or not root.output.strip():
+        return False
+    parts = tx.deliveries.outgoing(root.workspace, root.run_id)
+    if not parts or any(part.sent_at is None for part in parts):
+        return False
+    if any(vote.value for vote in tx.teaching.votes(root.workspace, root.run_id)):
+        return False
+    return _rests_on_people(tx, root)
+
+
+def _rests_on_people(tx: Transaction, root: Episode) -> bool:
+    """Whether every lesson the answer repeats is still approved by people: a guess must not confirm a guess.
+
+    So what was learned from a lesson that somebody takes back, or that a purge withdraws, is no exemplar any more.
+    """
+    used = {
+        item.episode_id
+        for _, items in tx.retrievals.of_run(root.workspace, root.run_id)
+        for item in items
+        if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+    }
+    lessons = tx.episodes.get_many(root.workspace, used)
+    return len(lessons) == len(used) and all(
+        each.verdict is Verdict.SUCCESS and each.archived_at is None and not each.quarantine
+        for each in lessons.values()
+    )
+
+
+def guessed_exemplars(
+    core: Core,
+    scope: Scope,
+    goal: str,
+    vector: Vector | None,
+    *,
+    run_id: str,
+    context: frozenset[str],
+    config: RetrievalConfig,
+    taught: Sequence[Exemplar],
+) -> tuple[Exemplar, ...]:
+    """The asker's own answers that only a model judged, for the places that people's lessons left.
+
+    From conversations of the same kind, and only where the asker's own lessons from there would be found. Where people
+    said anything about the same question the guess is silent, and guesses that contradict each other are, too.
+    """
+    places = config.final_k - len(taught)
+    if places <= 0:
+        return ()
+    with core.store.read() as tx:
+        found = _near(tx, core, scope, goal, vector, config, context)
+        usable = [
+            each
+            for each in found
+            if each.episode.run_id != run_id
+            and _may_be_judged(tx, each.episode)
+            and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
+        ]
+    kept: list[Exemplar] = []
+    for each in usable:
+        rivals = [other for other in usable if is_same_question(each.episode, other.episode, _by_words)]
+        is_said = any(other.episode.signature == each.episode.signature for other in kept)
+        if not is_said and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
+            kept.append(each)
+    return tuple(kept[:places])
+
+
+def _near(
+    tx: Transaction,
+    core: Core,
+    scope: Scope,
+    goal: str,
+    vector: Vector | None,
+    config: RetrievalConfig,
+    context: frozenset[str],
+) -> list[Exemplar]:
+    """The judged ones above the similarity gate, best first."""
+    wanted = EpisodeFilter(person=scope.person, verdict=Verdict.PENDING, roots_only=True, limit=OWN_LOOKED_AT)
+    ids = [each.id for each in tx.episodes.search(scope.workspace, wanted)]
+    guesses = {
+        episode_id: guess
+        for episode_id, grades in tx.steps.grades(scope.workspace, ids).items()
+        if (guess := guess_of(grades)) is not None
+    }
+    vectors = tx.episodes.vectors(scope.workspace, guesses)
+    found: list[Exemplar] = []
+    for episode in tx.episodes.get_many(scope.workspace, guesses).values():
+        if not _is_own_here(episode, scope):
+            continue
+        known = vectors.get(episode.id)
+        if vector is not None and known is not None and known[0] == core.embedder.name:
+            intent = unit_cosine(known[1], vector)
+        else:
+            intent = likeness(goal, episode.goal)
+        if intent < config.min_intent or intent <= 0:
+            continue
+        shared = overlap(context, frozenset(episode.context_before), weights=config.element_weights)
+        verdict = Verdict.SUCCESS if guesses[episode.id].is_correct else Verdict.FAILURE
+        found.append(
+            Exemplar(
+                episode=episode,
+                verdict=verdict,
+                audience=Audience.PERSONAL,
+                context_score=shared,
+                intent_score=intent,
+                relevance=config.env_weight * shared + config.intent_weight * intent,
+                is_guess=True,
+            )
+        )
+    return sorted(found, key=lambda each: (each.relevance, each.episode.id), reverse=True)
+
+
+def _is_own_here(episode: Episode, scope: Scope) -> bool:
+    """Whether the asker's own approval would let them find it here, and both conversations are of one kind."""
+    if episode.person != scope.person or visibility_of(episode) is not scope.visibility:
+        return False
+    as_if = replace(episode, verdicts=Verdicts(personal=Verdict.SUCCESS))
+    return any(entry.partition in partitions_for(scope) for entry in partitions_of(as_if))
+
+
+def _by_words(one: Episode, other: Episode) -> float:
+    return likeness(one.goal, other.goal)

@@ -1,0 +1,345 @@
+"""Taking away everything one person taught, with a trail of it (design 3.1, rule 9; `forget` erases text instead).
+
+Every withdrawal is an event filed under the person whose act it withdraws, with the id of the purge. So it goes and
+stays with those acts: forgetting or purging whoever purged brings nothing back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    Lesson,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Verdict,
+    Verdicts,
+)
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.fold import DECISIONS, replay, standing, with_verdicts
+from memory.services.archive import joined_to, part, why_archived
+from memory.services.core import Core, event, existing, file_in_index, record, settle
+from memory.services.correct import OWN_CORRECTION
+from memory.services.quarantine_actions import restore_texts
+from memory.services.topics.withdraw import withdraw_person
+from memory.services.vote import write_vote
+
+_GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
+
+_ALL = 1_000_000
+"""More than anybody has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purge:
+    """What a purge takes away, or would."""
+
+    taught_by: str
+    votes: int = 0
+    """Their standing votes on answers."""
+    lessons: int = 0
+    """Lessons they wrote without an answer behind them."""
+    corrections: int = 0
+    """Lessons they wrote as corrections."""
+    promotions: int = 0
+    """Answers and lessons of others that they promoted or narrowed."""
+    shelved: int = 0
+    """Lessons and topics of others that they archived or restored, and that go back to how they were."""
+    released: int = 0
+    """Lessons they let out of quarantine, and that wait for a teacher again."""
+    grades: int = 0
+    """Grades of single steps they gave."""
+    values: int = 0
+    """Values they gave to fields of topics, where these hold."""
+    topics: int = 0
+    """Topics only they spoke of, which are archived."""
+    unlearned: int = 0
+    """Answers that stop being lessons to repeat: approved by these votes, or resting on these lessons."""
+    runs: tuple[str, ...] = ()
+    """The answers that became a lesson or stopped being one."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the person taught nothing that stands."""
+        taught = (self.votes, self.lessons, self.corrections, self.promotions, self.shelved)
+        return not any((*taught, self.released, self.grades, self.values, self.topics))
+
+
+class _Rehearsed(Exception):
+    """Ends a transaction that must leave no trace."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One purge on its way."""
+
+    tx: Transaction
+    workspace: str
+    person: str
+    id: str
+    at: datetime
+    now: datetime
+    before: dict[str, list[Episode]]
+    """The nodes of every run that is touched, as they were, the root first."""
+    moved: dict[str, None] = field(default_factory=dict)
+    """The runs that were touched since what rests on them was looked for."""
+
+    @property
+    def mark(self) -> dict[str, object]:
+        """What the events of this purge carry."""
+        return {"purge": self.id}
+
+    def touch(self, run_id: str) -> None:
+        """Remember a run as it is, before its first change."""
+        self.moved[run_id] = None
+        if run_id not in self.before:
+            self.before[run_id] = self.tx.episodes.of_run(self.workspace, run_id)
+
+    def note(self, elsewhere: Sequence[tuple[Verdicts, Episode]]) -> None:
+        """Remember other runs, which trust or limits moved just now, as they were."""
+        nodes: dict[str, list[Episode]] = {}
+        for was, episode in elsewhere:
+            nodes.setdefault(episode.run_id, []).append(with_verdicts(episode, was))
+        self.moved |= dict.fromkeys(nodes)
+        self.before = nodes | self.before
+
+    def wrote(self, episode: Episode) -> bool:
+        """Whether an episode is a lesson in the person's own words."""
+        return episode.origin is not Origin.RUN and episode.author == self.person
+
+
+class Purging:
+    """Use cases of teachers and administrators who take away what one person taught."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
+        """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
+        planned = Purge(taught_by=taught_by)
+        try:
+            with self._core.store.write() as tx:
+                planned = self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
+                raise _Rehearsed
+        except _Rehearsed:
+            return planned
+
+    def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
+        """Withdraw the person's votes, grades, lessons, corrections, promotions, archivings and values, in one step.
+
+        An approval (👍) of an answer that used one of these lessons, or one that only these votes and promotions had
+        put in the asker's reach, is withdrawn with them, whoever gave it, and so on for answers that used that
+        answer: they go back to pending. Rejections stand. What the person asked, and put away of their own, stays.
+        Everything remains in the log; what they do later counts again. Raises `InvalidInput` if the role may not
+        purge, or a teacher would purge an administrator.
+        """
+        purge_id = self._core.new_id()
+        with self._core.store.write() as tx:
+            done = self._purge(tx, workspace, taught_by, at, role, purge_id)
+            if not done.is_empty:
+                counts = {name: value for name, value in asdict(done).items() if isinstance(value, int)}
+                summary = Event(
+                    workspace=workspace,
+                    episode_id="",
+                    kind=EventKind.PURGED,
+                    actor=actor,
+                    at=self._core.clock(),
+                    detail=counts | {"purge": purge_id},
+                )
+                tx.log.append(summary)
+        return done
+
+    def _purge(self, tx: Transaction, workspace: str, person: str, at: datetime, role: Role, purge_id: str) -> Purge:
+        if not role.may_promote:
+            raise InvalidInput("only a teacher may take back what somebody else taught; ask one to do it")
+        judgements = [each for each in tx.teaching.reactions_by(workspace, person) if each.is_active]
+        if role is not Role.ADMIN and any(each.role is Role.ADMIN for each in judgements):
+            raise InvalidInput("what an administrator decided can be taken back by administrators only")
+        now = self._core.clock()
+        work = _Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
+        votes = self._withdraw_votes(work, judgements)
+        grades = self._withdraw_words(work)
+        lessons = self._withdraw_lessons(work)
+        promotions, shelved, released = self._withdraw_decisions(work)
+        self._unlearn(work)
+        self._part_joined(work)
+        values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
+        runs, unlearned = _changed(work)
+        return Purge(
+            taught_by=person,
+            votes=votes,
+            lessons=sum(each.origin is not Origin.CORRECTION for each in lessons),
+            corrections=sum(each.origin is Origin.CORRECTION for each in lessons),
+            promotions=promotions,
+            shelved=shelved + moved,
+            released=released,
+            grades=grades,
+            values=values,
+            topics=topics,
+            unlearned=unlearned,
+            runs=runs,
+        )
+
+    # The person's own acts ------------------------------------------------------------------------------------------
+
+    def _withdraw_votes(self, work: _Work, judgements: Sequence[Reaction]) -> int:
+        """Returns on how many answers they had voted; what a correction implied is counted with the correction."""
+        judged: set[tuple[str, str]] = set()
+        for reaction in judgements:
+            self._withdraw(work, reaction)
+            if reaction.value and not reaction.source.startswith(OWN_CORRECTION):
+                judged.add((reaction.run_id or reaction.message_id, reaction.node_id))
+        return len(judged)
+
+    def _withdraw(self, work: _Work, reaction: Reaction) -> None:
+        gone = replace(reaction, is_active=False, at=max(work.at, reaction.at))
+        if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
+            work.tx.teaching.put_reaction(gone)
+            return
+        work.touch(reaction.run_id)
+        work.note(write_vote(self._core, work.tx, gone, work.now, detail=work.mark).elsewhere)
+
+    def _withdraw_words(self, work: _Work) -> int:
+        """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
+
+        The grades leave their table and are kept in the log, in their giver's name.
+        """
+        given: dict[str, list[dict[str, object]]] = {}
+        for each in work.tx.steps.grades_by(work.workspace, work.person):
+            said = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
+            given.setdefault(each.episode_id, []).append(said)
+        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=_ALL)
+        judged = {each.episode_id for each in graded if each.detail.get("reason")}
+        for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
+            detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
+            if episode.id in given:
+                detail["grades"] = given[episode.id]
+            if detail:
+                work.touch(episode.run_id)
+                taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
+                record(work.tx, episode, taken)
+        work.tx.steps.erase_grades(work.workspace, work.person)
+        return sum(map(len, given.values()))
+
+    def _gave_the_reason(self, work: _Work, episode: Episode) -> bool:
+        if not episode.outcome_reason:
+            return False
+        log = work.tx.log.of_episode(work.workspace, episode.id)
+        told = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
+        return bool(told) and told[-1].actor == work.person
+
+    def _withdraw_lessons(self, work: _Work) -> list[Episode]:
+        """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
+        tx = work.tx
+        every = EpisodeFilter(author=work.person, include_archived=True, limit=None)
+        ids = [each.id for each in tx.episodes.search(work.workspace, every) if work.wrote(each)]
+        written = list(tx.episodes.get_many(work.workspace, ids).values())
+        # What upkeep archived would come back by itself; what this archives does not.
+        live = [lesson for lesson in written if lesson.archived_at is None or why_archived(tx, lesson)]
+        for lesson in written:
+            work.touch(lesson.run_id)
+        for lesson in live:
+            archived = event(lesson, EventKind.ARCHIVED, work.person, work.now, detail=work.mark)
+            file_in_index(tx, record(tx, lesson, archived))
+        for lesson in written:
+            restore_texts(tx, lesson, work.person, work.now)
+        return live
+
+    def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
+        """How many episodes they promoted or narrowed; how many change shelves; how many are in quarantine again."""
+        tx, promoted, shelved, released = work.tx, 0, 0, 0
+        acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
+        for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):
+            episode = tx.episodes.get(work.workspace, episode_id)
+            if episode is None or work.wrote(episode):
+                continue
+            log = standing(tx.log.of_episode(work.workspace, episode_id))
+            kinds = {each.kind for each in log if each.actor == work.person and each.kind in DECISIONS}
+            if kinds:
+                after = self._withdraw_from(work, episode)
+                promoted += EventKind.PROMOTED in kinds
+                shelved += (after.archived_at is None) != (episode.archived_at is None)
+                released += bool(after.quarantine) and not episode.quarantine
+        return promoted, shelved, released
+
+    def _withdraw_from(self, work: _Work, episode: Episode) -> Episode:
+        tx, policy = work.tx, self._core.policy
+        work.touch(episode.run_id)
+        tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
+        told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
+        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at, quarantine=told.quarantine)
+        tx.episodes.put(after)
+        if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
+            # Their own question, which they put away: that was no teaching.
+            after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
+        if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
+            restore_texts(tx, after, work.person, work.now)
+        work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).elsewhere)
+        after = existing(tx, work.workspace, episode.id)
+        file_in_index(tx, after)
+        return after
+
+    # What rested on them --------------------------------------------------------------------------------------------
+
+    def _unlearn(self, work: _Work) -> None:
+        """Withdraw the approval of every answer that rested on what is gone, until nothing new follows."""
+        while work.moved:
+            run_id = next(iter(work.moved))
+            del work.moved[run_id]
+            now = work.tx.episodes.get_many(work.workspace, [each.id for each in work.before[run_id]])
+            for was in work.before[run_id]:
+                for resting in self._resting_on(work, was, now[was.id]):
+                    self._withdraw_approval(work, resting)
+
+    def _part_joined(self, work: _Work) -> None:
+        """What was joined to a lesson that is gone now stands for itself again."""
+        touched = [each.id for nodes in work.before.values() for each in nodes]
+        joined = joined_to(work.tx, work.workspace, touched)
+        for each in work.tx.episodes.get_many(work.workspace, joined).values():
+            work.touch(each.run_id)
+        part(work.tx, work.workspace, joined, work.now)
+
+    def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
+        """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
+        runs: dict[str, None] = {}
+        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=_ALL):
+            if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
+                continue
+            answer = work.tx.episodes.of_run(work.workspace, retrieval.run_id)[:1]
+            if answer and (work.wrote(was) or (_reaches(was, answer[0].scope) and not _reaches(now, answer[0].scope))):
+                runs[retrieval.run_id] = None
+        return list(runs)
+
+    def _withdraw_approval(self, work: _Work, run_id: str) -> None:
+        """Everybody's. What rests on that answer may have to follow."""
+        for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
+            if reaction.is_active and reaction.value > 0:
+                self._withdraw(work, reaction)
+
+
+def _reaches(episode: Episode, scope: Scope) -> bool:
+    """Whether a question from this scope may be given the episode as a lesson to repeat."""
+    named = partitions_for(scope)
+    return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in partitions_of(episode))
+
+
+def _changed(work: _Work) -> tuple[tuple[str, ...], int]:
+    """The runs that became a lesson or stopped being one; how many others' stopped being one to repeat."""
+    runs: list[str] = []
+    unlearned = 0
+    for run_id, nodes in work.before.items():
+        was, (now, *_) = nodes[0], work.tx.episodes.of_run(work.workspace, run_id)
+        if was.is_lesson != now.is_lesson:
+            runs.append(run_id)
+        was_repeated = was.is_lesson and was.verdict is Verdict.SUCCESS
+        if was_repeated and not work.wrote(was) and not (now.is_lesson and now.verdict is Verdict.SUCCESS):
+            unlearned += 1
+    return tuple(runs), unlearned

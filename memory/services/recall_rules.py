@@ -1,0 +1,104 @@
+"""Rules behind what was recalled: many lessons that say the same, as one line, for one asker."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, Verdict
+from memory.model.upkeep import Rule
+from memory.ports import Transaction
+from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.consolidation import could_be_said_by, living, rule_id, said, told
+
+LESSONS_READ = 20
+"""How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
+
+_LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}
+
+
+def rule_lines(
+    tx: Transaction, scope: Scope, exemplars: Sequence[Exemplar], unsettled: Collection[str], at_least: int
+) -> tuple[RuleLine, ...]:
+    """The rules that rest on at least one of these exemplars, those behind the best exemplars first.
+
+    A line is made only of lessons that still say it, in a partition the asker may search, and that count the same for
+    the asker by their most specific partition. `unsettled` lessons (overruled or disputed just now) are not among them.
+    What was corrected says only what the exemplars, which were looked through for this asker, say. Of a rule's lessons
+    the exemplars and the oldest others are looked at, `LESSONS_READ` in all.
+    """
+    resting = {exemplar.episode.id: exemplar for exemplar in exemplars if exemplar.lesson in _LESSONS}
+    if not resting:
+        return ()
+    named = partitions_for(scope)
+    order = {episode_id: place for place, episode_id in enumerate(resting)}
+    found: list[tuple[tuple[int, int], tuple[object, ...], RuleLine]] = []
+    for rule in tx.upkeep.rules(scope.workspace, _ids(_as_stored(tx, scope.workspace, resting), named)):
+        behind = [
+            each for each in rule.lesson_ids if each in resting and _LESSONS[resting[each].lesson] is rule.verdict
+        ]
+        if not behind:
+            continue
+        looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
+        lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
+        ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
+        alive = [each for each in living(rule, ordered) if _counts_as(each, rule.verdict, named)]
+        best = min(behind, key=lambda each: order[each])
+        if best not in {each.id for each in alive}:
+            continue
+        vetted = [replace(each, correction=resting[best].episode.correction) for each in alive]
+        line = told(rule, vetted, at_least)
+        if line:
+            ids, goals = tuple(each.id for each in alive), tuple(each.goal for each in alive)
+            place = (order[best], named.index(rule.partition))
+            told_now = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
+            found.append((place, (rule.verdict, said(alive[-1])), told_now))
+    # The same advice may be a rule in several partitions: the most specific one speaks.
+    distinct: dict[tuple[object, ...], RuleLine] = {}
+    for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
+        distinct.setdefault(what, line_found)
+    return tuple(distinct.values())
+
+
+def _as_stored(tx: Transaction, workspace: str, resting: Mapping[str, Exemplar]) -> list[Episode]:
+    """The exemplars' episodes. A mistake comes with the correction that its asker may see, not with its own."""
+    mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is Lesson.AVOID]
+    stored = tx.episodes.get_many(workspace, mistakes)
+    return [stored.get(episode_id, exemplar.episode) for episode_id, exemplar in resting.items()]
+
+
+def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
+    """Of the rules that one of these lessons says, in one of these partitions."""
+    return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
+
+
+def _counts_as(lesson: Episode, verdict: Verdict, named: Sequence[str]) -> bool:
+    filed = [entry for entry in partitions_of(lesson) if entry.partition in named]
+    return bool(filed) and min(filed, key=lambda entry: named.index(entry.partition)).verdict is verdict
+
+
+def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:
+    """The stored rules that no run of the job can have left: a lesson is gone, or never said that there.
+
+    A rule that is only behind the times is none of these: its line is made of what its lessons say now.
+    """
+    return [rule for rule in rules if not _is_founded(tx, workspace, rule)]
+
+
+def _is_founded(tx: Transaction, workspace: str, rule: Rule) -> bool:
+    lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
+    return len(lessons) == len(set(rule.lesson_ids)) > 0 and all(
+        could_be_said_by(rule, lesson, _corrections(tx, lesson)) for lesson in lessons.values()
+    )
+
+
+def _corrections(tx: Transaction, lesson: Episode) -> list[str]:
+    log = tx.log.of_episode(lesson.workspace, lesson.id)
+    return [str(each.detail.get("text", "")) for each in log if each.kind is EventKind.CORRECTED]
+
+
+def drop_unfounded(tx: Transaction, workspace: str) -> int:
+    """Drop such rules. Returns how many; the job finds what is left of them again."""
+    stored = tx.upkeep.rules(workspace)
+    wrong = {rule.id for rule in unfounded(tx, workspace, stored)}
+    if wrong:
+        tx.upkeep.set_rules(workspace, [rule for rule in stored if rule.id not in wrong])
+    return len(wrong)

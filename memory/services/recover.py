@@ -1,0 +1,79 @@
+"""After a process ended though nobody asked it to: which messages may be why, and which are tried no more."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory.model import Death, Incoming, Outgoing, Progress
+from memory.model.delivery import CRASHES, KILLS
+from memory.ports import Transaction
+from memory.services.core import Core
+
+
+class Recovering:
+    """Counts the deaths of processes against the messages that were in work, and sets aside those that go on."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def count(self, deaths: Sequence[Death], note: str) -> list[Incoming]:
+        """Count each death once, however often it is told. Returns the messages that were set aside because of it.
+
+        What their askers are told is `note`: it waits to be posted as an answer would.
+        """
+        now = self._core.clock()
+        aside: list[Incoming] = []
+        with self._core.store.write() as tx:
+            for death in deaths:
+                workspaces = {workspace for workspace, _ in death.in_work}
+                is_new = {each: tx.log.claim(each, f"death/{death.id}", now) for each in workspaces}
+                for workspace, event_id in dict.fromkeys(death.in_work):
+                    message = tx.deliveries.incoming(workspace, event_id)
+                    if is_new[workspace] and message is not None:
+                        aside += self._count(tx, message, death, note)
+        return aside
+
+    def _count(self, tx: Transaction, message: Incoming, death: Death, note: str) -> list[Incoming]:
+        crashes, kills = message.crashes + death.is_crash, message.kills + (not death.is_crash)
+        message = replace(message, crashes=crashes, kills=kills)
+        workspace = message.scope.workspace
+        if message.progress not in (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE):
+            return []
+        tx.deliveries.put_deaths(workspace, message.event_id, crashes=crashes, kills=kills)
+        if not message.is_poison:
+            return []
+        if message.progress is Progress.SET_ASIDE:
+            # Even saying so ends the process.
+            tx.deliveries.drop_unsent(workspace, message.run_id)
+            return []
+        return [self._set_aside(tx, message, note)]
+
+    def _set_aside(self, tx: Transaction, message: Incoming, note: str) -> Incoming:
+        """In place of the answer, or of what was not posted of it yet, comes the note."""
+        scope, run_id = message.scope, message.run_id or self._core.new_id()
+        # The note has as many tries as the message had.
+        crashes, kills = min(message.crashes, CRASHES), min(message.kills, KILLS)
+        tx.deliveries.put_deaths(scope.workspace, message.event_id, crashes=crashes, kills=kills)
+        tx.deliveries.drop_unsent(scope.workspace, run_id)
+        sent = tx.deliveries.outgoing(scope.workspace, run_id)
+        tx.deliveries.put_outgoing(
+            Outgoing(
+                workspace=scope.workspace,
+                run_id=run_id,
+                part=sent[-1].part + 1 if sent else 1,
+                channel=scope.channel,
+                thread=scope.thread,
+                text=note,
+            )
+        )
+        tx.deliveries.advance(scope.workspace, message.event_id, message.progress, Progress.SET_ASIDE, run_id)
+        return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
+
+    def clear(self, message: Incoming) -> None:
+        """It was worked on once more and the process still lives: what ended earlier ones was something else."""
+        with self._core.store.write() as tx:
+            tx.deliveries.put_deaths(message.scope.workspace, message.event_id, crashes=0, kills=0)
+
+    def set_aside(self) -> list[Incoming]:
+        """The messages that are tried no more, newest first, of every workspace."""
+        with self._core.store.read() as tx:
+            return tx.deliveries.set_aside()

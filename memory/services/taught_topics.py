@@ -1,0 +1,160 @@
+"""What people taught the bot, as topics: a validated episode is a topic whose fields are what people said of it.
+
+Title is the goal, summary the answer; the fields are `answer`, `verdict` with every grading and its reason, and
+`correction`. Scope is that of recall: an episode is met only in partitions its verdicts filed it in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.model import Audience, Episode, Event, EventKind, Scope, Vector
+from memory.model.topic import FieldType
+from memory.ports import EpisodeFilter, IndexEntry, Transaction
+from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.strength import bumped, salience
+from memory.services.core import Core, event, record
+from memory.services.recall import corrections_for
+from memory.services.topics import Bundle, FieldBundle, QueryRequest, Stage, Value
+
+SUMMARY_CHARACTERS = 500
+_PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)
+"""The order of the words in a grading's detail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lessons:
+    """`memory.services.topics.Shelf` over the validated episodes that one person may find in one place."""
+
+    core: Core
+    tx: Transaction
+    scope: Scope
+    now: datetime
+
+    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+        """Those of these episodes that are filed where this person looks."""
+        return {episode_id: episode_id for episode_id in self._visible(topic_ids)}
+
+    def in_order(self) -> list[str]:
+        """The episodes that are filed where this person looks, the oldest first."""
+        every = self.tx.episodes.search(self.scope.workspace, EpisodeFilter(limit=None, newest_first=False))
+        return [episode.id for episode in every if self._entry(episode) is not None]
+
+    def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
+        """From the index that recall uses too."""
+        partitions, model = partitions_for(self.scope), self.core.embedder.name
+        near = self.tx.episodes.nearest(self.scope.workspace, partitions, model, vector, k, -1.0)
+        visible = self._visible([hit.episode_id for hit in near.hits])
+        return [(hit.episode_id, hit.cosine) for hit in near.hits if hit.episode_id in visible]
+
+    def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
+        """The episodes with linked ones, and with what people said of them."""
+        episodes = self._visible([episode_id for episode_id, _ in chosen])
+        with_links = Stage.STRUCTURAL in request.stages
+        with_fields = with_links or Stage.TEMPORAL in request.stages
+        links = self._neighbours(list(episodes)) if with_links else {}
+        fields = self._fields(episodes, request) if with_fields else {}
+        return [
+            Bundle(
+                topic_id=episode_id,
+                title=episodes[episode_id].goal,
+                summary=episodes[episode_id].output[:SUMMARY_CHARACTERS],
+                topic_kind="episode",
+                salience=salience(episodes[episode_id].salience, episodes[episode_id].salience_at, self.now),
+                failed_salience=0.0,
+                neighbors=links.get(episode_id, ()),
+                fields=fields.get(episode_id, ()),
+                similarity=similarity,
+            )
+            for episode_id, similarity in chosen
+        ]
+
+    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
+        """Being read raises an episode's salience, and is noted in its log; its strength stays."""
+        for episode in self._visible(topic_ids).values():
+            left = salience(episode.salience, episode.salience_at, self.now)
+            after = bumped(episode.salience, episode.salience_at, self.now)
+            detail = {"from": left, "to": after, "reason": "query_bump"}
+            record(self.tx, episode, event(episode, EventKind.QUERY_BUMP, actor, self.now, detail=detail))
+
+    def _visible(self, episode_ids: Sequence[str]) -> dict[str, Episode]:
+        found = self.tx.episodes.get_many(self.scope.workspace, episode_ids)
+        return {name: episode for name, episode in found.items() if self._entry(episode) is not None}
+
+    def _entry(self, episode: Episode) -> IndexEntry | None:
+        """The most specific place where this person finds the episode."""
+        named = partitions_for(self.scope)
+        filed = [entry for entry in partitions_of(episode) if entry.partition in named]
+        return min(filed, key=lambda entry: named.index(entry.partition), default=None)
+
+    def _neighbours(self, episode_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
+        links = self.tx.episodes.links(self.scope.workspace, episode_ids)
+        others = self._visible([end for link in links for end in (link.from_id, link.to_id)])
+        found: dict[str, dict[str, str | None]] = {episode_id: {} for episode_id in episode_ids}
+        for link in links:
+            for end, other in ((link.from_id, link.to_id), (link.to_id, link.from_id)):
+                if end in found and other in others:
+                    found[end][other] = others[other].goal
+        return {episode_id: tuple(sorted(linked.items())) for episode_id, linked in found.items()}
+
+    def _fields(self, episodes: Mapping[str, Episode], request: QueryRequest) -> dict[str, tuple[FieldBundle, ...]]:
+        corrections = corrections_for(self.tx, self.scope, list(episodes))
+        whole = Stage.TEMPORAL in request.stages and request.explain
+        bundles: dict[str, tuple[FieldBundle, ...]] = {}
+        for episode_id, episode in episodes.items():
+            histories = {
+                "answer": [_said(episode)],
+                "correction": [_said(lesson) for lesson in reversed(corrections.get(episode_id, []))],
+                "verdict": self._verdicts(episode),
+            }
+            names = dict.fromkeys(request.field_names) if request.field_names else histories
+            bundles[episode_id] = tuple(
+                FieldBundle(
+                    name=name,
+                    field_type=FieldType.STRING,
+                    ref_topic_id=None,
+                    current=histories[name][0],
+                    history=tuple(histories[name] if whole else histories[name][:1]),
+                )
+                for name in names
+                if histories.get(name)
+            )
+        return bundles
+
+    def _verdicts(self, episode: Episode) -> list[Value]:
+        """What this person's audience was told of the episode, newest first. Who voted is not told."""
+        entry = self._entry(episode)
+        place = _PLACES.index(entry.audience) if entry is not None else 0
+        graded = [
+            each
+            for each in self.tx.log.of_episode(episode.workspace, episode.id)
+            if each.kind in (EventKind.GRADED, EventKind.REGRADED)
+        ]
+        values = [_verdict(each, place) for each in graded if _word(each, "from", place) != _word(each, "to", place)]
+        return values[::-1]
+
+
+def _word(graded: Event, side: str, place: int) -> str:
+    return str(graded.detail.get(side, "")).split()[place]
+
+
+def _verdict(graded: Event, place: int) -> Value:
+    return Value(
+        id=f"{graded.episode_id}:verdict:{graded.seq}",
+        value=_word(graded, "to", place),
+        valid_from=graded.at,
+        provenance="reaction",
+        why_changed=str(graded.detail.get("reason", "")) or None,
+        impact_expected=None,
+    )
+
+
+def _said(episode: Episode) -> Value:
+    return Value(
+        id=f"{episode.id}:answer",
+        value=episode.output,
+        valid_from=episode.created_at,
+        provenance=episode.origin.value,
+        why_changed=None,
+        impact_expected=None,
+    )

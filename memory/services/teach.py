@@ -1,0 +1,264 @@
+"""What people do to teach, as transactions: react, grade, correct, promote, archive, restore, undo."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
+from memory.ports import Transaction
+from memory.rules.audience import visibility_of
+from memory.services.archive import why_archived
+from memory.services.core import Core, event, existing, file_in_index, record, settle
+from memory.services.correct import (
+    OWN_CORRECTION,
+    Corrected,
+    Correcting,
+    lesson_flags,
+    own_vote,
+    taught_lesson,
+    usable,
+)
+from memory.services.promotion_limit import is_within_limit, note_limit
+from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
+from memory.services.vote import Taught, is_news, write_vote
+
+_GRADE = "grade"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """The act that was taken back."""
+
+    what: str
+    """`correction` or the reaction's source, for example `emoji:👍`."""
+    episode: Episode
+    """The episode it was about, as it is now: of a correction, the lesson it had made."""
+    runs: tuple[str, ...]
+    """The answers that may have become a lesson or stopped being one."""
+
+
+class Teaching:
+    """Use cases of members, teachers and administrators. Every call names the workspace."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._correcting = Correcting(core)
+
+    def react(self, reaction: Reaction, *, event_id: str, on_own_message: bool = True) -> Taught:
+        """Take in a reaction that was added (`is_active`) or removed.
+
+        Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
+        reaction on a message of the bot's own that is not in the ledger yet is kept until it is, and what takes a kept
+        one back is, whosever message it is said to be on.
+        """
+        if reaction.role is Role.BOT:
+            return Taught(is_known=False)
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if not tx.log.claim(reaction.workspace, event_id, now):
+                return Taught(is_known=True)
+            entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
+            if entry is None:
+                may_be_ours = on_own_message or tx.teaching.reaction(reaction.key) is not None
+                if may_be_ours and is_news(tx, reaction) and not _was_claimed(tx, reaction):
+                    tx.teaching.put_reaction(replace(reaction, event_id=reaction.event_id or event_id))
+                return Taught(is_known=False)
+            came_by = reaction.event_id or event_id
+            return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id, event_id=came_by), now)
+
+    def vote(self, reaction: Reaction) -> Taught:
+        """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            return write_vote(self._core, tx, _addressed(reaction), now)
+
+    def grade(
+        self,
+        workspace: str,
+        episode_id: str,
+        verdict: Verdict,
+        *,
+        actor: str,
+        role: Role = Role.ADMIN,
+        reason: str = "",
+        event_id: str = "",
+    ) -> Episode:
+        """Say what one node is worth; on a root, what the whole answer is worth. `pending` takes the grade back.
+
+        Raises `NotFound`, and `InvalidInput` for `disputed`, which only people who disagree can make.
+        """
+        value = {Verdict.SUCCESS: 1, Verdict.FAILURE: -1, Verdict.PENDING: 0}.get(verdict)
+        if value is None:
+            raise InvalidInput(f"cannot grade as {verdict.value}; use success, failure or pending")
+        why = usable_reason(self._core, reason)
+        with self._core.store.write() as tx:
+            # The time of a grade is when it is written, so that of two at once neither is taken for a late delivery.
+            now = self._core.clock()
+            if event_id and not tx.log.claim(workspace, event_id, now):
+                return existing(tx, workspace, episode_id)
+            episode = existing(tx, workspace, episode_id)
+            reaction = Reaction(
+                workspace=workspace,
+                channel=episode.channel,
+                message_id="",
+                node_id="" if episode.is_root else episode.id,
+                actor=actor,
+                source=_GRADE,
+                value=value,
+                at=now,
+                role=role,
+                run_id=episode.run_id,
+                is_active=value != 0,
+                event_id=event_id,
+            )
+            write_vote(self._core, tx, _addressed(reaction), now, why.text)
+            return existing(tx, workspace, episode_id)
+
+    def correct(
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
+    ) -> Corrected | None:
+        """Take in what would have been right (`Correcting.correct`)."""
+        return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id, reason=reason)
+
+    def teach(
+        self,
+        scope: Scope,
+        question: str,
+        answer: str,
+        *,
+        role: Role,
+        audience: Audience,
+        at: datetime,
+        event_id: str = "",
+    ) -> Episode | None:
+        """Take in an answer nobody had asked for yet. It counts as far as a correction of the same person would.
+
+        A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
+        `InvalidInput` for an unusable text.
+        """
+        asked = usable(question, "a lesson needs a question: when should this be the answer?")
+        said = usable(answer, "a lesson needs an answer")
+        goal, words = self._core.redactor.text(asked), self._core.redactor.text(said)
+        vector = self._core.embedded(goal)
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            if event_id and not tx.log.claim(scope.workspace, event_id, now):
+                return None
+            lesson = taught_lesson(self._core, scope, goal, words, now)
+            tx.episodes.put(lesson)
+            came_by = {"role": role.value, "event": event_id}
+            tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=came_by))
+            lesson = hold_back(tx, lesson, lesson_flags(lesson, has_secret=(goal, words) != (asked, said)), now)
+            if vector is not None:
+                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
+            is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
+            if audience is Audience.WORKSPACE and role.may_promote and is_public:
+                self._promoted(tx, lesson, audience, scope.person, role, now)
+            own = replace(own_vote(lesson, role, at), event_id=event_id)
+            write_vote(self._core, tx, own, now, reason="a person said what is right")
+            return existing(tx, scope.workspace, lesson.id)
+
+    def clear(
+        self, workspace: str, channel: str, message_id: str, *, source: str, actor: str, at: datetime, event_id: str
+    ) -> Taught:
+        """Withdraw everybody's signals that came by one message: of one `source`, or every emoji if it is empty."""
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            entry = tx.teaching.ledger(workspace, channel, message_id, now)
+            if entry is None or not tx.log.claim(workspace, event_id, now):
+                return Taught(is_known=entry is not None)
+            root = tx.episodes.of_run(workspace, entry.run_id)[:1]
+            taught = Taught(is_known=True, root=root[0] if root else None)
+            for reaction in tx.teaching.reactions_of_run(workspace, entry.run_id):
+                is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
+                if is_meant and reaction.is_active and reaction.message_id == message_id:
+                    gone = replace(reaction, is_active=False, at=max(at, reaction.at))
+                    after = write_vote(self._core, tx, gone, now)
+                    taught = replace(after, was=taught.was if taught.changed else after.was)
+            return taught
+
+    def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
+        """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
+
+        A teacher who promoted too many in the window gets the episode back as it is; the attempt is in the log.
+        Raises `InvalidInput` where that would leave a direct message or a private channel (design 3.1, rule 5).
+        """
+        if not role.may_promote:
+            raise InvalidInput("only a teacher may promote a lesson; ask one to do it")
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            episode = existing(tx, workspace, episode_id)
+            if audience is Audience.WORKSPACE and visibility_of(episode) is not Visibility.PUBLIC:
+                where = f"a {episode.visibility.value} conversation"
+                if visibility_of(episode) is not episode.visibility:
+                    where += f" that is {episode.channel_visibility or episode.visibility} now"
+                raise InvalidInput(
+                    f"episode {episode_id} comes from {where} and stays there; "
+                    "teach it again in a public channel to share it"
+                )
+            promoted = self._promoted(tx, episode, audience, actor, role, now)
+            settle(tx, workspace, promoted.run_id, actor, now, self._core.policy)
+            return existing(tx, workspace, episode_id)
+
+    def _promoted(
+        self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
+    ) -> Episode:
+        wanted = "" if audience is Audience.PERSONAL else audience.value
+        detail: dict[str, object] = {"audience": wanted, "role": role.value}
+        if wanted and not is_within_limit(tx, episode.workspace, actor, role, now, self._core.policy):
+            return note_limit(tx, episode, actor, detail, now)
+        return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
+
+    def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+        """Let a quarantined lesson be recalled again (`memory.services.quarantine_actions.release`)."""
+        return release(self._core, workspace, episode_id, actor=actor, role=role)
+
+    def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
+        """Take an episode out of recall without losing anything. Archiving twice is once. Raises `NotFound`."""
+        return self._shelve(workspace, episode_id, actor, EventKind.ARCHIVED)
+
+    def restore(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
+        """Bring an archived episode back. Raises `NotFound`."""
+        return self._shelve(workspace, episode_id, actor, EventKind.RESTORED)
+
+    def _shelve(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            episode = existing(tx, workspace, episode_id)
+            is_as_wanted = (episode.archived_at is not None) == (kind is EventKind.ARCHIVED)
+            # What upkeep put away may come back by itself; what a person puts away stays there.
+            if is_as_wanted and not why_archived(tx, episode):
+                return episode
+            after = record(tx, episode, event(episode, kind, actor, now))
+            file_in_index(tx, after)
+            restore_texts(tx, after, actor, now)
+            return after
+
+    def undo(self, workspace: str, actor: str, *, at: datetime, event_id: str = "") -> Undone | None:
+        """Take back the person's latest teaching act that still stands. None if there is none."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(workspace, event_id, now):
+                return None
+            for reaction in tx.teaching.reactions_by(workspace, actor):
+                if not reaction.is_active or not reaction.run_id:
+                    continue
+                if reaction.source == OWN_CORRECTION:
+                    lesson, corrected = self._correcting.undo(tx, reaction, at, now)
+                    return Undone(what=OWN_CORRECTION, episode=lesson, runs=corrected)
+                taught = write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+                if taught.root is not None:
+                    judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root
+                    return Undone(what=reaction.source, episode=judged or taught.root, runs=(reaction.run_id,))
+        return None
+
+
+def _was_claimed(tx: Transaction, reaction: Reaction) -> bool:
+    """Whether the register belongs to an answer already: then its ledger row has expired, and it stays as it is."""
+    known = tx.teaching.reaction(reaction.key)
+    return known is not None and known.run_id != ""
+
+
+def _addressed(reaction: Reaction) -> Reaction:
+    """A signal that came by no message is keyed by its run, so that two runs never share a register."""
+    return replace(reaction, message_id=reaction.message_id or f"run/{reaction.run_id}")

@@ -1,0 +1,30 @@
+"""The world of topics: facts with their history, queried in stages, reinforced by being read (seed 003).
+
+`World` is the way in. `QueryRequest` and `QueryResponse` are the request and the response of `POST /v1/query`.
+"""
+
+from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placement, Related
+from memory.services.topics.policy import WorldPolicy
+from memory.services.topics.query import QueryRequest, Stage
+from memory.services.topics.response import Bundle, FieldBundle, QueryResponse, Value
+from memory.services.topics.source import MakeShelf, Shelf, TopicIndex
+from memory.services.topics.topics import World
+
+__all__ = [
+    "Bundle",
+    "FieldBundle",
+    "FieldInput",
+    "Ingest",
+    "Ingested",
+    "MakeShelf",
+    "Placement",
+    "QueryRequest",
+    "QueryResponse",
+    "Related",
+    "Shelf",
+    "Stage",
+    "TopicIndex",
+    "Value",
+    "World",
+    "WorldPolicy",
+]

@@ -1,0 +1,177 @@
+"""The topics one person may see, and the bundles a query makes of them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.model import Scope
+from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField
+from memory.ports import Transaction
+from memory.rules.audience import may_meet, partitions_for
+from memory.services.topics.query import QueryRequest, Stage
+from memory.services.topics.response import Bundle, FieldBundle, Value
+
+
+class Visible:
+    """The part of a workspace that one person may see in one place: nothing outside it is named in any answer.
+
+    Nor does anything outside it show in a name: a topic goes by the id its author chose, whoever else has that id.
+    """
+
+    def __init__(self, tx: Transaction, scope: Scope) -> None:
+        self._tx = tx
+        partitions = partitions_for(scope)
+        self.workspace = scope.workspace
+        filed = tx.world.within(scope.workspace, partitions)
+        self.every = {topic.id: topic for topic in filed if may_meet(scope, topic)}
+        """By the id in the store; archived and merged topics too, in order of arrival."""
+        self.live = [each for each in self.every.values() if not each.merged_into and each.archived_at is None]
+        self._named: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        rank = {name: place for place, name in enumerate(partitions)}
+        for topic in sorted(self.every.values(), key=lambda each: (bool(each.alias), rank[each.partition])):
+            self.name(topic)
+
+    def name(self, topic: Topic) -> None:
+        """Let a topic go by the id its author chose, unless another topic in sight goes by it."""
+        name = topic.public_id if topic.public_id not in self._named else topic.id
+        self._named[name] = topic.id
+        self._names[topic.id] = name
+
+    def name_of(self, topic_id: str) -> str:
+        """What a topic in sight goes by, given its id in the store."""
+        return self._names[topic_id]
+
+    def named(self, name: str | None) -> Topic | None:
+        """The topic that goes by this name, though another one may stand for it. None outside what is visible."""
+        return self.every.get(self._named.get(name or "", ""))
+
+    def stands_for(self, topic: Topic | None) -> Topic | None:
+        """The topic that speaks for this one: itself, or the one it was merged into."""
+        return self.every.get(topic.merged_into) if topic is not None and topic.merged_into else topic
+
+    def standing(self, name: str | None) -> Topic | None:
+        """The topic that speaks for whatever goes by this name. None outside what is visible."""
+        return self.stands_for(self.named(name))
+
+    def shown(self, topic: Topic) -> Topic:
+        """The topic as it may be handed out: by its name here."""
+        return replace(topic, id=self.name_of(topic.id), alias="")
+
+    def told_of(self, event: TopicEvent) -> list[TopicEvent]:
+        """An entry of a topic's trail with the names of topics in sight; none if it is about one that is not."""
+        key = NAMING.get(event.kind, "")
+        other = event.detail.get(key)
+        if event.kind is TopicEventKind.LINKED and other not in self._names:
+            return []
+        detail = dict(event.detail)
+        if isinstance(other, str):
+            detail[key] = self._names.get(other, other)
+        return [replace(event, topic_id=self.name_of(event.topic_id), detail=detail)]
+
+    def members(self, topic_ids: Iterable[str]) -> dict[str, str]:
+        """Each of these topics and each duplicate it stands for, with the topic that stands for it."""
+        wanted = set(topic_ids)
+        joined = {each.id: each.merged_into for each in self.every.values() if each.merged_into in wanted}
+        return {each: each for each in wanted} | joined
+
+    def neighbours(self, topic_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
+        """What is linked to each topic in either direction, by id. Archived topics are named, the seed's way."""
+        home = self.members(topic_ids)
+        found: dict[str, dict[str, str | None]] = defaultdict(dict)
+        for link in self._tx.world.links(self.workspace, home):
+            for end, other in ((link.from_id, link.to_id), (link.to_id, link.from_id)):
+                topic = self.stands_for(self.every.get(other))
+                if end in home and topic is not None and topic.id != home[end]:
+                    found[home[end]][self.name_of(topic.id)] = topic.title
+        return {each: tuple(sorted(found[each].items())) for each in topic_ids}
+
+    def fields(self, topic_ids: Sequence[str], *, at: datetime, limit: int | None) -> dict[str, dict[str, FieldBundle]]:
+        """The fields of each topic by name, with the value that holds `at` this moment.
+
+        The history has up to `limit` values, newest first, also those that hold from a later moment on; without a limit
+        it is the one that holds. A value given to the topic itself comes before those of its duplicates; else the one
+        that holds since later, and of two that hold since the same moment the one that was said later. A field without
+        anything to tell is left out.
+        """
+        home = self.members(topic_ids)
+        owned: dict[tuple[str, str], list[TopicField]] = defaultdict(list)
+        for field in self._tx.world.fields(self.workspace, home):
+            owned[home[field.topic_id], field.name].append(field)
+        said: dict[tuple[str, str], list[Revision]] = defaultdict(list)
+        for revision in self._tx.world.revisions(self.workspace, home):
+            said[home[revision.topic_id], revision.name].append(revision)
+        bundles: dict[str, dict[str, FieldBundle]] = {each: {} for each in topic_ids}
+        for (topic_id, name), revisions in sorted(said.items()):
+            revisions.sort(key=lambda each: precedence(topic_id, each), reverse=True)
+            current = next((each for each in revisions if each.valid_from <= at), None)
+            told = revisions[:limit] if limit is not None else [current] if current is not None else []
+            if told:
+                field = min(
+                    owned[topic_id, name], key=lambda each: (each.topic_id != topic_id, self.name_of(each.topic_id))
+                )
+                bundles[topic_id][name] = self._field(field, current, told)
+        return bundles
+
+    def _field(self, field: TopicField, current: Revision | None, told: Sequence[Revision]) -> FieldBundle:
+        target = self.stands_for(self.every.get(field.ref_topic_id or ""))
+        return FieldBundle(
+            name=field.name,
+            field_type=field.field_type,
+            ref_topic_id=self.name_of(target.id) if target is not None else None,
+            current=_value(current) if current is not None else None,
+            history=tuple(map(_value, told)),
+        )
+
+
+def precedence(home: str, revision: Revision) -> tuple[bool, datetime, int]:
+    """Of the values of one field that hold at a moment, the one with the greatest precedence is current."""
+    return (revision.topic_id == home, revision.valid_from, revision.seq)
+
+
+def _value(revision: Revision) -> Value:
+    return Value(
+        id=revision.id,
+        value=revision.value,
+        valid_from=revision.valid_from,
+        provenance=revision.provenance,
+        why_changed=revision.why_changed,
+        impact_expected=revision.impact_expected,
+    )
+
+
+def bundles(
+    visible: Visible,
+    chosen: Sequence[tuple[Topic, float | None]],
+    request: QueryRequest,
+    *,
+    at: datetime,
+    max_history: int,
+) -> list[Bundle]:
+    """Each chosen topic with what the stages add. `chosen` has the salience of `at`."""
+    topic_ids = [topic.id for topic, _ in chosen]
+    with_links = Stage.STRUCTURAL in request.stages
+    with_fields = with_links or Stage.TEMPORAL in request.stages
+    whole = Stage.TEMPORAL in request.stages and request.explain
+    links = visible.neighbours(topic_ids) if with_links else {}
+    fields = visible.fields(topic_ids, at=at, limit=max_history if whole else None) if with_fields else {}
+    return [
+        Bundle(
+            topic_id=visible.name_of(topic.id),
+            title=topic.title,
+            summary=topic.summary,
+            topic_kind=topic.topic_kind,
+            salience=topic.salience,
+            failed_salience=topic.failed_salience,
+            neighbors=links.get(topic.id, ()),
+            fields=_wanted(fields.get(topic.id, {}), request.field_names),
+            similarity=similarity,
+        )
+        for topic, similarity in chosen
+    ]
+
+
+def _wanted(fields: dict[str, FieldBundle], names: Sequence[str] | None) -> tuple[FieldBundle, ...]:
+    wanted = dict.fromkeys(names) if names else sorted(fields)
+    return tuple(fields[name] for name in wanted if name in fields)

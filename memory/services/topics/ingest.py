@@ -1,0 +1,150 @@
+"""What goes into the world: a new topic, more about a known one, or a new value of one field."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from memory.errors import InvalidInput
+from memory.model import Audience, is_in_calendar
+from memory.model.validation import all_of, embedding, json_value, number, one_of, text, word
+
+
+class Placement(StrEnum):
+    """Where something new belongs."""
+
+    NEW_TOPIC = "new_topic"
+    EXTEND_TOPIC = "extend_topic"
+    VERSION_FIELD = "version_field"
+
+
+class _NoValue:
+    """What stands for "no value": null is one."""
+
+    def __repr__(self) -> str:
+        return "NO_VALUE"
+
+
+NO_VALUE: Final = _NoValue()
+
+
+def _check_texts(given: object, *names: str, or_none: bool = False) -> None:
+    for name in names:
+        value = getattr(given, name)
+        if value is not None or not or_none:
+            text(value, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldInput:
+    """A field, with a value or only a reference."""
+
+    name: str
+    value: object = NO_VALUE
+    """A JSON value; left out, the field only refers to a topic."""
+    field_type: str = "string"
+    """A word of `FieldType`; others count as `string`."""
+    ref_topic_id: str | None = None
+    provenance: str | None = None
+    why_changed: str | None = None
+    impact_expected: str | None = None
+    valid_from: datetime | None = None
+    """Since when it holds, now or later; None: since now."""
+    revision_id: str = ""
+    """The caller's own id: a value with a known id is taken once. Empty: a fresh one."""
+
+    def __post_init__(self) -> None:
+        if not text(self.name, "the name of a field").strip():
+            raise InvalidInput("a field needs a name")
+        _check_texts(self, "field_type", "revision_id")
+        _check_texts(self, "ref_topic_id", "provenance", "why_changed", "impact_expected", or_none=True)
+        if self.value is not NO_VALUE:
+            json_value(self.value, f"the value of {self.name}")
+        if self.valid_from is not None:
+            one_of(datetime, self.valid_from, f"valid_from of {self.name}")
+        if self.valid_from is not None and self.valid_from.tzinfo is None:
+            raise InvalidInput(f"valid_from of {self.name} needs a time zone")
+        if self.valid_from is not None and not is_in_calendar(self.valid_from):
+            raise InvalidInput(f"valid_from of {self.name} is outside the years 1 to 9999 in UTC; give another date")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """An edge to another topic."""
+
+    topic_id: str
+    kind: str = "related"
+
+    def __post_init__(self) -> None:
+        _check_texts(self, "topic_id", "kind")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingest:
+    """One thing to remember. Raises `InvalidInput` for parts that do not fit the placement."""
+
+    placement: Placement = Placement.NEW_TOPIC
+    topic_id: str = ""
+    """The topic to extend; for a new one the caller's own id, or empty for a fresh one."""
+    title: str | None = None
+    summary: str | None = None
+    topic_kind: str | None = None
+    audience: Audience = Audience.PERSONAL
+    """Who may see a new topic. More about a known one is seen by whoever sees that."""
+    fields: Sequence[FieldInput] = ()
+    related: Sequence[Related] = ()
+    salience: float = 1.0
+    """The attention a new topic starts with."""
+    embedding: Sequence[float] | None = None
+    """Of a new topic, from the memory's own embedder; None: it is made of title and summary."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placement", word(Placement, self.placement, "placement"))
+        object.__setattr__(self, "audience", word(Audience, self.audience, "audience"))
+        object.__setattr__(self, "fields", all_of(FieldInput, self.fields, "fields"))
+        object.__setattr__(self, "related", all_of(Related, self.related, "related"))
+        _check_texts(self, "topic_id")
+        _check_texts(self, "title", "summary", "topic_kind", or_none=True)
+        number(self.salience, "salience")
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", embedding(self.embedding, "the embedding of a topic"))
+        self._check_placement()
+
+    def _check_placement(self) -> None:
+        """That everything the placement needs is there, and nothing it would leave out."""
+        name = self.placement.value
+        if self.placement is Placement.NEW_TOPIC:
+            if not (self.topic_id or self.title or self.summary or self.fields or self.related or self.embedding):
+                raise InvalidInput("new_topic needs something to be found by: a topic_id, a title, a summary, a field")
+            return
+        if not self.topic_id:
+            raise InvalidInput(f"{name} needs a topic_id")
+        given = [each for each in ("title", "summary", "topic_kind", "embedding") if getattr(self, each) is not None]
+        if given:
+            raise InvalidInput(f"{name} leaves the {given[0]} of topic {self.topic_id} as it is; leave it out")
+        if self.placement is Placement.EXTEND_TOPIC and not self.fields and not self.related:
+            raise InvalidInput(f"extend_topic needs fields or related topics for {self.topic_id}")
+        if self.placement is Placement.VERSION_FIELD and len(self.fields) != 1:
+            raise InvalidInput(f"version_field takes exactly one field, got {len(self.fields)}")
+        if self.placement is Placement.VERSION_FIELD and self.fields[0].value is NO_VALUE:
+            raise InvalidInput(f"version_field needs a value for {self.fields[0].name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What became of it."""
+
+    topic_id: str
+    """The topic that holds it now; another than the one asked for if the two were found to be the same."""
+    revised: tuple[str, ...] = ()
+    """Fields that got a value."""
+    confirmed: tuple[str, ...] = ()
+    """Fields that had this value already."""
+    linked: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """Topics of `related` that do not exist for this person, or are the topic itself: no edge was made."""
+    merged: tuple[tuple[str, str], ...] = ()
+    """(duplicate, survivor) of topics found to be the same."""
+    similar: tuple[str, ...] = ()
+    """Up to eight other topics most like a new one, best first."""

@@ -1,0 +1,45 @@
+"""Duplicates: topics with the same title that the same people see are one topic with both histories.
+
+Nothing is moved or copied. A merged topic keeps its own rows and points at the topic that stands for it; readers put
+the two together. So nothing is lost, and erasing one of them leaves the other whole.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+
+from memory.model.topic import Topic, TopicEventKind
+from memory.ports import Transaction
+from memory.rules.audience import has_narrowed
+from memory.services.topics.audit_log import told
+
+
+def merge_duplicates(
+    tx: Transaction, topics: Iterable[Topic], at: datetime, *, limit: int, actor: str = ""
+) -> list[tuple[str, str]]:
+    """Join topics with exactly the same title, case and all, in the same partition. At most `limit` of them.
+
+    The lowest id, as its author chose it, survives, and is active if either was. Topics without a title are never
+    joined. Returns (duplicate, survivor) pairs; what is left over the limit is joined next time.
+    """
+    groups: dict[tuple[str, str, str], list[Topic]] = defaultdict(list)
+    for topic in topics:
+        if topic.title and not topic.merged_into:
+            # One whose channel narrowed is seen by others than its namesakes of elsewhere.
+            place = topic.channel if has_narrowed(topic) else ""
+            groups[topic.partition, topic.title, place].append(topic)
+    pairs: list[tuple[str, str]] = []
+    for key in sorted(groups):
+        survivor, *duplicates = sorted(groups[key], key=lambda topic: (topic.public_id, topic.id))
+        for duplicate in duplicates[: limit - len(pairs)]:
+            survivor = _join(tx, duplicate, survivor, at, actor)
+            pairs.append((duplicate.id, survivor.id))
+    return pairs
+
+
+def _join(tx: Transaction, duplicate: Topic, survivor: Topic, at: datetime, actor: str) -> Topic:
+    for each in [duplicate, *tx.world.merged_into(duplicate.workspace, [duplicate.id])]:
+        told(tx, each, TopicEventKind.MERGED, actor, at, into=survivor.id)
+    if survivor.archived_at is not None and duplicate.archived_at is None:
+        return told(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)
+    return survivor

@@ -1,0 +1,107 @@
+"""What a query asks for: the fields of `POST /v1/query` with the seed's defaults, checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.errors import InvalidInput
+from memory.model.validation import flag, shown, text, texts, whole, word
+
+MAX_TOP_K = 100
+
+
+class Stage(StrEnum):
+    """The modes of retrieval; any of them can be left out."""
+
+    SEMANTIC = "semantic"
+    STRUCTURAL = "structural"
+    TEMPORAL = "temporal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRequest:
+    """One query. Order and repetition of `stages` do not matter; none at all is allowed.
+
+    Raises `InvalidInput` for a field of another type, a `top_k` outside 0..100, or a stage there is none of.
+    """
+
+    q: str
+    stages: frozenset[Stage] = frozenset(Stage)
+    explain: bool = False
+    """Whether the temporal stage returns whole histories."""
+    top_k: int = 8
+    topic_ids: tuple[str, ...] | None = None
+    """Only these topics; None: no such list. An empty one allows nothing."""
+    field_names: tuple[str, ...] | None = None
+    """Only these fields, in this order; None or empty: all, by name."""
+    reinforce: bool = True
+    """Whether reading raises salience, as the seed has it. An administrator who only looks says no."""
+
+    def __post_init__(self) -> None:
+        text(self.q, "q")
+        whole(self.top_k, "top_k", high=MAX_TOP_K)
+        flag(self.explain, "explain")
+        flag(self.reinforce, "reinforce")
+        object.__setattr__(self, "stages", _stages(self.stages))
+        object.__setattr__(self, "topic_ids", _optional_texts(self.topic_ids, "topic_ids"))
+        object.__setattr__(self, "field_names", _optional_texts(self.field_names, "field_names"))
+
+    @classmethod
+    def from_json(cls, body: object) -> "QueryRequest":
+        """The request in a decoded JSON body. Unknown keys are ignored.
+
+        Numbers and truth values may be given as text (`"2"`, `"true"`), as the seed's server takes them.
+        Raises `InvalidInput`, naming the field.
+        """
+        if not isinstance(body, Mapping):
+            raise InvalidInput("the query must be a JSON object with the field q")
+        if "q" not in body:
+            raise InvalidInput("q is required: the text to look for, which may be empty")
+        return cls(
+            q=text(body["q"], "q"),
+            stages=frozenset(Stage) if "stages" not in body else _stages(body["stages"]),
+            explain=_truth(body.get("explain", False), "explain"),
+            top_k=_whole(body.get("top_k", 8), "top_k"),
+            topic_ids=_optional_texts(body.get("topic_ids"), "topic_ids"),
+            field_names=_optional_texts(body.get("field_names"), "field_names"),
+            reinforce=_truth(body.get("reinforce", True), "reinforce"),
+        )
+
+
+def _optional_texts(value: object, name: str) -> tuple[str, ...] | None:
+    return None if value is None else texts(value, name)
+
+
+def _stages(value: object) -> frozenset[Stage]:
+    return frozenset(word(Stage, each, "each of stages") for each in texts(value, "stages"))
+
+
+_TRUTHS: dict[object, bool] = {
+    word: answer
+    for answer, words in {
+        True: ("true", "t", "yes", "y", "on", "1"),
+        False: ("false", "f", "no", "n", "off", "0"),
+    }.items()
+    for word in words
+}
+
+
+def _truth(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(int(value)) if isinstance(value, int | float) and value in (0, 1) else value
+    answer = _TRUTHS.get(word.lower()) if isinstance(word, str) else None
+    if answer is None:
+        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
+    return answer
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
+        try:
+            return int(value)
+        except ValueError:  # two signs, or more digits than Python reads
+            raise InvalidInput(f"{name} must be a whole number") from None
+    if isinstance(value, int | float) and value == value // 1 and abs(value) < 2**63:
+        return int(value)
+    raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")

@@ -1,0 +1,132 @@
+"""Where a query looks: shelves of topics. The world's own topics are one; what people taught the bot is another."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from memory.model import Scope
+from memory.model.topic import Topic
+from memory.ports import Embedder, Transaction
+from memory.rules.audience import partitions_for
+from memory.rules.strength import salience
+from memory.services.topics.audit_log import attended
+from memory.services.topics.bundles import Visible, bundles
+from memory.services.topics.policy import WorldPolicy
+from memory.services.topics.query import QueryRequest
+from memory.services.topics.response import Bundle
+from memory.services.topics.selection import ranked
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+Hits = Sequence[tuple[str, float]]
+"""(topic id, cosine), best first."""
+
+
+class Shelf(Protocol):
+    """The topics of one kind that one person may see, within one transaction. Nothing else is ever named."""
+
+    def standing(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
+        """For each of these ids that names an active topic here, the id of the topic that stands for it."""
+        ...
+
+    def in_order(self) -> Sequence[str]:
+        """Active topics that have an embedding, in order of arrival."""
+        ...
+
+    def nearest(self, vector: "Vector", k: int) -> Hits:
+        """The active topics most like a vector, best first, equal ones by arrival; at least `k`, if there are."""
+        ...
+
+    def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> Sequence[Bundle]:
+        """The chosen topics of this shelf with what the stages add, in the same order."""
+        ...
+
+    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
+        """Raise the salience of topics that were returned, each with an entry in its audit trail."""
+        ...
+
+
+MakeShelf = Callable[[Transaction, Scope], Shelf]
+
+
+class TopicIndex(Protocol):
+    """A vector index beside the store, if there is one. What it names is checked against scope and archive again."""
+
+    def nearest(self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int) -> Hits | None:
+        """(topic id, cosine) of the closest, best first. None: not available now, compare exactly instead."""
+        ...
+
+
+class TopicShelf:
+    """The world's own topics."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        *,
+        now: datetime,
+        embedder: Embedder,
+        dimension: int,
+        policy: WorldPolicy,
+        index: TopicIndex | None,
+    ) -> None:
+        self._tx = tx
+        self._scope = scope
+        self._now = now
+        self._model = embedder.name
+        self._policy = policy
+        self._index = index
+        self._visible = Visible(tx, scope)
+        found = tx.world.vectors(scope.workspace, self._model, [topic.id for topic in self._visible.live])
+        fitting = [topic.id for topic in self._visible.live if len(found.get(topic.id, ())) == dimension]
+        self._vectors = {topic_id: found[topic_id] for topic_id in fitting}
+
+    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+        """A duplicate's id is good for the topic that stands for it."""
+        known = {each: self._visible.standing(each) for each in topic_ids}
+        return {
+            each: self._visible.name_of(topic.id)
+            for each, topic in known.items()
+            if topic is not None and topic.archived_at is None
+        }
+
+    def in_order(self) -> list[str]:
+        """Those whose embedding has the dimension of the query's."""
+        return [self._visible.name_of(topic_id) for topic_id in self._vectors]
+
+    def nearest(self, vector: "Vector", k: int) -> Hits:
+        """From the index if it has an answer, else every comparable topic with its exact cosine."""
+        partitions = partitions_for(self._scope)
+        indexed = (
+            self._index.nearest(self._scope.workspace, partitions, self._model, vector, k) if self._index else None
+        )
+        live = {topic.id for topic in self._visible.live}
+        known = [(topic_id, cosine) for topic_id, cosine in indexed or () if topic_id in live]
+        return [
+            (self._visible.name_of(topic_id), cosine) for topic_id, cosine in known or ranked(self._vectors, vector)
+        ]
+
+    def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
+        """With the salience of now."""
+        present = [(self._present(topic_id), similarity) for topic_id, similarity in chosen]
+        return bundles(self._visible, present, request, at=self._now, max_history=self._policy.max_history)
+
+    def _present(self, name: str) -> Topic:
+        topic = self._named(name)
+        return replace(topic, salience=salience(topic.salience, topic.salience_at, self._now))
+
+    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
+        """By the policy's bump, up to its cap."""
+        bump, cap = self._policy.bump, self._policy.salience_cap
+        for topic_id in topic_ids:
+            topic = self._named(topic_id)
+            attended(self._tx, topic, actor, self._now, reason="query_bump", by=bump, cap=cap)
+
+    def _named(self, name: str) -> Topic:
+        topic = self._visible.named(name)
+        if topic is None:
+            raise KeyError(name)
+        return topic

@@ -1,0 +1,215 @@
+"""The use cases of the world: query, ingest, revise, archive and restore, each one transaction."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memory.errors import EmbeddingFailed, NotFound
+from memory.model import Scope
+from memory.model.topic import Topic, TopicEvent, TopicEventKind
+from memory.model.validation import one_of
+from memory.ports import Clock, Embedder, NewId, Store, Transaction
+from memory.rules.strength import salience
+from memory.services.embedding import CheckedEmbedder
+from memory.services.topics.audit_log import attended, told
+from memory.services.topics.bundles import Visible
+from memory.services.topics.ingest import Ingest, Ingested, Placement
+from memory.services.topics.merge import merge_duplicates
+from memory.services.topics.policy import WorldPolicy
+from memory.services.topics.query import QueryRequest
+from memory.services.topics.response import Bundle, QueryResponse
+from memory.services.topics.selection import as_vector, choose
+from memory.services.topics.source import MakeShelf, TopicIndex, TopicShelf
+from memory.services.topics.writer import Writing
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+SIMILAR = 8
+"""How many topics a new one is compared to in the answer."""
+
+
+class World:
+    """The topics of all workspaces. Synchronous and thread-safe.
+
+    Scope comes first in every call: a topic lives in one partition (its person's, its channel's, or the workspace's),
+    and whoever may not search that partition never meets it, nor its id, nor its title as a neighbour.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        policy: WorldPolicy | None = None,
+        index: TopicIndex | None = None,
+        clean: Callable[[str], str] | None = None,
+        shelves: Sequence[MakeShelf] = (),
+    ) -> None:
+        """`clean` takes secrets out of every text before it is stored; `shelves` are where else a query looks."""
+        self._store = store
+        self._embedder = CheckedEmbedder(embedder)
+        self._clock = clock
+        self._new_id = new_id
+        self._policy = policy or WorldPolicy()
+        self._index = index
+        self._clean = clean or (lambda text: text)
+        self._shelves = tuple(shelves)
+
+    def query(self, scope: Scope, request: QueryRequest | Mapping[str, object], *, event_id: str = "") -> QueryResponse:
+        """Choose topics, bundle them, and reinforce what is returned, all in one transaction.
+
+        A mapping is taken as the body of `POST /v1/query`. A second query with the same `event_id` reads again and
+        reinforces nothing. Raises `InvalidInput` for a request that cannot be understood; then nothing has happened.
+        """
+        one_of(Scope, scope, "the scope of a query")
+        wanted = request if isinstance(request, QueryRequest) else QueryRequest.from_json(request)
+        vector = self._embed(wanted.q)
+        if not wanted.reinforce:
+            with self._store.read() as tx:
+                return self._answer(tx, scope, wanted, vector, reinforce=False)
+        with self._store.write() as tx:
+            is_new = not event_id or tx.log.claim(scope.workspace, event_id, self._clock())
+            response = self._answer(tx, scope, wanted, vector, reinforce=is_new)
+            if is_new:
+                self._forget(tx, scope.workspace)
+        return response
+
+    def _answer(
+        self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
+    ) -> QueryResponse:
+        shelves = [self._own_shelf(tx, scope, vector), *(make(tx, scope) for make in self._shelves)]
+        chosen = choose(shelves, vector, request, min_similarity=self._policy.min_similarity)
+        bundles: dict[str, Bundle] = {}
+        for shelf in shelves:
+            known = shelf.standing([topic_id for topic_id, _ in chosen])
+            here = [
+                (topic_id, similarity) for topic_id, similarity in chosen if topic_id in known.keys() - bundles.keys()
+            ]
+            bundles |= {bundle.topic_id: bundle for bundle in shelf.bundles(here, request)}
+            if reinforce:
+                shelf.reinforce([topic_id for topic_id, _ in here], scope.person)
+        return QueryResponse(query=request.q, candidates=tuple(bundles[topic_id] for topic_id, _ in chosen))
+
+    def _own_shelf(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> TopicShelf:
+        return TopicShelf(
+            tx,
+            scope,
+            now=self._clock(),
+            embedder=self._embedder,
+            dimension=self._embedder.dimension if vector is None else len(vector),
+            policy=self._policy,
+            index=self._index,
+        )
+
+    def _embed(self, text: str) -> "Vector | None":
+        try:
+            return self._embedder.embed([text])[0]
+        except EmbeddingFailed:
+            return None
+
+    def _forget(self, tx: Transaction, workspace: str) -> list[str]:
+        """Where there are many topics, archive those that hardly anybody attends to, and halve their salience."""
+        policy, now = self._policy, self._clock()
+        if tx.world.count(workspace) < policy.soft_limit:
+            return []
+        standing = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
+        if len(standing) < policy.soft_limit:
+            return []
+        forgotten: list[str] = []
+        for topic in standing:
+            left = salience(topic.salience, topic.salience_at, now)
+            if topic.archived_at is None and left < policy.forget_below:
+                halved = attended(tx, topic, "", now, reason="forgotten", times=0.5, cap=policy.salience_cap)
+                told(tx, halved, TopicEventKind.ARCHIVED, "", now)
+                forgotten.append(topic.id)
+        return forgotten
+
+    def ingest(self, scope: Scope, wanted: Ingest) -> Ingested:
+        """Remember something, join what turns out to be the same topic, and make room if there is too much.
+
+        Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored), `Conflict` (a new topic with a
+        known id). Then nothing has happened.
+        """
+        one_of(Scope, scope, "the scope of an ingest")
+        vector = self._vector_of(one_of(Ingest, wanted, "what is ingested"))
+        with self._store.write() as tx:
+            visible = Visible(tx, scope)
+            now = self._clock()
+            writing = Writing(tx=tx, scope=scope, visible=visible, now=now, new_id=self._new_id, clean=self._clean)
+            topic = writing.topic(wanted)
+            similar: list[str] = []
+            if vector is not None:
+                similar = [topic_id for topic_id, _ in self._own_shelf(tx, scope, vector).nearest(vector, SIMILAR)]
+                tx.world.put_vector(scope.workspace, topic.id, self._embedder.name, vector)
+            outcomes = [(given.name, writing.field(topic, given)) for given in wanted.fields]
+            links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]
+            twins = tx.world.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
+            seen = [each for each in twins if each.id in visible.every]
+            merged = merge_duplicates(tx, seen, now, limit=self._policy.max_merges)
+            self._forget(tx, scope.workspace)
+            merged = [(visible.name_of(twin), visible.name_of(survivor)) for twin, survivor in merged]
+            name = visible.name_of(topic.id)
+        return Ingested(
+            topic_id=dict(merged).get(name, name),
+            revised=tuple(name for name, kind in outcomes if kind is TopicEventKind.REVISED),
+            confirmed=tuple(name for name, kind in outcomes if kind is TopicEventKind.CONFIRMED),
+            linked=tuple(topic_id for topic_id, is_made in links if is_made),
+            skipped=tuple(topic_id for topic_id, is_made in links if not is_made),
+            merged=tuple(merged),
+            similar=tuple(similar[:SIMILAR]),
+        )
+
+    def _vector_of(self, wanted: Ingest) -> "Vector | None":
+        """The embedding to store with a new topic; None for a known one, and where nothing can be embedded."""
+        if wanted.placement is not Placement.NEW_TOPIC:
+            return None
+        if wanted.embedding is not None:
+            return as_vector(wanted.embedding)
+        text = "\n".join(self._clean(part) for part in (wanted.title, wanted.summary) if part)
+        return self._embed(text) if text else None
+
+    def revise(self, workspace: str) -> list[tuple[str, str]]:
+        """Join the duplicates of a workspace, within each partition; (duplicate, survivor) pairs. A job runs it."""
+        with self._store.write() as tx:
+            return merge_duplicates(tx, tx.world.within(workspace), self._clock(), limit=self._policy.max_merges)
+
+    def forget_idle(self, workspace: str) -> list[str]:
+        """Archive what nobody attends to, if there are too many topics; their ids. A job runs it."""
+        with self._store.write() as tx:
+            return self._forget(tx, workspace)
+
+    def archive(self, scope: Scope, topic_id: str) -> None:
+        """Take a topic out of every answer until it is restored. Raises `NotFound`."""
+        self._tell(scope, topic_id, TopicEventKind.ARCHIVED)
+
+    def restore(self, scope: Scope, topic_id: str) -> None:
+        """Bring an archived topic back. Raises `NotFound`."""
+        self._tell(scope, topic_id, TopicEventKind.RESTORED)
+
+    def _tell(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
+        with self._store.write() as tx:
+            topic = _existing(Visible(tx, scope), topic_id)
+            if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
+                told(tx, topic, kind, scope.person, self._clock())
+
+    def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
+        """The audit trail of a topic, oldest first. Raises `NotFound`."""
+        with self._store.read() as tx:
+            visible = Visible(tx, scope)
+            topic = _existing(visible, topic_id)
+            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.told_of(event)]
+
+    def topic(self, scope: Scope, topic_id: str) -> Topic:
+        """The topic that stands for this id, archived or not. Raises `NotFound`."""
+        with self._store.read() as tx:
+            visible = Visible(tx, scope)
+            return visible.shown(_existing(visible, topic_id))
+
+
+def _existing(visible: Visible, topic_id: str) -> Topic:
+    topic = visible.standing(topic_id)
+    if topic is None:
+        raise NotFound(f"there is no topic {topic_id} here")
+    return topic

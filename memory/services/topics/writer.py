@@ -1,0 +1,163 @@
+"""Writing what was ingested: the topic, its fields and values, its edges, each with an entry in the trail."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.errors import Conflict, InvalidInput
+from memory.model import Scope
+from memory.model.topic import FieldType, Revision, Topic, TopicEventKind, TopicField, TopicLink
+from memory.ports import NewId, Transaction
+from memory.rules.audience import partition_of
+from memory.services.topics.audit_log import told
+from memory.services.topics.bundles import Visible
+from memory.services.topics.ingest import NO_VALUE, FieldInput, Ingest, Placement, Related
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """One ingest in one transaction."""
+
+    tx: Transaction
+    scope: Scope
+    visible: Visible
+    now: datetime
+    new_id: NewId
+    clean: Callable[[str], str]
+    """Takes secrets out of a text."""
+
+    def topic(self, wanted: Ingest) -> Topic:
+        """The topic to write to: a new one, or the one that stands for the id.
+
+        Raises `Conflict` for a new topic with a known id, `InvalidInput` for an id nobody here knows.
+        """
+        if wanted.placement is Placement.NEW_TOPIC:
+            return self._create(wanted)
+        topic = self.visible.standing(wanted.topic_id)
+        if topic is None:
+            raise InvalidInput(f"there is no topic {wanted.topic_id} here")
+        if topic.archived_at is not None:
+            topic = told(self.tx, topic, TopicEventKind.RESTORED, self.scope.person, self.now)
+        return topic
+
+    def _create(self, wanted: Ingest) -> Topic:
+        workspace, topic_id = self.scope.workspace, wanted.topic_id or self.new_id()
+        if self.visible.named(topic_id) is not None:
+            raise Conflict(f"there is a topic {topic_id} already; extend it, or choose another id")
+        # One that this person may not see is none of their business: theirs is kept under another id, unnoticed.
+        is_taken = self.tx.world.get(workspace, topic_id) is not None
+        topic = Topic(
+            workspace=workspace,
+            id=self.new_id() if is_taken else topic_id,
+            alias=topic_id if is_taken else "",
+            partition=partition_of(self.scope, wanted.audience),
+            person=self.scope.person,
+            channel=self.scope.channel,
+            visibility=self.scope.visibility,
+            title=self._clean(wanted.title),
+            summary=self._clean(wanted.summary),
+            topic_kind=self._clean(wanted.topic_kind),
+            created_at=self.now,
+            first_salience=wanted.salience,
+            salience=wanted.salience,
+            salience_at=self.now,
+        )
+        self.tx.world.put(topic)
+        self.visible.every[topic.id] = topic
+        self.visible.name(topic)
+        return told(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
+
+    def field(self, topic: Topic, given: FieldInput) -> TopicEventKind | None:
+        """Give a field a value, or a reference. Returns whether that was news, a confirmation, or no value at all.
+
+        The same value as the current one is a confirmation, not a revision. Raises `InvalidInput` for a reference to a
+        topic nobody here knows.
+        """
+        target = self.visible.named(given.ref_topic_id)
+        if given.ref_topic_id is not None and target is None:
+            raise InvalidInput(f"field {given.name} refers to {given.ref_topic_id}, and there is no such topic here")
+        name = self.clean(given.name)
+        known = {field.name: field for field in self.tx.world.fields(topic.workspace, [topic.id])}.get(name)
+        field = TopicField(
+            workspace=topic.workspace,
+            topic_id=topic.id,
+            name=name,
+            person=known.person if known else self.scope.person,
+            field_type=FieldType.of(given.field_type),
+            ref_topic_id=target.id if target is not None else known.ref_topic_id if known else None,
+        )
+        if field != known:
+            self.tx.world.put_field(field)
+        return None if given.value is NO_VALUE else self._value(topic, field, given)
+
+    def _value(self, topic: Topic, field: TopicField, given: FieldInput) -> TopicEventKind | None:
+        value = self._clean_value(given.value)
+        moment = max(self.now, given.valid_from or self.now)
+        held = self.visible.fields([topic.id], at=moment, limit=None)[topic.id].get(field.name)
+        current = held.current if held is not None else None
+        if current is not None and not given.revision_id and _same(current.value, value):
+            self._tell(topic, TopicEventKind.CONFIRMED, field=field.name, revision=current.id)
+            return TopicEventKind.CONFIRMED
+        if given.revision_id and self._is_known(topic, field, given.revision_id):
+            return None
+        revision = Revision(
+            workspace=topic.workspace,
+            topic_id=topic.id,
+            name=field.name,
+            id=given.revision_id or self.new_id(),
+            person=self.scope.person,
+            value=value,
+            valid_from=given.valid_from or self.now,
+            provenance=self._clean(given.provenance),
+            why_changed=self._clean(given.why_changed),
+            impact_expected=self._clean(given.impact_expected),
+        )
+        self.tx.world.add_revision(revision)
+        self._tell(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
+        return TopicEventKind.REVISED
+
+    def _is_known(self, topic: Topic, field: TopicField, revision_id: str) -> bool:
+        """Whether this person gave the field a value with this id before, perhaps through a duplicate's id."""
+        given = self.tx.world.revisions(topic.workspace, self.visible.members([topic.id]))
+        mine = (field.name, self.scope.person, revision_id)
+        return any((each.name, each.person, each.id) == mine for each in given)
+
+    def link(self, topic: Topic, related: Related) -> bool:
+        """Make an edge; False where the other end is unknown here, or the topic itself."""
+        other = self.visible.standing(related.topic_id)
+        if other is None or other.id == topic.id:
+            return False
+        link = TopicLink(
+            workspace=topic.workspace,
+            from_id=topic.id,
+            to_id=other.id,
+            kind=self.clean(related.kind),
+            person=self.scope.person,
+            at=self.now,
+        )
+        if self.tx.world.add_link(link):
+            self._tell(topic, TopicEventKind.LINKED, to=other.id, kind=link.kind)
+        return True
+
+    def _tell(self, topic: Topic, kind: TopicEventKind, /, **detail: object) -> None:
+        told(self.tx, topic, kind, self.scope.person, self.now, **detail)
+
+    def _clean(self, text: str | None) -> str | None:
+        return None if text is None else self.clean(text)
+
+    def _clean_value(self, value: object) -> object:
+        match value:
+            case str():
+                return self.clean(value)
+            case list() | tuple():
+                return [self._clean_value(each) for each in value]
+            case dict():
+                return {self.clean(str(name)): self._clean_value(each) for name, each in value.items()}
+            case _:
+                return value
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two JSON values are written alike: 1 is not true, and not 1.0."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

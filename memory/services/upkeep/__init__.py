@@ -1,0 +1,5 @@
+"""What keeps memory in shape without anybody asking: jobs, their leases, and what they do."""
+
+from memory.services.upkeep.jobs import JOBS, Job, JobState, Upkeep
+
+__all__ = ["JOBS", "Job", "JobState", "Upkeep"]

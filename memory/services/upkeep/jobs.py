@@ -1,0 +1,176 @@
+"""The jobs: what each does, how often, when it last ran, and who may run it.
+
+A job is a plain function of the store and the time, safe to run twice and to break off anywhere. Which process runs it
+is decided by a lease in the database, so that several may stand ready; what was missed is made up for once.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.errors import InvalidInput, MemoryFault
+from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
+from memory.ports import EpisodeFilter
+from memory.rules.consolidation import rules_of
+from memory.services.archive import archive_idle
+from memory.services.core import Core
+from memory.services.forget import Privacy, erase_run, overwrite_erased
+from memory.services.topics import World
+from memory.services.upkeep.merging import join_duplicates
+from memory.services.upkeep.sweeping import forgotten_runs, is_forgotten, sweep_expired
+
+log = logging.getLogger(__name__)
+
+LEASE = "upkeep"
+LEASE_FOR = timedelta(minutes=3)
+"""How long a process that has died keeps others from its jobs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job. `run` returns in a few words what it did."""
+
+    name: str
+    every: timedelta
+    what: str
+    run: Callable[[Core, UpkeepPolicy, datetime], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """A job with its last run and when the next one is due."""
+
+    job: Job
+    last: JobRun | None
+    due_at: datetime
+    owner: str
+    """Who holds the lease now; empty if nobody does."""
+
+
+def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    ledger, short, claims = sweep_expired(core.store, now, policy)
+    finished = Privacy(core).finish()
+    return f"{ledger} ledger rows, {short} short memories, {claims} event ids; {finished} erasures ended"
+
+
+def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    erased = 0
+    for workspace in core.store.workspaces():
+        for run_id in forgotten_runs(core.store, workspace, now, policy):
+            with core.store.write() as tx:
+                # Read again: somebody may have judged it meanwhile.
+                nodes = tx.episodes.of_run(workspace, run_id)
+                if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
+                    erased += bool(erase_run(core, tx, workspace, run_id))
+    if erased:
+        overwrite_erased(core.store)
+    return f"{erased} answers nobody judged"
+
+
+def _archive(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    count = sum(archive_idle(core.store, workspace, now, policy) for workspace in core.store.workspaces())
+    return f"{count} lessons archived"
+
+
+def _join(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    results = [join_duplicates(core.store, workspace, now) for workspace in core.store.workspaces()]
+    return f"{sum(joined for joined, _ in results)} lessons joined, {sum(parted for _, parted in results)} parted"
+
+
+def _consolidate(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    count = 0
+    for workspace in core.store.workspaces():
+        with core.store.write() as tx:
+            rules = rules_of(workspace, tx.episodes.search(workspace, EpisodeFilter(limit=None)), policy.rule_from)
+            tx.upkeep.set_rules(workspace, rules)
+            count += len(rules)
+    return f"{count} rules"
+
+
+def _topics(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    world = World(core.store, core.embedder, clock=core.clock, new_id=core.new_id, clean=core.redactor.text)
+    workspaces = core.store.workspaces()
+    joined = sum(len(world.revise(workspace)) for workspace in workspaces)
+    return f"{joined} topics joined, {sum(len(world.forget_idle(workspace)) for workspace in workspaces)} archived"
+
+
+JOBS = (
+    Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, end erasures", run=_sweep),
+    Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
+    Job(name="archive", every=timedelta(days=1), what="archive lessons that are weak, unloved and idle", run=_archive),
+    Job(name="join", every=timedelta(days=1), what="join lessons that are the same", run=_join),
+    Job(name="topics", every=timedelta(days=1), what="join the same topics, archive the forgotten ones", run=_topics),
+    Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
+)
+
+
+class Upkeep:
+    """Runs jobs and knows when they ran."""
+
+    def __init__(self, core: Core, policy: UpkeepPolicy) -> None:
+        self._core = core
+        self._policy = policy
+
+    def states(self) -> list[JobState]:
+        """Every job, in the order they run in."""
+        now = self._core.clock()
+        with self._core.store.read() as tx:
+            last = {run.name: run for run in tx.upkeep.job_runs()}
+            lease = tx.upkeep.lease(LEASE)
+        owner = lease.owner if lease is not None and lease.until > now else ""
+        return [
+            JobState(
+                job=job,
+                last=last.get(job.name),
+                due_at=last[job.name].started_at + job.every if job.name in last else now,
+                owner=owner,
+            )
+            for job in JOBS
+        ]
+
+    def due(self, name: str) -> bool:
+        """Whether the job's time has come. Missed runs count once."""
+        return any(state.job.name == name and state.due_at <= self._core.clock() for state in self.states())
+
+    def hold(self, owner: str) -> bool:
+        """Take or renew the lease. False while another process holds it."""
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + LEASE_FOR), now)
+
+    def release(self, owner: str) -> None:
+        """Leave the jobs to whoever comes first."""
+        with self._core.store.write() as tx:
+            tx.upkeep.release_lease(LEASE, owner)
+
+    def run(self, name: str) -> JobRun:
+        """Run a job now, due or not, and note how it went. A failure is noted and logged, not raised.
+
+        Raises `InvalidInput` for a name that is none.
+        """
+        job = next((job for job in JOBS if job.name == name), None)
+        if job is None:
+            raise InvalidInput(f"there is no job {name!r}; there are {', '.join(job.name for job in JOBS)}")
+        started = self._core.clock()
+        summary = failure = ""
+        try:
+            summary = job.run(self._core, self._policy, started)
+        except Exception as error:
+            log.error("job %s failed: %s", name, error, exc_info=error)
+            failure = _told(error)
+        done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
+        with self._core.store.write() as tx:
+            tx.upkeep.put_job_run(done)
+        return done
+
+    def run_due(self, name: str, owner: str) -> JobRun | None:
+        """Run a job if its time has come and this owner holds the lease or can take it."""
+        return self.run(name) if self.due(name) and self.hold(owner) else None
+
+
+def _told(error: Exception) -> str:
+    """Why a job failed, as text that can be stored."""
+    expected = isinstance(error, MemoryFault) and str(error)
+    text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."
+    return text.replace("\0", "").encode(errors="replace").decode()

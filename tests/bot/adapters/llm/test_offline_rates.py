@@ -1,0 +1,88 @@
+"""How often the offline model is right, on goals people write, with the real embedder."""
+
+import functools
+from collections.abc import Sequence
+
+import pytest
+
+from bot.adapters.llm.offline.deciding import Call, Decider, Say
+from bot.adapters.llm.offline.reading import Prompt, Taught
+from bot.adapters.llm.offline.similarity import Similarity
+from memory.adapters.embedding.sentences import SentenceTransformerEmbedder
+from memory.model import Lesson
+from tests.bot.adapters.llm import offline_goals as goals
+from tests.bot.adapters.llm.offline_tools import OFFERED
+
+pytestmark = pytest.mark.model
+
+
+@functools.cache
+def _real() -> Similarity:
+    return Similarity(SentenceTransformerEmbedder().embed)
+
+
+def _decide(goal: str, *lessons: Taught) -> Say | Call:
+    return Decider(_real(), Prompt(goal=goal, lessons=lessons), OFFERED).decide()
+
+
+def _taught() -> tuple[Taught, ...]:
+    return tuple(
+        Taught(lesson=Lesson.REPEAT, action="answer", goal=question, answer=answer)
+        for question, answer, _ in goals.TAUGHT
+    )
+
+
+def _uses(goal: str, tool: str, argument: str, value: str) -> bool:
+    decision = _decide(goal)
+    if not isinstance(decision, Call) or decision.tool != tool:
+        return False
+    return not value or decision.arguments.get(argument) == value
+
+
+def _claims(goal: str, *lessons: Taught) -> bool:
+    """Whether it answers, or uses a tool whose result nobody judges."""
+    decision = _decide(goal, *lessons)
+    return not isinstance(decision, Call) or decision.tool not in ("fail", "search_knowledge")
+
+
+@pytest.mark.parametrize(("asked", "missed"), [(goals.TOOL_GOALS, 3), (goals.UNSEEN_TOOL_GOALS, 1)])
+def test_questions_for_tools_reach_them(asked: Sequence[tuple[str, str, str, str]], missed: int) -> None:
+    assert len([one for one in asked if not _uses(*one)]) <= missed
+
+
+@pytest.mark.parametrize(
+    ("asked", "wrong"),
+    [(goals.UNANSWERABLE, 0), (goals.UNSEEN_UNANSWERABLE, 0), (goals.FRESH_UNANSWERABLE, 1)],
+)
+def test_what_it_cannot_know_it_does_not_claim(asked: Sequence[str], wrong: int) -> None:
+    assert len([goal for goal in asked if _claims(goal)]) <= wrong
+
+
+def test_paraphrases_of_taught_questions_are_answered() -> None:
+    answers = {question: answer for question, answer, _ in goals.TAUGHT}
+    asked = [(paraphrase, answer) for _, answer, paraphrases in goals.TAUGHT for paraphrase in paraphrases]
+    unseen = [(paraphrase, answers[question]) for paraphrase, question in goals.UNSEEN_PARAPHRASES]
+    lessons = _taught()
+    for pairs, missed in ((asked, 2), (unseen, 3)):
+        assert len([goal for goal, answer in pairs if _decide(goal, *lessons) != Say(text=answer)]) <= missed
+
+
+@pytest.mark.parametrize(
+    ("asked", "wrong"),
+    [(goals.NEAR_MISSES, 0), (goals.UNSEEN_NEAR_MISSES, 0), (goals.FRESH_NEAR_MISSES, 2)],
+)
+def test_a_lesson_is_not_stretched_to_other_questions(asked: Sequence[str], wrong: int) -> None:
+    lessons = _taught()
+    assert len([goal for goal in asked if _claims(goal, *lessons)]) <= wrong
+
+
+def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
+    goal = "what day is the big party in Rome?"
+    approved = Taught(lesson=Lesson.REPEAT, action="clock", goal="what day is the party in Rome?")
+    rejected = Taught(lesson=Lesson.AVOID, action="clock", goal="what time is it in Rome?")
+    assert isinstance(raised := _decide(goal, approved), Call)
+    assert raised.tool == "clock"
+    for similar in ("what time is it in Rome?", "What's the time in Rome now?", "tell me the time in Rome"):
+        assert isinstance(before := _decide(similar), Call)
+        assert isinstance(after := _decide(similar, rejected), Call)
+        assert (before.tool, after.tool == "clock") == ("clock", False)

@@ -1,0 +1,132 @@
+"""Who is heard in Slack, how much, and what of a message counts: lists, pace, edits, names in commands."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.adapters.rate_limit import LIMITS
+from bot.adapters.slack import events
+from bot.model import PersonCommand, PersonEdit, PersonMessage, TextFile
+from memory.model import Role
+from tests import CHECKOUT
+from tests.doubles.slack import SlackServer
+from tests.doubles.slack.people import Enclosed
+from tests.doubles.slack_driver import connected
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as running:
+        yield running
+        assert running.slack.complaints == []
+        assert running.slack.unknown_methods() == []
+
+
+async def test_a_user_group_may_be_on_the_allow_list(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    staff = server.workspace.add_group("staff", [ana.id]).id
+    async with connected(server, allowed_users=(staff,)) as session:
+        for person in (ana, ben):
+            question = person.says(channel, f"from {person.id}")
+            await person.commands(channel, "/goodbot", "help").answered()
+            person.reacts(question, "+1")
+        await session.settled()
+    assert {event.scope.person for event in session.heard.events} == {ana.id}
+    assert [told.text for told in server.ephemerals(ana)] == []
+    assert ["may not be used" in told.text for told in server.ephemerals(ben)] == [True]
+    assert len(server.calls("usergroups.users.list")) == 1
+
+
+async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_it(server: SlackServer) -> None:
+    loop, ana, channel = server.person("loop"), server.person("ana"), server.channel("general")
+    most = LIMITS[0].most
+    async with connected(server) as session:
+        for number in range(most + 5):
+            loop.says(channel, f"no, you are wrong ({number})")
+        await session.settled()
+        question = ana.says(channel, "hello?")
+        await session.settled()
+        await session.messenger.progress(session.workspace, channel, question.ts, "thinking")
+        loop.says(channel, "stop")
+        await session.settled()
+    heard = [event.scope.person for event in session.heard.events if isinstance(event, PersonMessage)]
+    assert heard == [loop.id] * most + [ana.id]
+    assert [type(event) for event in session.heard.events[most + 1 :]] == [PersonCommand]
+
+
+async def test_two_bots_never_answer_each_other(server: SlackServer) -> None:
+    other, channel = server.other_bot("other"), server.channel("general")
+    async with connected(server) as session:
+        ana = server.person("ana")
+        question = ana.says(channel, "who is right?")
+        await session.settled()
+        await session.messenger.post(session.answer(channel, "Me.", thread=question.ts))
+        other.says(channel, "No, me.", thread_ts=question.ts)
+        other.says(channel, "No, me.", thread_ts=question.ts, mention=False)
+        other.says(channel, "No, me.", thread_ts=question.ts, classic=True)
+        await session.settled()
+    assert len(session.heard.events) == 1
+
+
+async def test_a_mention_and_nothing_else_asks_for_help(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        ana.says(channel, "")
+        await session.settled()
+    [event] = session.heard.events
+    assert isinstance(event, PersonCommand)
+    assert (event.name, event.scope.channel) == ("help", channel)
+
+
+async def test_an_edit_of_a_question_keeps_its_files(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        question = ana.says(channel, "what is in it?", files=[Enclosed("a.txt", b"tea")])
+        other = ana.says(channel, "not for the bot", files=[Enclosed("b.txt", b"no")], mention=False)
+        await session.settled()
+        ana.edits(question, f"{question.text} Please.")
+        ana.edits(other, "still not")
+        await session.settled()
+    edits = [event for event in session.heard.events if isinstance(event, PersonEdit)]
+    assert {event.message_id: event.files for event in edits} == {
+        question.ts: (TextFile(name="a.txt", text="tea"),),
+        other.ts: (),
+    }
+
+
+async def test_an_edited_question_is_heard_once_even_if_slack_mentions_it_again(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        question = ana.says(channel, "capital of Frnce?")
+        await session.settled()
+        ana.edits(question, f"<@{server.workspace.bot.id}> capital of France?", mentions_again=True)
+        await session.settled()
+    assert [type(event) for event in session.heard.events] == [PersonMessage, PersonEdit]
+
+
+def test_a_person_named_in_a_command_is_named_by_id() -> None:
+    event = {"type": "message", "channel": "C1", "user": "U1", "ts": "1700000000.000100"}
+    read = events.read_message({**event, "text": "<@UBOT> purge <@U2|ana maria> yes"}, "UBOT")
+    assert isinstance(read, events.Said)
+    assert (read.typed, read.text) == ("purge U2 yes", "purge @ana maria yes")
+    asked = events.read_message({**event, "text": "<@UBOT> who is <@U2|ana maria>?"}, "UBOT")
+    assert isinstance(asked, events.Said)
+    assert asked.typed == asked.text == "who is @ana maria?"
+
+
+async def test_behind_the_slash_too(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    async with connected(server, admins=(ana.id,)) as session:
+        await ana.commands(channel, "/goodbot", f"purge <@{ben.id}|ben> yes").answered()
+        await ana.commands(channel, "/goodbot", "correct: tea &amp; milk").answered()
+    purge, correction = session.heard.events
+    assert isinstance(purge, PersonCommand)
+    assert (purge.name, purge.argument, purge.role) == ("purge", f"{ben.id} yes", Role.ADMIN)
+    assert "tea & milk" in str(correction)
+
+
+def test_slack_is_asked_to_send_ids_behind_the_slash() -> None:
+    manifest = json.loads((CHECKOUT / "config" / "slack-manifest.json").read_text())
+    [command] = manifest["features"]["slash_commands"]
+    assert command["should_escape"] is True

@@ -1,0 +1,157 @@
+"""Text in both directions: what people wrote in Slack's dialect, what the bot says in CommonMark, typed commands."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.command_words import Typed, command_in, slash_command, spelled
+from bot.adapters.slack.mrkdwn import INVISIBLE, harmless, to_mrkdwn
+from bot.adapters.slack.plain import mentions, plain, without_mention
+
+# From Slack -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
+        ("see <https://x.org/a?b=1&amp;c=2>", "see https://x.org/a?b=1&c=2"),
+        ("see <https://x.org|the page>", "see the page (https://x.org)"),
+        ("see <https://x.org/|x.org>", "see https://x.org/"),
+        ("<mailto:a@b.c|a@b.c>", "a@b.c"),
+        ("in <#C1|general> and <#C2>", "in #general and #C2"),
+        ("<@U1> and <@U2|ben>", "@U1 and @ben"),
+        ("<!here> <!channel> <!subteam^S1|@teachers> <!subteam^S1>", "@here @channel @teachers @S1"),
+        ("<!date^1392734382^{date}|Feb 18>", "Feb 18"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+    ],
+)
+def test_people_s_text_is_read_as_they_see_it(text: str, expected: str) -> None:
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["<@UBOT> why?", "<@UBOT>, why?", " <@UBOT>: why?", "why? <@UBOT>", "<@UBOT|bot> why?"]
+)
+def test_the_mention_of_the_bot_is_no_part_of_the_question(text: str) -> None:
+    assert mentions(text, "UBOT")
+    assert without_mention(text, "UBOT") == "why?"
+
+
+def test_other_people_s_mentions_stay() -> None:
+    assert not mentions("<@UBOT2> hi", "UBOT")
+    assert without_mention("<@UBOT> ask <@U2> first", "UBOT") == "ask <@U2> first"
+
+
+# To Slack ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A *title*", "*A title*"),
+        ("# a < b & &#60;!-- x --&#62;", "*a &lt; b &amp; &lt;!-- x --&gt;*"),
+        ("**bold** _it_ ~~gone~~ `a<b`", "*bold* _it_ ~gone~ `a&lt;b`"),
+        ("[label](https://x.org/?a=1&b=2)", "<https://x.org/?a=1&amp;b=2|label>"),
+        ("![chart](https://x.org/c.png)", "<https://x.org/c.png|chart>"),
+        ("[the notes](docs/notes.md) [x](!channel)", "the notes (docs/notes.md) x (!channel)"),
+        ("[![build](https://x.org/b.svg)](https://x.org)", "<https://x.org|build>"),
+        ("- one\n  - two\n- three", "• one\n    • two\n• three"),
+        ("3. c\n4. d", "3. c\n4. d"),
+        ("> said\n> so", "> said\n> so"),
+        ("```python\nif a < b:\n```", "```\nif a &lt; b:\n```"),
+        ("| a | b |\n|---|---|\n| 1 | 22 |", "```\na | b\n1 | 22\n```"),
+        ("a & b <i>c</i>", "a &amp; b &lt;i&gt;c&lt;/i&gt;"),
+        ("one\n\ntwo\nthree", "one\n\ntwo\nthree"),
+    ],
+)
+def test_commonmark_becomes_mrkdwn(text: str, expected: str) -> None:
+    assert to_mrkdwn(text) == expected
+
+
+BELLS = (
+    "<!channel>", "<!here>", "<!everyone>", "<!here|here>", "<@U0123ABC>", "<@U0123ABC|ana>", "<!subteam^S123|@team>",
+    "<!subteam^S123>", "@everyone", "@here", "@channel", "@CHANNEL", "&lt;!channel&gt;", "＠everyone",
+    "&#60;!channel&#x3E;",
+    "<@U0123ABC|R&D>", "<!here|a&amp;b>", "[hi](!channel)", "[hi](<!here>)", "![hi](@U0123ABC)", "[hi](!subteam^S123)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("bell", BELLS)
+@pytest.mark.parametrize("around", ["{}", "`{}`", "```\n{}\n```", "[{}](https://x.org)", "**{}** now", "a{}b", "# {}"])
+def test_nothing_the_model_says_rings(bell: str, around: str) -> None:
+    for shown in (harmless(around.format(bell)), to_mrkdwn(around.format(bell))):
+        assert re.search(r"<[!@]|&(lt|#60);[!@]|[@＠](everyone|here|channel)\b", shown, re.IGNORECASE) is None
+    assert re.search(r"\]\(<?(![a-z]|@U)", harmless(around.format(bell))) is None
+
+
+@given(
+    st.lists(st.sampled_from([*BELLS, "<", ">", "!", "@", "&lt;", "&gt;", " ", "x", "here"]), max_size=12).map("".join)
+)
+def test_no_combination_rings_either(text: str) -> None:
+    assert re.search(r"<[!@][A-Z0-9a-z^]+(\|[^<>]*)?>", harmless(text)) is None
+    assert re.search(r"<[!@]", to_mrkdwn(text)) is None
+
+
+@given(st.text())
+def test_being_harmless_twice_changes_nothing_more(text: str) -> None:
+    assert harmless(harmless(text)) == harmless(text)
+    assert len(harmless(text)) <= len(text) * 1.2 + 1
+
+
+def test_people_still_read_the_name() -> None:
+    assert harmless("ask <!subteam^S1|@team>, <@U1|ana> or @here") == (
+        f"ask @{INVISIBLE}team, @{INVISIBLE}ana or @{INVISIBLE}here"
+    )
+    assert harmless("mail me@hereford.org or @Heretic") == "mail me@hereford.org or @Heretic"
+
+
+# Commands ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("help", Typed("help")),
+        ("Why?", Typed("why")),
+        ("stop!", Typed("stop")),
+        ("forget me", Typed("forget", "me")),
+        ("forget me yes", Typed("forget", "me yes")),
+        ("forget yes", Typed("forget", "yes")),
+        ("export csv", Typed("export", "csv")),
+        ("correct: It is\nBerlin.", Typed("correct", "It is\nBerlin.")),
+        ("why is the sky blue?", None),
+        ("help me write a letter", None),
+        ("stop words in German", None),
+        ("correct the following text: teh cat", None),
+        ("forget it", None),
+        ("", None),
+    ],
+)
+def test_a_command_stands_alone(text: str, expected: Typed | None) -> None:
+    assert command_in(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Typed("help")),
+        ("Memory", Typed("memory")),
+        ("forget me yes", Typed("forget", "me yes")),
+        ("correct It is Berlin.", Typed("correct", "It is Berlin.")),
+        ("correct: It is Berlin.", Typed("correct", "It is Berlin.")),
+        ("dance now", Typed("dance", "now")),
+    ],
+)
+def test_behind_the_slash_the_first_word_is_the_command(text: str, expected: Typed) -> None:
+    assert slash_command(text) == expected
+
+
+def test_commands_are_spelled_as_they_are_understood() -> None:
+    assert command_in(spelled("goodbot", "undo").removeprefix("@goodbot ")) == Typed("undo")
+    assert command_in(f"{spelled('goodbot', 'correct')} Berlin.".removeprefix("@goodbot ")) == Typed(
+        "correct", "Berlin."
+    )
+    assert command_in(spelled("goodbot", "forget yes").removeprefix("@goodbot ")) == Typed("forget", "yes")

@@ -1,0 +1,70 @@
+"""The guard against loops: who writes like a program is not heard for a while."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.rate_limit import LIMITS, Limit, Pace
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Hand:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def test_a_program_that_answers_at_once_is_cut_off_and_heard_again_after_the_rest() -> None:
+    clock = Hand()
+    pace = Pace(clock)
+    assert [pace.admits("bot") for _ in range(21)] == [True] * 20 + [False]
+    clock.now += timedelta(seconds=59)
+    assert not pace.admits("bot")
+    clock.now += timedelta(seconds=2)
+    assert pace.admits("bot")
+
+
+def test_a_program_that_takes_its_time_is_cut_off_within_the_hour() -> None:
+    clock, heard = Hand(), 0
+    pace = Pace(clock)
+    for _ in range(600):
+        heard += pace.admits("bot")
+        clock.now += timedelta(seconds=6)
+    assert heard == 120
+
+
+def test_a_busy_person_is_always_heard() -> None:
+    clock = Hand()
+    pace = Pace(clock)
+    for _ in range(500):
+        assert pace.admits("ana")
+        clock.now += timedelta(seconds=31)
+
+
+def test_one_key_does_not_silence_another() -> None:
+    pace = Pace(Hand())
+    while pace.admits("bot"):
+        pass
+    assert pace.admits("ana")
+
+
+@given(st.lists(st.integers(min_value=0, max_value=90), max_size=200))
+def test_never_more_than_the_limit_in_any_window(gaps_s: list[int]) -> None:
+    clock = Hand()
+    pace, heard = Pace(clock), list[datetime]()
+    for gap_s in gaps_s:
+        clock.now += timedelta(seconds=gap_s)
+        if pace.admits("x"):
+            heard.append(clock.now)
+    for limit in LIMITS:
+        assert all(_within(heard, at, limit) <= limit.most for at in heard)
+
+
+def _within(heard: list[datetime], at: datetime, limit: Limit) -> int:
+    return sum(timedelta(0) <= at - other < limit.window for other in heard)

@@ -1,0 +1,239 @@
+"""What people do with lessons by command: page through them, archive, restore, review, promote."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.adapters.command_words import Typed, command_in, spelled
+from bot.conversation.reply import PAGE_SIZE
+from bot.model import BotMessage, Choice
+from memory.model import Audience, Episode, Role, Scope, Verdict, Visibility
+from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
+from tests.doubles.memory_world import scope
+
+TEACHER = Role.TEACHER
+PRIVATE = scope("ana", channel="p1", visibility=Visibility.PRIVATE)
+
+
+@pytest.fixture
+async def chat() -> AsyncIterator[Chat]:
+    chat = Chat()
+    yield chat
+    await chat.bot.idle()
+    chat.off_loop.close()
+    for post in chat.messenger.posts:
+        for choice in post.choices:
+            assert_may_be_pressed_and_typed(choice)
+        assert len(post.choices) <= 25
+    assert chat.world.memory.audit.check() == []
+
+
+def assert_may_be_pressed_and_typed(choice: Choice) -> None:
+    """It fits a button, and says the same when it is typed after a mention."""
+    assert len(choice.command) + len(choice.argument) + 1 <= 80
+    typed = spelled("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
+    assert command_in(typed) == Typed(choice.command, choice.argument)
+
+
+def teach(chat: Chat, question: str, by: Scope = ANA, *, role: Role = Role.MEMBER, answer: str = "") -> Episode:
+    chat.world.clock.tick()
+    lesson = chat.world.memory.teaching.teach(
+        by, question, answer or f"about {question}", role=role, audience=Audience.PERSONAL, at=chat.world.clock()
+    )
+    assert lesson is not None
+    return lesson
+
+
+def last(chat: Chat) -> BotMessage:
+    return chat.messenger.posts[-1]
+
+
+async def press(chat: Chat, label: str, by: Scope = ANA, role: Role = Role.MEMBER) -> str:
+    (choice,) = [choice for choice in last(chat).choices if choice.label == label]
+    return await chat.command(choice.command, choice.argument, by, role=role)
+
+
+def labels(chat: Chat) -> list[str]:
+    return [choice.label for choice in last(chat).choices]
+
+
+# memory -----------------------------------------------------------------------------------------------------------
+
+
+async def test_memory_shows_a_few_lessons_a_page_with_all_that_matters_of_each(chat: Chat) -> None:
+    for number in range(2 * PAGE_SIZE + 1):
+        teach(chat, f"question {number}?")
+    told = await chat.command("memory")
+    assert "(page 1 of 3)" in told
+    assert re.search(
+        r"^1\. 👍 repeat “question 10\?” - about question 10\? - taught by you, for you \(`\w{8}`\)", told, re.M
+    )
+    assert labels(chat) == [*(f"Archive {number}" for number in range(1, PAGE_SIZE + 1)), "Next page"]
+    second = await press(chat, "Next page")
+    assert "\n6. " in second
+    assert labels(chat)[-2:] == ["Previous page", "Next page"]
+    assert "(page 3 of 3)" in await chat.command("memory", "page 99")
+    assert labels(chat) == ["Archive 11", "Previous page"]
+    assert await chat.command("memory", "nonsense") == told
+
+
+async def test_a_lesson_is_archived_by_a_press_and_restored_by_the_next(chat: Chat) -> None:
+    teach(chat, "first?")
+    lesson = teach(chat, "second?")
+    await chat.command("memory")
+    told = await press(chat, "Archive 1")
+    assert told.startswith("Archived: I will not use it any more: “second?”.")
+    assert "1. 👍 repeat “first?”" in told
+    assert labels(chat) == ["Restore it", "Archive 1"]
+    assert chat.world.recalled("second?") == []
+    told = await press(chat, "Restore it")
+    assert told.startswith("Restored: “second?”.")
+    assert labels(chat)[0] == "Archive it again"
+    assert chat.world.recalled("second?") == [lesson.id]
+
+
+async def test_archiving_an_answer_takes_its_mark_away_and_restoring_brings_it_back(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await chat.react(posted, "👍")
+    await chat.command("memory")
+    await press(chat, "Archive 1")
+    assert chat.mark == {posted: False}
+    await press(chat, "Restore it")
+    assert chat.mark == {posted: True}
+
+
+async def test_what_others_taught_is_archived_by_teachers_only(chat: Chat) -> None:
+    lesson = teach(chat, "lunch?", TEA, role=TEACHER)
+    assert "taught by tea, for #c1" in await chat.command("memory", by=ANA)
+    assert labels(chat) == []
+    assert "Only whoever taught that, or a teacher" in await chat.command("archive", lesson.id[-8:], ANA)
+    assert chat.world.episode(lesson).archived_at is None
+    await chat.command("archive", lesson.id[-8:], scope("tom"), role=TEACHER)
+    assert chat.world.episode(lesson).archived_at is not None
+    assert "Only whoever" in await chat.command("restore", lesson.id, ANA)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, TEACHER, Role.ADMIN])
+@pytest.mark.parametrize("name", ["archive", "restore", "promote"])
+async def test_a_lesson_of_another_place_does_not_exist(chat: Chat, name: str, role: Role) -> None:
+    elsewhere = [
+        teach(chat, "secret?", direct("ana"), role=TEACHER),
+        teach(chat, "secret?", PRIVATE, role=TEACHER),
+        teach(chat, "secret?", replace(ANA, workspace="slack:w"), role=TEACHER),
+    ]
+    before = [chat.world.episode(each) for each in elsewhere]
+    readers = [(elsewhere[0], scope("bob")), (elsewhere[0], direct("bob")), (elsewhere[2], ANA), (elsewhere[2], BOB)]
+    readers += [(elsewhere[1], scope("ana")), (elsewhere[1], direct("bob")), (elsewhere[1], BOB)]
+    for lesson, reader in readers:
+        told = await chat.command(name, lesson.id[-8:], reader, role=role)
+        assert told in (
+            "I have no such lesson here.",
+            "That is for teachers. Ask one of yours; 👍, 👎 and corrections are for everybody.",
+        )
+    assert [chat.world.episode(each) for each in elsewhere] == before
+
+
+@pytest.mark.parametrize("argument", ["", "everything", "0a1b", "0a1b2c3d page", "%", "../../etc", "0A1B2C3D' or 1=1"])
+async def test_an_id_that_is_none_is_asked_for(chat: Chat, argument: str) -> None:
+    for name in ("archive", "restore", "promote"):
+        assert "Which lesson?" in await chat.command(name, argument, TEA, role=TEACHER)
+    assert "Which rating?" in await chat.command("unrate", argument)
+
+
+# review -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["review", "promote", "purge"])
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.GUEST])
+async def test_what_is_for_teachers_is_refused_kindly_to_others(chat: Chat, name: str, role: Role) -> None:
+    lesson = teach(chat, "lunch?")
+    for argument in ("", lesson.id[-8:], f"{lesson.id[-8:]} workspace", "ana", "ana yes"):
+        assert (await chat.command(name, argument, role=role)).startswith("That is for teachers.")
+    assert chat.world.episode(lesson).verdicts.channel is Verdict.PENDING
+    assert f"`!{name}`" not in await chat.command("help", role=role)
+    assert f"`!{name}`" in await chat.command("help", role=TEACHER)
+
+
+async def test_review_lists_what_could_count_for_more_people_newest_first(chat: Chat) -> None:
+    assert "Nothing waits" in await chat.command("review", by=TEA, role=TEACHER)
+    teach(chat, "mine?")
+    teach(chat, "channel's?", TEA, role=TEACHER)
+    asked = await chat.ask("liked?", BOB)
+    await chat.react(asked, "👍", BOB)
+    await chat.ask("undecided?", BOB)
+    await chat.correct("at noon", scope("gus"), message_id=asked, role=Role.GUEST)
+    told = await chat.command("review", by=TEA, role=TEACHER)
+    assert told.startswith("4 lessons wait for a teacher:")
+    assert re.findall(r"^\d\. .*?“(.*?)”", told, re.MULTILINE) == [
+        "liked?",
+        "liked?",
+        "channel's?",
+        "mine?",
+    ]
+    assert "not approved yet: “liked?” - at noon - by gus in #c1, now for nobody" in told
+    assert "by you in #c1, now for the channel" in told
+    assert labels(chat)[:3] == ["Promote 1 to channel", "Promote 1 to workspace", "Archive 1"]
+    assert "Promote 3 to channel" not in labels(chat)
+
+
+async def test_promoting_from_the_list_widens_and_can_be_taken_back(chat: Chat) -> None:
+    teach(chat, "first?")
+    lesson = teach(chat, "second?")
+    await chat.command("review", by=TEA, role=TEACHER)
+    told = await press(chat, "Promote 1 to workspace", TEA, TEACHER)
+    assert "“second?” counts for everybody in the workspace now." in told
+    assert "1. 👍 repeat “first?”" in told
+    assert "second?”" not in told.partition("\n\n")[2], "it waits no more"
+    assert chat.world.recalled("second?", scope("zoe", channel="c9")) == [lesson.id]
+    told = await press(chat, "Take it back", TEA, TEACHER)
+    assert "counts for its author alone now" in told
+    assert chat.world.recalled("second?", BOB) == []
+    assert "everybody in #c1" in await chat.command("promote", lesson.id[-8:], TEA, role=TEACHER)
+    assert "everybody in the workspace" in await chat.command("promote", lesson.id[-8:], TEA, role=TEACHER)
+
+
+async def test_a_guests_correction_counts_when_a_teacher_promotes_it_and_not_after_they_take_it_back(
+    chat: Chat,
+) -> None:
+    asked = await chat.ask("lunch?")
+    await chat.correct("at noon", scope("gus"), message_id=asked, role=Role.GUEST)
+    await chat.command("review", by=TEA, role=TEACHER)
+    await press(chat, "Promote 1 to channel", TEA, TEACHER)
+    assert len(chat.world.recalled("lunch?", BOB)) == 1
+    await press(chat, "Take it back", TEA, TEACHER)
+    assert chat.world.recalled("lunch?", BOB) == []
+
+
+async def test_rejecting_from_the_list_archives_and_stays_in_the_list(chat: Chat) -> None:
+    for name in ("first?", "second?"):
+        teach(chat, name)
+    await chat.command("review", by=TEA, role=TEACHER)
+    told = await press(chat, "Archive 1", TEA, TEACHER)
+    assert "1 lesson waits" in told
+    assert "2 lessons wait" in await press(chat, "Restore it", TEA, TEACHER)
+
+
+async def test_not_now_turns_to_what_is_older(chat: Chat) -> None:
+    for number in range(PAGE_SIZE + 1):
+        teach(chat, f"question {number}?")
+    await chat.command("review", by=TEA, role=TEACHER)
+    assert "“question 0?”" in await press(chat, "Not now", TEA, TEACHER)
+    assert "Not now" not in labels(chat)
+
+
+async def test_private_words_are_reviewed_by_nobody_outside(chat: Chat) -> None:
+    """Not from another channel, not from the teacher's own direct conversation, not by the administrator."""
+    teach(chat, "zyzzyva?", direct("ana"))
+    hidden = teach(chat, "zyzzyva!", PRIVATE)
+    teach(chat, "quokka?", replace(ANA, workspace="slack:w"))
+    for reader in (TEA, direct("tea"), replace(PRIVATE, person="tea", channel="p2")):
+        for role in (TEACHER, Role.ADMIN):
+            assert "Nothing waits" in await chat.command("review", by=reader, role=role)
+    inside = replace(PRIVATE, person="tea")
+    assert "zyzzyva!" in await chat.command("review", by=inside, role=TEACHER)
+    assert labels(chat) == ["Promote 1 to channel", "Archive 1"]
+    refused = await chat.command("promote", f"{hidden.id[-8:]} workspace", inside, role=TEACHER)
+    assert "stays there" in refused
+    assert chat.world.episode(hidden).verdicts.workspace is Verdict.PENDING

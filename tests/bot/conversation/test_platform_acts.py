@@ -1,0 +1,211 @@
+"""What chat platforms add to a conversation: follow-ups, edits, deletions, buttons, retries, teaching, clearing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.conversation.messages import NO_SUCH_ANSWER
+from bot.model import (
+    Address,
+    PersonDeletion,
+    PersonEdit,
+    PersonRetry,
+    PersonTeaching,
+    PersonVote,
+    ReactionsCleared,
+    TextFile,
+)
+from memory.model import Audience, Origin, Role, Scope, Verdict, Visibility
+from memory.ports import EpisodeFilter
+from tests.doubles.conversation import ANA, BOB, TEA, Chat
+
+
+@pytest.fixture
+async def chat() -> AsyncIterator[Chat]:
+    chat = Chat()
+    yield chat
+    await chat.bot.idle()
+    chat.off_loop.close()
+    assert chat.world.memory.audit.check() == []
+
+
+IN_THREAD = replace(ANA, thread="t1")
+
+
+async def vote(chat: Chat, message_id: str, value: int, by: Scope = ANA, event_id: str = "") -> None:
+    chat.world.clock.tick()
+    await chat.sink(
+        PersonVote(
+            event_id=event_id or chat.world.ids(), scope=by, message_id=message_id, value=value, at=chat.world.clock()
+        )
+    )
+
+
+async def teach(chat: Chat, by: Scope, *, role: Role = Role.MEMBER, audience: Audience = Audience.PERSONAL) -> str:
+    chat.world.clock.tick()
+    await chat.sink(
+        PersonTeaching(
+            event_id=chat.world.ids(),
+            scope=by,
+            question="where is the ladder?",
+            answer="In the shed.",
+            at=chat.world.clock(),
+            audience=audience,
+            role=role,
+        )
+    )
+    return chat.messenger.notices[-1]
+
+
+async def test_a_reply_in_a_thread_is_answered_only_where_the_bot_answered_before(chat: Chat) -> None:
+    stranger = replace(chat.message("just talking", IN_THREAD), address=Address.FOLLOW_UP)
+    await chat.sink(stranger)
+    await chat.bot.idle()
+    assert chat.messenger.posts == []
+    await chat.sink(replace(chat.message("lunch?", IN_THREAD), address=Address.MENTION))
+    await chat.bot.idle()
+    await chat.sink(replace(chat.message("and dinner?", replace(BOB, thread="t1")), address=Address.FOLLOW_UP))
+    await chat.sink(replace(chat.message("elsewhere", replace(BOB, thread="t2")), address=Address.FOLLOW_UP))
+    await chat.bot.idle()
+    assert chat.messenger.answers == ["the answer to lunch?", "the answer to and dinner?"]
+
+
+async def test_a_button_under_an_answer_that_is_forgotten_says_so_and_a_reaction_is_silent(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await chat.command("forget", "yes")
+    said = len(chat.messenger.notices)
+    await chat.react(posted, "👍", BOB)
+    assert len(chat.messenger.notices) == said
+    await vote(chat, posted, 1, BOB)
+    assert chat.messenger.notices[said:] == [NO_SUCH_ANSWER]
+
+
+@pytest.mark.parametrize("command", ["export", "forget"])
+async def test_where_a_person_is_known_in_several_workspaces_they_are_told_that_one_is_meant(
+    chat: Chat, command: str
+) -> None:
+    there = replace(ANA, workspace="discord:1")
+    assert "Each server is kept apart" in await chat.command(command, by=there)
+    await chat.ask("lunch?", there)
+    assert "Each server is kept apart" in await chat.command(command, by=there)
+    await chat.ask("lunch?")
+    assert "kept apart" not in await chat.command(command)
+
+
+async def test_attached_text_is_part_of_the_question(chat: Chat) -> None:
+    await chat.sink(replace(chat.message("sum this up"), files=(TextFile(name="a.txt", text="one two"),)))
+    await chat.bot.idle()
+    assert chat.oracle.asked == ["sum this up\n\nAttached file a.txt:\none two"]
+
+
+async def test_an_edit_counts_until_the_question_is_being_answered(chat: Chat) -> None:
+    gate = chat.oracle.gates["first"] = asyncio.Event()
+    await chat.sink(chat.message("first", message_id="m1"))
+    await chat.sink(chat.message("lnch?", message_id="m2"))
+    for message_id, text in (("m2", "lunch?"), ("m1", "too late"), ("m9", "unknown"), ("m2", " ")):
+        await chat.sink(
+            PersonEdit(event_id=chat.world.ids(), scope=ANA, message_id=message_id, text=text, at=chat.world.clock())
+        )
+    gate.set()
+    await chat.bot.idle()
+    assert chat.messenger.answers == ["the answer to first", "the answer to lunch?"]
+
+
+async def test_a_deleted_question_is_not_answered(chat: Chat) -> None:
+    gate = chat.oracle.gates["first"] = asyncio.Event()
+    await chat.sink(chat.message("first", message_id="m1"))
+    await chat.sink(chat.message("second", message_id="m2"))
+    await chat.oracle.arrived.get()
+    for message_id in ("m1", "m2", "m9"):
+        await chat.sink(
+            PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock())
+        )
+    gate.set()
+    await chat.bot.idle()
+    assert (chat.messenger.answers, chat.oracle.asked) == ([], ["first"])
+    assert chat.world.memory.recording.unfinished() == []
+
+
+async def test_deleting_an_answered_question_archives_what_nobody_decided(chat: Chat) -> None:
+    await chat.ask("lunch?", message_id="m1")
+    liked = await chat.ask("dinner?", message_id="m2")
+    await chat.react(liked, "👍")
+    for message_id in ("m1", "m2"):
+        await chat.sink(
+            PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock())
+        )
+    assert chat.world.memory.audit.stats(ANA.workspace)["archived"] == 1
+    assert len(chat.world.recalled("dinner?")) == 1
+
+
+async def test_a_button_is_a_vote_like_any_other(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await vote(chat, posted, 1)
+    assert chat.messenger.marks == [(posted, "🧠", True)]
+    await vote(chat, posted, -1)
+    await vote(chat, posted, -1)
+    assert len(chat.messenger.notices) == 1, "asked once what would have been right"
+    await vote(chat, posted, 0)
+    assert chat.messenger.marks[-1] == (posted, "🧠", False)
+    await chat.react(posted, "👍")
+    await vote(chat, posted, -1)
+    assert chat.world.memory.audit.stats(ANA.workspace)["verdict.failure"] == 1, "the latest word of one person"
+
+
+async def test_try_again_answers_the_same_question_anew(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    retry = PersonRetry(event_id="r1", scope=ANA, message_id=posted, at=chat.world.clock())
+    await chat.sink(retry)
+    await chat.sink(retry)
+    await chat.bot.idle()
+    assert chat.oracle.asked == ["lunch?", "lunch?"]
+    await chat.sink(replace(retry, event_id="r2", message_id="nowhere"))
+    assert "do not know that answer" in chat.messenger.notices[-1]
+
+
+async def test_what_is_taught_reaches_as_far_as_the_teacher_may(chat: Chat) -> None:
+    assert "your lesson" in await teach(chat, ANA, audience=Audience.WORKSPACE)
+    assert (
+        len(chat.world.recalled("where is the ladder?", ANA)),
+        chat.world.recalled("where is the ladder?", BOB),
+    ) == (
+        1,
+        [],
+    )
+    assert "whole workspace" in await teach(chat, TEA, role=Role.TEACHER, audience=Audience.WORKSPACE)
+    elsewhere = replace(BOB, channel="c9")
+    assert len(chat.world.recalled("where is the ladder?", elsewhere)) == 1
+    private = replace(TEA, channel="p1", visibility=Visibility.PRIVATE)
+    assert "everybody in" in await teach(chat, private, role=Role.TEACHER, audience=Audience.WORKSPACE)
+
+
+async def test_a_moderator_clears_reactions(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await chat.react(posted, "👍")
+    await chat.react(posted, "👎", BOB)
+    cleared = ReactionsCleared(event_id="c1", scope=TEA, message_id=posted, at=chat.world.clock.tick(), emoji="👍")
+    await chat.sink(cleared)
+    await chat.sink(cleared)
+    run = chat.world.memory.recording
+    assert chat.messenger.marks[-1] == (posted, "🧠", False)
+    assert run.unfinished() == []
+    await chat.sink(replace(cleared, event_id="c2", emoji="", at=chat.world.clock.tick()))
+    with chat.store.read() as tx:
+        (entry,) = tx.teaching.recent_ledger(ANA.workspace, "c1", 1)
+        assert tx.teaching.votes(ANA.workspace, entry.run_id) == []
+        assert tx.episodes.of_run(ANA.workspace, entry.run_id)[0].verdict is Verdict.PENDING
+
+
+async def test_a_command_in_a_thread_means_the_answer_there_although_another_came_later(chat: Chat) -> None:
+    here, elsewhere = replace(ANA, thread="t1"), replace(ANA, thread="t2")
+    await chat.ask("capital of Germany?", here)
+    await chat.ask("capital of Spain?", elsewhere)
+    assert "Germany" in await chat.command("why", by=here)
+    await chat.correct("Berlin.", here)
+    episodes = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True))
+    by_goal = {each.goal: each.correction for each in episodes if each.origin is Origin.RUN}
+    assert by_goal == {"capital of Germany?": "Berlin.", "capital of Spain?": ""}
+    assert "Spain" in await chat.command("why", by=replace(ANA, thread="t3"))
+    assert "Spain" in await chat.command("why", by=ANA)

@@ -1,0 +1,263 @@
+"""A small world for tests: memory on doubles, a clock that is told when to move, and people who ask and react."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from memory.adapters.embedding import HashingEmbedder
+from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.secrets import FormatFinder
+from memory.adapters.system import TimeOrderedIds
+from memory.model import (
+    Episode,
+    Incoming,
+    Outgoing,
+    Reaction,
+    Role,
+    Scope,
+    Step,
+    StepKind,
+    TeachingPolicy,
+    Termination,
+    Visibility,
+)
+from memory.ports import Embedder, Store
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.services import FinishedRun, Memory, NodeRecall, Taught
+from memory.services.questions import question_behind
+
+START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+VALUES = {"👍": 1, "👎": -1}
+
+
+class FakeClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def tick(self, **by: float) -> datetime:
+        self.now += timedelta(**(by or {"seconds": 1}))
+        return self.now
+
+
+def scope(
+    person: str = "ana",
+    *,
+    workspace: str = "terminal:w",
+    channel: str = "c1",
+    visibility: Visibility = Visibility.PUBLIC,
+) -> Scope:
+    return Scope(workspace=workspace, channel=channel, person=person, visibility=visibility, place=f"#{channel}")
+
+
+class World:
+    """Memory with a fake clock, and the shortest way to each thing a person does."""
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        config: RetrievalConfig | None = None,
+        embedder: Embedder | None = None,
+        *,
+        ledger_days: int = 30,
+        policy: TeachingPolicy | None = None,
+    ) -> None:
+        self.clock = FakeClock()
+        self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
+        self.memory = Memory(
+            store or InMemoryStore(),
+            embedder or HashingEmbedder(),
+            clock=self.clock,
+            new_id=self.ids,
+            ledger_days=ledger_days,
+            policy=policy,
+            secrets=FormatFinder(),
+            retrieval=config
+            or RetrievalConfig(
+                env_threshold=0.0, top_k=None, final_k=4, min_intent=0.3, max_per_author=1, consensus=True
+            ),
+        )
+
+    def ask(
+        self,
+        goal: str,
+        answer: str = "an answer",
+        *,
+        of: Scope | None = None,
+        children: Sequence[tuple[str, Termination]] = (),
+        termination: Termination = Termination.SUCCESS,
+        message_id: str = "",
+        parts: int = 1,
+        asked_by: str = "",
+    ) -> Episode:
+        """A person asks, the agent answers with an optional set of child nodes, and the answer is posted."""
+        asker = of or scope()
+        self.clock.tick()
+        run_id, event_id = self.ids(), self.ids()
+        self.memory.recording.accept(
+            Incoming(scope=asker, event_id=event_id, message_id=event_id, text=goal, at=self.clock(), asked_by=asked_by)
+        )
+        root = self._node(asker, run_id, goal, answer, termination if not children else Termination.EXPAND, "0", "")
+        nodes = [root]
+        for number, (subgoal, ending) in enumerate(children):
+            path = f"0.{number}"
+            nodes.append(self._node(asker, run_id, subgoal, f"{answer} {number}", ending, path, root.id, number + 2))
+        recalls = []
+        for node in nodes:
+            recalled = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
+            shown = tuple(exemplar.episode.id for exemplar in recalled.recollection.exemplars)
+            recalls.append(
+                NodeRecall(
+                    node_path=node.node_path,
+                    recollection=recalled.recollection,
+                    vector=recalled.vector,
+                    shown_ids=shown,
+                    rules=recalled.recollection.rules,
+                )
+            )
+        self.memory.recording.finish(
+            FinishedRun(
+                workspace=asker.workspace,
+                run_id=run_id,
+                event_id=event_id,
+                nodes=nodes,
+                recalls=recalls,
+                parts=[answer] * parts,
+                channel=asker.channel,
+                embedding_model=self.memory.embedder.name,
+                asked_by=asked_by,
+            )
+        )
+        for part in range(1, parts + 1):
+            posted = message_id or f"m-{run_id}"
+            self.memory.recording.sent(asker.workspace, run_id, part, posted if part == 1 else f"{posted}/{part}")
+        return self.episode(root)
+
+    def retry(self, episode: Episode, answer: str, *, of: Scope) -> Episode:
+        """Somebody wants the question behind a posted answer tried again."""
+        here = replace(of, channel=episode.channel, visibility=episode.visibility)
+        with self.memory.store.read() as tx:
+            question = question_behind(tx, here, f"m-{episode.run_id}", self.clock())
+        assert question is not None
+        return self.ask(
+            question.text, answer, of=of, asked_by=question.asked_by if question.asked_by != of.person else ""
+        )
+
+    def _node(
+        self,
+        asker: Scope,
+        run_id: str,
+        goal: str,
+        answer: str,
+        termination: Termination,
+        path: str,
+        parent: str,
+        number: int = 1,
+    ) -> Episode:
+        return Episode(
+            id=self.ids(),
+            run_id=run_id,
+            parent_id=parent,
+            node_path=path,
+            step_number=number,
+            goal=goal,
+            workspace=asker.workspace,
+            channel=asker.channel,
+            thread=asker.thread,
+            person=asker.person,
+            author=asker.person,
+            visibility=asker.visibility,
+            place=asker.place,
+            action="answer" if termination is not Termination.EXPAND else "expand",
+            action_target=goal,
+            output=answer,
+            termination=termination,
+            trajectory=(Step(kind=StepKind.ACT, text=answer),),
+            model="test",
+            created_at=self.clock(),
+        )
+
+    def react(
+        self,
+        episode: Episode,
+        emoji: str = "👍",
+        *,
+        by: str = "ana",
+        role: Role = Role.MEMBER,
+        added: bool = True,
+        at: datetime | None = None,
+        event_id: str = "",
+        message_id: str = "",
+        channel: str = "",
+    ) -> Taught:
+        """A person reacts to the first part of an answer."""
+        self.clock.tick()
+        reaction = self.reaction(
+            episode, emoji, by=by, role=role, added=added, at=at, message_id=message_id, channel=channel
+        )
+        return self.memory.teaching.react(reaction, event_id=event_id or self.ids())
+
+    def reaction(
+        self,
+        episode: Episode,
+        emoji: str = "👍",
+        *,
+        by: str = "ana",
+        role: Role = Role.MEMBER,
+        added: bool = True,
+        at: datetime | None = None,
+        message_id: str = "",
+        channel: str = "",
+    ) -> Reaction:
+        """What a messenger reports of it."""
+        return Reaction(
+            workspace=episode.workspace,
+            channel=channel or episode.channel,
+            message_id=message_id or f"m-{episode.run_id}",
+            actor=by,
+            source=f"emoji:{emoji}",
+            value=VALUES[emoji],
+            at=at or self.clock(),
+            role=role,
+            is_active=added,
+        )
+
+    def episode(self, episode: Episode) -> Episode:
+        """The episode as it is stored now."""
+        with self.memory.store.read() as tx:
+            found = tx.episodes.get(episode.workspace, episode.id)
+        assert found is not None, episode.id
+        return found
+
+    def nodes(self, episode: Episode) -> list[Episode]:
+        """Every node of the episode's run, the root first."""
+        with self.memory.store.read() as tx:
+            return tx.episodes.of_run(episode.workspace, episode.run_id)
+
+    def outgoing(self, episode: Episode) -> list[Outgoing]:
+        """What was posted of the episode's answer."""
+        with self.memory.store.read() as tx:
+            return tx.deliveries.outgoing(episode.workspace, episode.run_id)
+
+    def recalled(self, goal: str, of: Scope | None = None) -> list[str]:
+        """The ids of what this person would be reminded of, best first."""
+        recollection = self.memory.recalling.recall(of or scope(), goal).recollection
+        return [exemplar.episode.id for exemplar in recollection.exemplars]
+
+    def correct(self, episode: Episode, text: str, *, by: str = "ana", role: Role = Role.MEMBER) -> Episode:
+        """A person says what would have been right; returns the lesson."""
+        self.clock.tick()
+        outcome = self.memory.teaching.correct(
+            scope(by, workspace=episode.workspace, channel=episode.channel, visibility=episode.visibility),
+            episode.run_id,
+            text,
+            role=role,
+            at=self.clock(),
+        )
+        assert outcome is not None
+        return outcome.lesson

@@ -1,0 +1,116 @@
+"""The Slack messenger connected to the local stand-in, for tests."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.adapters.slack import SlackMessenger
+from bot.config import SlackSettings
+from bot.model import BotMessage, MessageRef
+from bot.ports import EventSink
+from memory.adapters.system import utc_now
+from tests.bot.adapters.messenger_contract import Heard
+from tests.doubles.slack import Person, SlackServer
+from tests.doubles.slack.core import APP_TOKEN, SIGNING_SECRET
+from tests.doubles.slack.state import Message
+from tests.doubles.sleep import Naps
+
+
+def slack_settings(server: SlackServer, **more: Any) -> SlackSettings:
+    """Settings that point at the stand-in."""
+    return SlackSettings(
+        **{
+            "bot_token": SecretStr(server.workspace.bot_token),
+            "app_token": SecretStr(APP_TOKEN),
+            "signing_secret": SecretStr(SIGNING_SECRET),
+            "api_url": server.api_url,
+            "ping_interval_s": 0.2,
+            "answers": "post",
+            **more,
+        }
+    )
+
+
+def make_messenger(
+    server: SlackServer,
+    *,
+    naps: Naps | None = None,
+    teaches: Callable[[str], bool] = lambda emoji: True,
+    **settings: Any,
+) -> SlackMessenger:
+    """A messenger that is not connected yet."""
+    numbers = count(1)
+    return SlackMessenger(
+        slack_settings(server, **settings),
+        clock=utc_now,
+        new_id=lambda: f"id-{next(numbers)}",
+        teaches=teaches,
+        sleep=naps or Naps(),
+    )
+
+
+@dataclass
+class Session:
+    """A connected messenger, what it heard, and the workspace it is in."""
+
+    server: SlackServer
+    messenger: SlackMessenger
+    heard: Heard
+    task: "asyncio.Task[None]"
+
+    @property
+    def workspace(self) -> str:
+        return f"slack:{self.server.workspace.id}"
+
+    def answer(self, channel: str, text: str = "Paris.", *, thread: str = "", **more: Any) -> BotMessage:
+        """An answer of the bot."""
+        return BotMessage(
+            **{
+                "workspace": self.workspace,
+                "channel": channel,
+                "text": text,
+                "thread": thread,
+                "is_answer": True,
+                **more,
+            }
+        )
+
+    def notice(self, channel: str, person: Person, text: str = "Noted.", **more: Any) -> BotMessage:
+        """Something said to one person."""
+        return BotMessage(workspace=self.workspace, channel=channel, text=text, private_to=person.id, **more)
+
+    def message(self, ref: MessageRef) -> Message:
+        """The message behind a ref."""
+        return self.server.workspace.message(ref.channel, ref.message_id)
+
+    async def settled(self) -> None:
+        """Until everything that was sent to the bot is acknowledged."""
+        deliveries = self.server.deliveries
+        await self.server.wait_for(lambda: not deliveries.waiting and not deliveries.outstanding())
+
+
+@asynccontextmanager
+async def connected(
+    server: SlackServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
+) -> AsyncIterator[Session]:
+    """A connected messenger, closed at the end. `more` are settings, `naps` and `teaches`."""
+    heard = heard or Heard()
+    messenger = make_messenger(server, **more)
+    task = asyncio.create_task(_run(messenger, sink or heard))
+    if more.get("mode") != "http":
+        await server.connected()
+    try:
+        yield Session(server, messenger, heard, task)
+    finally:
+        await messenger.close()
+        async with asyncio.timeout(10):
+            await task
+
+
+async def _run(messenger: SlackMessenger, sink: EventSink) -> None:
+    await messenger.run(sink)

@@ -1,0 +1,124 @@
+"""The bot as it runs, on a database file: conversation, offline model and memory behind a connected messenger."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.app.build import Running, assemble, open_memory
+from bot.config import load_settings
+from bot.model import PersonEvent
+from bot.ports import EventSink, Messenger
+from memory.model import Incoming, Progress
+from memory.ports import EpisodeFilter
+from memory.services import Memory
+from tests.doubles import discord_driver, slack_driver
+from tests.doubles.discord import DiscordServer
+from tests.doubles.slack import SlackServer
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeBot:
+    """A running bot."""
+
+    running: Running
+    memory: Memory
+    messenger: Messenger
+
+    async def idle(self) -> None:
+        """Until nothing is being answered."""
+        await self.running.goodbot.idle()
+
+    async def redeliver(self) -> int:
+        """What the running bot does every minute."""
+        count = await self.running.goodbot.redeliver(self.messenger)
+        await self.idle()
+        return count
+
+    def unfinished(self) -> list[Progress]:
+        """How far the messages are that are not done with."""
+        return [left.incoming.progress for left in self.memory.recording.unfinished()]
+
+    def message(self, workspace: str, event_id: str) -> Incoming | None:
+        """An accepted message."""
+        with self.memory.store.read() as tx:
+            return tx.deliveries.incoming(workspace, event_id)
+
+    def votes(self, workspace: str) -> list[tuple[str, int]]:
+        """Who holds which vote on any answer."""
+        roots = self.memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
+        return [
+            (vote.actor, vote.value)
+            for root in roots
+            for vote in self.memory.audit.run(workspace, root.run_id).votes
+            if vote.value
+        ]
+
+    def approved(self, workspace: str) -> list[str]:
+        """The questions whose answers are lessons."""
+        roots = self.memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
+        return [root.goal for root in roots if root.verdict.is_validated]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackBot(WholeBot):
+    """The bot in the local Slack."""
+
+    session: slack_driver.Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscordBot(WholeBot):
+    """The bot in the local Discord."""
+
+    session: discord_driver.Session
+
+
+@asynccontextmanager
+async def _assembled(folder: Path) -> AsyncIterator[tuple[Memory, Running, EventSink, "asyncio.Future[EventSink]"]]:
+    environment = {
+        "DATABASE_URL": f"sqlite:///{folder / 'goodbot.db'}",
+        "GOODBOT_LOG_FILE": str(folder / "goodbot.log"),
+        "GOODBOT_EMBEDDER_NAME": "hashing",
+    }
+    settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
+    with open_memory(settings) as memory:
+        running = assemble(settings, memory)
+        ready: asyncio.Future[EventSink] = asyncio.get_running_loop().create_future()
+
+        async def sink(event: PersonEvent) -> None:
+            await (await ready)(event)
+
+        try:
+            yield memory, running, sink, ready
+        finally:
+            await running.close()
+        assert memory.audit.check() == []
+
+
+@asynccontextmanager
+async def slack_bot(server: SlackServer, folder: Path, **more: Any) -> AsyncIterator[SlackBot]:
+    """Connected to Slack; entering it again in the same folder is the next start."""
+    async with (
+        _assembled(folder) as (memory, running, sink, ready),
+        slack_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+    ):
+        await running.goodbot.recover(session.messenger)
+        ready.set_result(running.goodbot.sink(session.messenger))
+        yield SlackBot(running=running, memory=memory, messenger=session.messenger, session=session)
+        await running.goodbot.idle()
+
+
+@asynccontextmanager
+async def discord_bot(server: DiscordServer, folder: Path, **more: Any) -> AsyncIterator[DiscordBot]:
+    """Connected to Discord; entering it again in the same folder is the next start."""
+    async with (
+        _assembled(folder) as (memory, running, sink, ready),
+        discord_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+    ):
+        await running.goodbot.recover(session.messenger)
+        ready.set_result(running.goodbot.sink(session.messenger))
+        yield DiscordBot(running=running, memory=memory, messenger=session.messenger, session=session)
+        await running.goodbot.idle()

@@ -1,0 +1,470 @@
+"""What every store must do. A store's test module subclasses `StoreContract` and makes the store."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import fields, replace
+from datetime import timedelta, timezone
+from typing import Any
+
+import pytest
+
+from memory import ports
+from memory.errors import InvalidInput, NotFound, StoreUnavailable
+from memory.model import (
+    Episode,
+    EpisodeStatus,
+    EventKind,
+    LinkKind,
+    Origin,
+    Progress,
+    Verdict,
+    Verdicts,
+)
+from memory.ports import EpisodeFilter, Store, Transaction
+from tests.memory.adapters.store_case import StoreCase
+from tests.memory.adapters.store_samples import (
+    ALL,
+    CHANNEL,
+    EVERYONE,
+    MODEL,
+    NOW,
+    aborted,
+    at,
+    dump,
+    entry,
+    episode,
+    event,
+    fill,
+    full_episode,
+    grade,
+    incoming,
+    is_empty,
+    item,
+    link,
+    nearest,
+    outgoing,
+    reaction,
+    retrieval,
+    session_run,
+    short,
+    step,
+    unit,
+    vote,
+)
+
+CHANGES: dict[str, Callable[[Transaction, str], object]] = {
+    "put": lambda tx, w: tx.episodes.put(episode("e1", w, goal="other")),
+    "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
+    "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
+    "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
+    "note_words": lambda tx, w: tx.episodes.note_words(w, "e1", "cy"),
+    "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
+    "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
+    "add_link": lambda tx, w: tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS, w)),
+    "remove_link": lambda tx, w: tx.episodes.remove_link(link("e2", "e1", workspace=w)),
+    "claim": lambda tx, w: tx.log.claim(w, "ev2", NOW),
+    "append": lambda tx, w: tx.log.append(event("e1", EventKind.VOTED, w)),
+    "erase_actor": lambda tx, w: tx.log.erase_actor(w, "ana"),
+    "put_reaction": lambda tx, w: tx.teaching.put_reaction(reaction(w, value=-1)),
+    "delete_reactions": lambda tx, w: tx.teaching.delete_reactions(w, "ana"),
+    "set_votes": lambda tx, w: tx.teaching.set_votes(w, "r1", []),
+    "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
+    "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
+    "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
+    "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
+    "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
+    "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
+    "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
+    "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
+    "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
+    "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
+    "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
+    "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
+    "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
+    "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
+    "add_grade": lambda tx, w: tx.steps.add_grade(grade(workspace=w)),
+    "erase_grades": lambda tx, w: tx.steps.erase_grades(w, "ana"),
+    "steps.delete_runs": lambda tx, w: tx.steps.delete_runs(w, "ana"),
+    "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
+    "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
+    "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
+    "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
+}
+"""Every method that changes something of one workspace."""
+
+
+class StoreContract(StoreCase):
+    """The store as a whole, and its episodes."""
+
+    # the whole
+
+    def test_implements_every_method_of_the_ports(self, store: Store) -> None:
+        with store.read() as tx:
+            pairs = [
+                (ports.Store, store),
+                (ports.EpisodeTable, tx.episodes),
+                (ports.EventLog, tx.log),
+                (ports.TeachingTable, tx.teaching),
+                (ports.DeliveryTable, tx.deliveries),
+                (ports.RetrievalTable, tx.retrievals),
+                (ports.StepTable, tx.steps),
+                (ports.ShortMemoryTable, tx.short),
+            ]
+        for port, implementation in pairs:
+            names = [name for name, member in vars(port).items() if not name.startswith("_") and callable(member)]
+            assert names
+            assert [name for name in names if not callable(getattr(implementation, name, None))] == []
+
+    def test_is_empty_at_first(self, store: Store) -> None:
+        assert is_empty(dump(store, "w"))
+        assert store.workspaces() == []
+
+    @pytest.mark.parametrize("change", CHANGES)
+    def test_no_change_reaches_another_workspace_with_equal_ids(self, store: Store, change: str) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            fill(tx, "v")
+        before, own = dump(store, "v"), dump(store, "w")
+        with store.write() as tx:
+            CHANGES[change](tx, "w")
+        assert dump(store, "v") == before
+        assert (dump(store, "w") != own) or change == "claim"
+
+    def test_workspaces_do_not_see_each_other(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+        assert is_empty(dump(store, "v"))
+        with store.write() as tx:
+            assert tx.log.claim("v", "ev1", NOW)
+            assert tx.log.append(event("e1", EventKind.CREATED, "v", source="ev1"))
+            assert tx.deliveries.accept(incoming("ev1", "v"))
+            assert not tx.deliveries.advance("v", "ev2", Progress.ACCEPTED, Progress.ANSWERED)
+            with pytest.raises(NotFound):
+                tx.retrievals.set_signal(item("q1", "e1", workspace="v"))
+        assert store.workspaces() == ["v", "w"]
+
+    def test_several_episodes_are_put_at_once_and_the_last_of_one_id_stays(self, store: Store) -> None:
+        held = episode("a", quarantine=("secret",))
+        with store.write() as tx:
+            tx.episodes.put(held, episode("b"), episode("b", quarantine=("secret",)), episode("c", "v"))
+        with store.write() as tx:
+            assert tx.episodes.get_many("w", ["a", "b"])["b"].quarantine == ("secret",)
+            tx.episodes.put(episode("a"), episode("b", goal="another"))
+            tx.episodes.put()
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["a", "b", "c"]) == {"a": episode("a"), "b": episode("b", goal="another")}
+            assert tx.episodes.get("v", "c") == episode("c", "v")
+
+    def test_an_exception_rolls_everything_back(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+        before = dump(store, "w")
+        with aborted(store) as tx:
+            for change in CHANGES.values():
+                fill(tx, "v")
+                change(tx, "v")
+            tx.log.claim("w", "ev7", NOW)
+            tx.episodes.delete("w", ["e1"])
+        assert dump(store, "w") == before
+        assert is_empty(dump(store, "v"))
+        assert store.workspaces() == ["w"]
+        with store.write() as tx:
+            assert tx.log.claim("w", "ev7", NOW)
+
+    @pytest.mark.parametrize("change", CHANGES)
+    def test_reading_cannot_write(self, store: Store, change: str) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+        before = dump(store, "w")
+        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+            CHANGES[change](tx, "w")
+        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+            tx.teaching.sweep_ledger(at(1000))
+        assert dump(store, "w") == before
+
+    def test_a_snapshot_does_not_move(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+        with store.read() as before:
+            assert before.episodes.count("w", ALL) == 1
+            with store.write() as tx:
+                tx.episodes.put(episode("e2"))
+            assert before.episodes.count("w", ALL) == 1
+        with store.read() as after:
+            assert after.episodes.count("w", ALL) == 2
+
+    def test_a_write_sees_its_own_changes_and_nobody_else_does_before_its_end(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            assert tx.episodes.get("w", "e1") is not None
+            assert is_empty(dump(store, "w"))
+        assert not is_empty(dump(store, "w"))
+
+    def test_a_write_inside_a_write_is_refused_at_once(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+            with pytest.raises(RuntimeError, match="inside another"), store.write():
+                pass
+        with store.read() as tx:
+            assert tx.episodes.get("w", "e1") is not None
+
+    def test_a_transaction_is_useless_after_its_end(self, store: Store) -> None:
+        with store.write() as tx:
+            pass
+        with pytest.raises(StoreUnavailable, match="ended"):
+            tx.episodes.put(episode("e1"))
+        with pytest.raises(StoreUnavailable, match="ended"):
+            tx.episodes.get("w", "e1")
+
+    def test_closing_twice_is_fine_and_using_it_then_is_not(self, store: Store) -> None:
+        store.close()
+        store.close()
+        with pytest.raises(StoreUnavailable, match="closed"), store.read():
+            pass
+        with pytest.raises(StoreUnavailable, match="closed"), store.write():
+            pass
+
+    def test_erasing_free_space_keeps_everything(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            fill(tx, "v")
+            tx.episodes.delete("v", ["e1"])
+        before = dump(store, "w"), dump(store, "v")
+        store.erase_free_space()
+        assert (dump(store, "w"), dump(store, "v")) == before
+
+    def test_four_threads_lose_nothing(self, store: Store) -> None:
+        def work(name: str) -> None:
+            for number in range(25):
+                with store.write() as tx:
+                    tx.episodes.put(episode(f"{name}-{number}"))
+                    tx.log.append(event(f"{name}-{number}", EventKind.CREATED))
+                with store.read() as tx:
+                    assert tx.episodes.get("w", f"{name}-{number}") is not None
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with store.read() as tx:
+            assert tx.episodes.count("w", ALL) == 100
+            assert len({e.seq for e in tx.log.by_actor("w", "ana", [EventKind.CREATED], 1000)}) == 100
+
+    @pytest.mark.parametrize("bad", ["nul \0 inside", "half \ud83d a character"])
+    def test_unstorable_text_is_refused_and_rolls_back(self, store: Store, bad: str) -> None:
+        attempts: list[Callable[[Transaction], object]] = [
+            lambda tx: tx.episodes.put(episode("e2", goal=bad)),
+            lambda tx: tx.episodes.put(episode("e2", context_before=("fine", bad))),
+            lambda tx: tx.log.append(replace(event("e1", EventKind.VOTED), detail={"deep": [{"x": bad}]})),
+            lambda tx: tx.teaching.put_reaction(reaction(source=bad)),
+            lambda tx: tx.deliveries.accept(replace(incoming("ev1"), text=bad)),
+            lambda tx: tx.deliveries.put_outgoing(replace(outgoing(1), text=bad)),
+        ]
+
+        def write(attempt: Callable[[Transaction], object]) -> None:
+            with store.write() as tx:
+                fill(tx, "v")
+                attempt(tx)
+
+        for attempt in attempts:
+            with pytest.raises(InvalidInput):
+                write(attempt)
+        assert is_empty(dump(store, "w"))
+        assert store.workspaces() == []
+
+    def test_wrong_values_of_a_programmer_are_refused(self, store: Store) -> None:
+        with store.write() as tx:
+            for wrong in (episode("e1", strength=float("nan")), episode("e1", rep=2**64), episode("", "w")):
+                with pytest.raises(ValueError):
+                    tx.episodes.put(wrong)
+            with pytest.raises(TypeError):
+                tx.log.append(replace(event("e1", EventKind.VOTED), detail={"when": object()}))
+            with pytest.raises(ValueError):
+                tx.log.claim("w", "", NOW)
+            with pytest.raises(ValueError):
+                tx.teaching.set_votes("w", "other run", [vote()])
+            with pytest.raises(ValueError):
+                tx.teaching.set_votes("w", "r1", [vote(), vote()])
+            with pytest.raises(ValueError):
+                tx.retrievals.put(retrieval("q1"), [item("q1", "e1"), item("q1", "e1", rank=2)])
+        assert store.workspaces() == []
+
+    # episodes
+
+    def test_an_episode_comes_back_whole(self, store: Store) -> None:
+        whole = full_episode()
+        neutral = Episode(goal="")
+        same = [f.name for f in fields(Episode) if getattr(whole, f.name) == getattr(neutral, f.name)]
+        assert same == ["channel_visibility"]  # which no episode brings along
+        with store.write() as tx:
+            tx.episodes.put(whole)
+            tx.episodes.put(episode("e-plain", "slack:T1"))
+        with store.read() as tx:
+            found = tx.episodes.get("slack:T1", "e-full")
+            assert found == whole
+            assert tx.episodes.get_many("slack:T1", ["e-full", "none"]) == {"e-full": whole}
+            assert tx.episodes.get("slack:T1", "e-plain") == episode("e-plain", "slack:T1")
+        assert found is not None
+        assert found.created_at.microsecond == 535897
+        assert found.created_at.utcoffset() == timedelta(0)
+
+    def test_times_of_other_zones_are_the_same_moment(self, store: Store) -> None:
+        local = NOW.astimezone(timezone(timedelta(hours=5, minutes=30)))
+        with store.write() as tx:
+            tx.episodes.put(episode("e1", created_at=local))
+        with store.read() as tx:
+            found = tx.episodes.get("w", "e1")
+        assert found is not None
+        assert found.created_at == NOW
+
+    def test_putting_again_replaces_and_keeps_what_belongs_to_it(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.episodes.put(episode("e1", goal="new"))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1"])["e1"].goal == "new"
+            assert tx.episodes.index_of("w", "e1") == [CHANNEL, EVERYONE]
+            assert len(tx.episodes.links("w", ["e1"])) == 1
+
+    def test_what_the_caller_keeps_does_not_change_what_is_stored(self, store: Store) -> None:
+        detail: dict[str, object] = {"n": [1]}
+        with store.write() as tx:
+            tx.log.append(replace(event("e1", EventKind.VOTED), detail=detail))
+        detail["n"] = "changed"
+        with store.read() as tx:
+            assert dict(tx.log.of_episode("w", "e1")[0].detail) == {"n": [1]}
+
+    def test_finds_by_start_or_end_of_the_id(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace, name in [("w", "abc1"), ("v", "abc1"), ("w", "xxabc"), ("w", "%b_"), ("w", "b")]:
+                tx.episodes.put(episode(name, workspace))
+        with store.read() as tx:
+            found = [(e.workspace, e.id) for e in tx.episodes.find_prefix("abc", 10)]
+            assert found == [("v", "abc1"), ("w", "abc1"), ("w", "xxabc")]
+            assert len(tx.episodes.find_prefix("abc")) == 2
+            assert [e.id for e in tx.episodes.find_prefix("%", 10)] == ["%b_"]
+            assert tx.episodes.find_prefix("ABC") == []
+            assert tx.episodes.find_prefix("much longer than any id") == []
+
+    def test_a_run_is_in_order_of_its_steps(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, name in [(10, "a"), (2, "b"), (1, "c")]:
+                tx.episodes.put(episode(name, step_number=number))
+            tx.episodes.put(episode("d", run_id="r2"))
+        with store.read() as tx:
+            assert [e.id for e in tx.episodes.of_run("w", "r1")] == ["c", "b", "a"]
+
+    def test_lists_are_ordered_narrow_and_limited(self, store: Store) -> None:
+        whole = replace(full_episode(), archived_at=None)
+        with store.write() as tx:
+            for number in (2, 1, 3):
+                same = {"workspace": "w", "created_at": at(number // 2)}
+                tx.episodes.put(replace(whole, id=f"e{number}", **same))  # type: ignore[arg-type]  # two of its fields
+        with store.read() as tx:
+            newest = tx.episodes.search("w", EpisodeFilter())
+            assert [e.id for e in newest] == ["e3", "e2", "e1"]
+            assert [e.id for e in tx.episodes.search("w", EpisodeFilter(newest_first=False))] == ["e1", "e2", "e3"]
+            assert [e.id for e in tx.episodes.search("w", EpisodeFilter(limit=1))] == ["e3"]
+            assert tx.episodes.search("w", EpisodeFilter(limit=0)) == []
+            assert tx.episodes.count("w", EpisodeFilter(limit=1)) == 3
+        narrow = {"trajectory": (), "context_before": (), "context_after": (), "thoughts": ""}
+        assert newest[0] == replace(whole, id="e3", workspace="w", created_at=at(1), **narrow)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (EpisodeFilter(), "ab"),
+            (EpisodeFilter(include_archived=True), "abc"),
+            (EpisodeFilter(run_id="r2"), "b"),
+            (EpisodeFilter(channel="C2"), "b"),
+            (EpisodeFilter(person="bo"), "b"),
+            (EpisodeFilter(author="bo"), "a"),
+            (EpisodeFilter(status=EpisodeStatus.FAILURE), "b"),
+            (EpisodeFilter(verdict=Verdict.SUCCESS), "b"),
+            (EpisodeFilter(verdict=Verdict.PENDING), "a"),
+            (EpisodeFilter(text="ÉCOLE"), "a"),
+            (EpisodeFilter(text="100%"), "b"),
+            (EpisodeFilter(text="%"), "b"),
+            (EpisodeFilter(roots_only=True), "a"),
+            (EpisodeFilter(text="x" * 100_000), ""),
+            (EpisodeFilter(person="bo", text="école"), ""),
+        ],
+    )
+    def test_filters(self, store: Store, wanted: EpisodeFilter, found: str) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("a", goal="Où est l'école ?", author="bo"))
+            other: dict[str, Any] = {
+                "run_id": "r2",
+                "channel": "C2",
+                "person": "bo",
+                "output": "100% sure",
+                "parent_id": "a",
+            }
+            graded: dict[str, Any] = {"status": EpisodeStatus.FAILURE, "verdicts": Verdicts(channel=Verdict.SUCCESS)}
+            tx.episodes.put(episode("b", **other, **graded))
+            tx.episodes.put(episode("c", archived_at=NOW, parent_id="a"))
+        with store.read() as tx:
+            assert sorted(e.id for e in tx.episodes.search("w", wanted)) == list(found)
+            assert tx.episodes.count("w", wanted) == len(found)
+
+    def test_attempts_ignore_case_and_spaces_and_are_those_of_roots(self, store: Store) -> None:
+        with store.write() as tx:
+            goals: dict[str, dict[str, Any]] = {
+                "a": {"goal": " What  TIME\nis it ", "rep": 2},
+                "b": {"goal": "what time is it"},
+                "c": {"goal": "what time is it", "parent_id": "a", "rep": 3},
+                "d": {"goal": "what time is it", "person": "bo", "rep": 4},
+                "e": {"goal": "what time is it", "channel": "C2", "rep": 5},
+                "f": {"goal": "what time is it?", "rep": 6},
+                "g": {"goal": "what time is it", "origin": Origin.TAUGHT, "rep": 7},
+            }
+            for name, changes in goals.items():
+                tx.episodes.put(episode(name, **changes))
+        with store.read() as tx:
+            assert tx.episodes.attempts("w", "ana", "C1", "WHAT TIME IS IT") == 2
+            assert tx.episodes.attempts("w", "ana", "C1", "") == 0
+
+    def test_deleting_takes_everything_of_the_episode(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.retrievals.put(retrieval("q2"), [item("q2", "e1"), item("q2", "e2", rank=2)])
+            assert tx.episodes.delete("w", ["e1", "e1", "none"]) == 1
+            assert tx.episodes.delete("w", ["e1"]) == 0
+        with store.read() as tx:
+            assert tx.episodes.get("w", "e1") is None
+            assert tx.episodes.vectors("w", ["e1"]) == {}
+            assert tx.episodes.index_of("w", "e1") == []
+            assert tx.episodes.links("w", ["e1", "e2"]) == []
+            assert tx.log.of_episode("w", "e1") == []
+            assert len(tx.log.of_episode("w", "e2")) == 1
+            assert [[i.episode_id for i in items] for _, items in tx.retrievals.of_run("w", "r1")] == [[], ["e2"]]
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits == ()
+
+    def test_the_note_that_it_was_forgotten_stays(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.episodes.delete("w", ["e1"])
+            tx.log.append(event("e1", EventKind.FORGOTTEN, actor=""))
+        with store.read() as tx:
+            assert [e.kind for e in tx.log.of_episode("w", "e1")] == [EventKind.FORGOTTEN]
+
+    def test_links(self, store: Store) -> None:
+        with store.write() as tx:
+            for name in ("e1", "e2", "e3"):
+                tx.episodes.put(episode(name))
+            for _ in range(2):
+                tx.episodes.add_link(link("e1", "e2"))
+            tx.episodes.add_link(link("e2", "e1"))
+            tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS))
+            tx.episodes.remove_link(link("e3", "e1"))
+            with pytest.raises(NotFound):
+                tx.episodes.add_link(link("e1", "none"))
+        with store.read() as tx:
+            expected = [link("e1", "e2", LinkKind.CORRECTS), link("e1", "e2"), link("e2", "e1")]
+            assert tx.episodes.links("w", ["e1", "e2"]) == expected
+            assert tx.episodes.links("w", ["e2"], LinkKind.CORRECTS) == expected[:1]
+            assert tx.episodes.links("w", ["e3"]) == []
+        with store.write() as tx:
+            tx.episodes.remove_link(link("e1", "e2"))
+            assert tx.episodes.links("w", ["e1"]) == [expected[0], expected[2]]

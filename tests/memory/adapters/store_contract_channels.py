@@ -1,0 +1,84 @@
+"""What every store must do with who can read which channel."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from memory.model import Channel, Visibility
+from memory.model.topic import Topic
+from memory.ports import EpisodeFilter, Store, Transaction
+from tests.memory.adapters.store_case import StoreCase
+from tests.memory.adapters.store_samples import NOW, episode, incoming, outgoing
+
+
+def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
+    """What everything that is read of one episode, message and part says of its channel."""
+    read = [
+        tx.episodes.get(workspace, "e1"),
+        *tx.episodes.get_many(workspace, ["e1"]).values(),
+        *(each for each in tx.episodes.find_prefix("e1") if each.workspace == workspace),
+        *tx.episodes.of_run(workspace, "r1"),
+        *tx.episodes.search(workspace, EpisodeFilter()),
+        tx.deliveries.incoming(workspace, "v1"),
+        tx.deliveries.incoming_of_message(workspace, "C1", "m1"),
+        tx.deliveries.incoming_of_run(workspace, "r1"),
+        *tx.deliveries.unfinished(workspace),
+        *tx.deliveries.said_by(workspace, "C1", "ana", 9),
+        *tx.deliveries.outgoing(workspace, "r1"),
+    ]
+    assert len(read) == 11
+    return {each.channel_visibility for each in read if each is not None}
+
+
+class ChannelsContract(StoreCase):
+    """Channels, and what is read of things that were said in them."""
+
+    def test_the_last_that_was_noted_of_a_channel_counts(self, store: Store) -> None:
+        public = Channel(workspace="w", channel="C1", visibility=Visibility.PUBLIC, since=NOW)
+        private = replace(public, visibility=Visibility.PRIVATE, since=NOW + timedelta(days=1))
+        elsewhere = replace(public, workspace="v", visibility=Visibility.SHARED)
+        with store.write() as tx:
+            for each in (public, elsewhere, private):
+                tx.channels.put(each)
+        with store.read() as tx:
+            assert tx.channels.get("w", "C1") == private
+            assert tx.channels.get("v", "C1") == elsewhere
+            assert tx.channels.get("w", "C2") is None
+
+    def test_what_is_read_says_who_can_read_its_channel_now(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                # What a caller read before is no record of the channel.
+                said = incoming("v1", workspace, message_id="m1", run_id="r1")
+                tx.deliveries.accept(replace(said, channel_visibility=Visibility.SHARED))
+                tx.episodes.put(episode("e1", workspace, channel_visibility=Visibility.SHARED))
+                tx.deliveries.put_outgoing(replace(outgoing(1, workspace), channel_visibility=Visibility.SHARED))
+                assert now_of(tx, workspace) == {None}
+            tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
+            tx.channels.put(Channel(workspace="v", channel="C2", visibility=Visibility.PRIVATE, since=NOW))
+        with store.read() as tx:
+            assert now_of(tx, "w") == {Visibility.PRIVATE}
+            assert now_of(tx, "v") == {None}
+
+    def test_a_topic_says_where_it_was_brought_up_and_who_can_read_that_now(self, store: Store) -> None:
+        here = Topic(
+            workspace="w", id="t1", partition="workspace", person="ana", created_at=NOW, salience_at=NOW, channel="C1"
+        )
+        nowhere = replace(here, id="t2", channel="")
+        with store.write() as tx:
+            for topic in (here, nowhere, replace(here, visibility=Visibility.PRIVATE)):
+                tx.world.put(replace(topic, channel_visibility=Visibility.SHARED))
+            tx.channels.put(Channel(workspace="w", channel="C2", visibility=Visibility.SHARED, since=NOW))
+        with store.write() as tx:
+            assert [(t.channel, t.visibility) for t in tx.world.within("w")] == [
+                ("C1", Visibility.PRIVATE),
+                ("", Visibility.PUBLIC),
+            ]
+            assert [t.channel_visibility for t in tx.world.of_person("w", "ana")] == [None, None]
+            tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.SHARED, since=NOW))
+            found = tx.world.get("w", "t1")
+            assert found is not None
+            assert found.channel_visibility is Visibility.SHARED
+            tx.world.put(found)
+            tx.world.delete("w", ["t1", "t2"])
+        with store.read() as tx:
+            assert tx.world.within("w") == []

@@ -1,0 +1,214 @@
+"""What every store must do when it searches by vector."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.errors import NotFound
+from memory.model import Audience, Verdict
+from memory.ports import IndexEntry, Store
+from tests.memory.adapters.store_case import StoreCase
+from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest, unit
+
+PARTITIONS = ("workspace", "channel/C1", "person/ana")
+
+
+def learn(store: Store, name: str, vector: tuple[float, ...], *entries: IndexEntry, model: str = MODEL) -> None:
+    with store.write() as tx:
+        tx.episodes.put(episode(name))
+        tx.episodes.put_vector("w", name, model, unit(*vector))
+        tx.episodes.set_index("w", name, entries or (EVERYONE,))
+
+
+def near(
+    store: Store, *partitions: str, query: tuple[float, ...] = (1, 0, 0), k: int = 10, floor: float = -1.0
+) -> list[str]:
+    return [hit.episode_id for hit in nearest(store, "w", partitions, MODEL, unit(*query), k, floor).hits]
+
+
+class RecallContract(StoreCase):
+    """The recall index."""
+
+    def test_vectors_come_back_as_halves(self, store: Store) -> None:
+        learn(store, "a", (0.1, 0.2, 0.7))
+        with store.read() as tx:
+            model, vector = tx.episodes.vectors("w", ["a", "none"])["a"]
+        assert model == MODEL
+        assert vector.dtype == np.float32
+        assert np.abs(vector - unit(0.1, 0.2, 0.7)).max() < 5e-4
+
+    def test_without_its_vector_an_episode_is_findable_nowhere(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+            tx.episodes.put_vector("w", "e1", MODEL, unit(1, 0))
+            tx.episodes.set_index("w", "e1", [EVERYONE])
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0), 3, -1.0).searched == 1
+        with store.write() as tx:
+            tx.episodes.delete_vector("w", "e1")
+            tx.episodes.delete_vector("w", "e1")
+            assert tx.episodes.vectors("w", ["e1"]) == {}
+            assert tx.episodes.index_of("w", "e1") == []
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0), 3, -1.0).searched == 0
+
+    def test_whose_words_it_holds_is_known_as_long_as_the_episode(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"), episode("e2"))
+            for each, person in (("e2", "bo"), ("e1", "cy"), ("e1", "bo"), ("e1", "bo")):
+                tx.episodes.note_words("w", each, person)
+            tx.episodes.put(episode("e2", goal="other"))
+            assert tx.episodes.with_words_of("w", "bo") == ["e1", "e2"]
+            assert tx.episodes.words_of_others("w", ["e1", "e2", "e3"]) == {"e1": ["bo", "cy"], "e2": ["bo"]}
+            tx.episodes.clear_words("w", "e1")
+            tx.episodes.delete("w", ["e2"])
+            assert tx.episodes.words_of_others("w", ["e1", "e2"]) == {}
+            tx.episodes.put(episode("e2"))
+            assert tx.episodes.with_words_of("w", "bo") == []
+        with pytest.raises(NotFound), store.write() as tx:
+            tx.episodes.note_words("w", "e9", "bo")
+
+    def test_vectors_need_their_episode_and_index_entries_their_vector(self, store: Store) -> None:
+        with store.write() as tx:
+            with pytest.raises(NotFound):
+                tx.episodes.put_vector("w", "a", MODEL, unit(1, 0))
+            tx.episodes.put(episode("a"))
+            with pytest.raises(NotFound):
+                tx.episodes.set_index("w", "a", [EVERYONE])
+            tx.episodes.set_index("w", "a", [])
+            for wrong in (np.zeros(0), np.zeros((2, 2)), np.array([np.nan, 1])):
+                with pytest.raises(ValueError):
+                    tx.episodes.put_vector("w", "a", MODEL, wrong.astype(np.float32))
+
+    def test_the_closest_come_first(self, store: Store) -> None:
+        for name, vector in {"a": (0, 1, 0), "b": (1, 0.1, 0), "c": (-1, 0, 0), "d": (1, 1, 0)}.items():
+            learn(store, name, vector)
+        found = nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+        assert [hit.episode_id for hit in found.hits] == ["b", "d", "a"]
+        assert found.searched == 4
+        assert [hit.cosine for hit in found.hits] == pytest.approx([1 / 1.01**0.5, 0.5**0.5, 0], abs=1e-3)
+        assert found.hits[0].audience is Audience.WORKSPACE
+        assert found.hits[0].verdict is Verdict.SUCCESS
+        assert near(store, "workspace", k=0) == []
+        assert near(store, "workspace", floor=0.5) == ["b", "d"]
+        assert near(store, "workspace", floor=1.0) == []
+        assert near(store) == []
+
+    def test_of_equal_ones_the_later_id_comes_first(self, store: Store) -> None:
+        for number in range(20):
+            learn(store, f"e{number:02d}", (1, 0, 0))
+        assert near(store, "workspace", k=3) == ["e19", "e18", "e17"]
+        learn(store, "b", (1, 0.01, 0))
+        assert near(store, "workspace", k=2) == ["e19", "e18"]
+
+    def test_an_episode_in_two_partitions_counts_in_the_one_named_first(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)
+        learn(store, "b", (1, 1, 0), EVERYONE)
+        for order, entry in [(("channel/C1", "workspace"), CHANNEL), (("workspace", "channel/C1"), EVERYONE)]:
+            hits = nearest(store, "w", order, MODEL, unit(1, 0, 0), 5, -1.0).hits
+            assert [hit.episode_id for hit in hits] == ["a", "b"]
+            assert (hits[0].audience, hits[0].verdict) == (entry.audience, entry.verdict)
+        assert near(store, "channel/C1", "channel/C1") == ["a"]
+        assert near(store, "nobody") == []
+
+    def test_other_models_and_other_lengths_take_no_part(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0))
+        learn(store, "b", (1, 0, 0), model="other")
+        learn(store, "c", (1, 0))
+        assert near(store, "workspace") == ["a"]
+        assert near(store, "workspace", query=(1, 0)) == ["c"]
+        assert nearest(store, "w", ["workspace"], "other", unit(1, 0, 0), 5, -1.0).searched == 1
+
+    def test_every_change_is_seen_by_the_next_search(self, store: Store) -> None:
+        for name in ("a", "b", "c"):
+            learn(store, name, (1, 0, 0))
+        assert near(store, "workspace") == ["c", "b", "a"]
+        with store.write() as tx:
+            tx.episodes.set_index("w", "c", [])
+        assert near(store, "workspace") == ["b", "a"]
+        with store.write() as tx:
+            tx.episodes.set_index("w", "b", [CHANNEL])
+        assert near(store, "workspace") == ["a"]
+        assert near(store, "channel/C1") == ["b"]
+        with store.write() as tx:
+            tx.episodes.put_vector("w", "a", MODEL, unit(0, 1, 0))
+            assert tx.episodes.index_of("w", "a") == [EVERYONE]
+        assert near(store, "workspace", query=(0, 1, 0), floor=0.9) == ["a"]
+        with store.write() as tx:
+            tx.episodes.put_vector("w", "a", "other", unit(0, 1, 0))
+        assert near(store, "workspace") == []
+        with store.write() as tx:
+            tx.episodes.set_index("w", "c", [EVERYONE])
+            tx.episodes.delete("w", ["b"])
+        assert near(store, *PARTITIONS) == ["c"]
+        store.erase_free_space()
+        assert near(store, *PARTITIONS) == ["c"]
+        learn(store, "b", (1, 0, 0))
+        assert near(store, *PARTITIONS) == ["c", "b"]
+
+    def test_a_changed_verdict_is_seen(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0))
+        assert near(store, "workspace") == ["a"]
+        with store.write() as tx:
+            changed = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=Verdict.FAILURE)
+            tx.episodes.set_index("w", "a", [changed])
+            assert tx.episodes.index_of("w", "a") == [changed]
+        (hit,) = nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits
+        assert hit.verdict is Verdict.FAILURE
+
+    def test_what_was_rolled_back_is_not_found(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0))
+        assert near(store, "workspace") == ["a"]
+        with aborted(store) as tx:
+            tx.episodes.put(episode("b"))
+            tx.episodes.put_vector("w", "b", MODEL, unit(1, 0, 0))
+            tx.episodes.set_index("w", "b", [EVERYONE])
+            tx.episodes.set_index("w", "a", [])
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
+            assert [hit.episode_id for hit in found.hits] == ["b"]
+        assert near(store, "workspace") == ["a"]
+        learn(store, "c", (1, 0, 0))
+        assert near(store, "workspace") == ["c", "a"]
+
+    def test_a_search_belongs_to_its_snapshot(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0))
+        with store.read() as tx:
+            assert tx.episodes.index_of("w", "a")
+            learn(store, "b", (1, 0, 0))
+            assert near(store, "workspace") == ["b", "a"]
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
+            assert [hit.episode_id for hit in found.hits] == ["a"]
+        assert near(store, "workspace") == ["b", "a"]
+
+    def test_equals_sorting_everything(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        @given(
+            vectors=st.lists(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=12),
+            filed=st.lists(st.sets(st.sampled_from(PARTITIONS)), min_size=12, max_size=12),
+            order=st.permutations(PARTITIONS),
+            k=st.integers(0, 6),
+            floor=st.sampled_from([-1.0, 0.0, 0.5]),
+        )
+        @settings(max_examples=40)
+        def law(vectors: list[tuple[int, ...]], filed: list[set[str]], order: list[str], k: int, floor: float) -> None:
+            store = self.make_store(tmp_path_factory.mktemp("law"))
+            expected: list[tuple[float, str]] = []
+            for number, (vector, partitions) in enumerate(zip(vectors, filed, strict=False)):
+                name = f"e{number:02d}"
+                file_under(store, name, vector, partitions)
+                cosine = float(np.dot(unit(*vector).astype(np.float16).astype(np.float64), query))
+                if partitions and cosine >= floor:
+                    expected.append((round(cosine, 5), name))
+            found = nearest(store, "w", order, MODEL, query.astype(np.float32), k, floor).hits
+            store.close()
+            assert [(round(hit.cosine, 5), hit.episode_id) for hit in found] == sorted(expected, reverse=True)[:k]
+
+        # No two different directions of small whole numbers are equally near to it.
+        query = unit(1, 0.3141, -0.2718).astype(np.float64)
+        law()
+
+
+def file_under(store: Store, name: str, vector: tuple[int, ...], partitions: set[str]) -> None:
+    with store.write() as tx:
+        tx.episodes.put(episode(name))
+        tx.episodes.put_vector("w", name, MODEL, unit(*vector))
+        entries = [IndexEntry(partition=p, audience=Audience.CHANNEL, verdict=Verdict.SUCCESS) for p in partitions]
+        tx.episodes.set_index("w", name, entries)

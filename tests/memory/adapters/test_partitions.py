@@ -1,0 +1,40 @@
+"""A shelf answers like a dictionary that is sorted anew for every search."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.adapters.partitions import Shelf, search
+from memory.model import Audience, Verdict
+from tests.memory.adapters.store_samples import unit
+
+names = st.sampled_from("abcdef")
+additions = st.dictionaries(names, st.integers(0, 90), max_size=4)
+
+
+def at_angle(degrees: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return unit(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
+
+
+@given(st.lists(st.one_of(additions, st.lists(names, max_size=3)), max_size=12), st.integers(0, 7))
+def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]], k: int) -> None:
+    shelf, angles = Shelf(2), dict[str, int]()
+    for change in changes:
+        if isinstance(change, dict):
+            labels = [(name, Audience.CHANNEL, Verdict.SUCCESS) for name in change]
+            matrix = np.array([at_angle(angle) for angle in change.values()]).reshape(-1, 2)
+            shelf.add(labels, matrix)
+            angles |= change
+        else:
+            shelf.remove(change)
+            angles = {name: angle for name, angle in angles.items() if name not in change}
+        found = search([shelf], at_angle(0), k, -1.0)
+        assert found.searched == len(shelf) == len(angles)
+        expected = sorted(sorted(angles, reverse=True), key=lambda name: angles[name])[:k]
+        assert [hit.episode_id for hit in found.hits] == expected
+
+
+def test_a_cosine_is_never_above_one() -> None:
+    shelf = Shelf(3)
+    shelf.add([("a", Audience.CHANNEL, Verdict.SUCCESS)], np.full((1, 3), 0.6, np.float32))
+    assert search([shelf], np.full(3, 0.6, np.float32), 1, 0.0).hits[0].cosine == 1.0

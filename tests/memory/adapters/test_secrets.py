@@ -1,0 +1,36 @@
+"""Vendors' keys and tokens: found as a whole, wherever they stand in a text of any length."""
+
+import pytest
+
+from memory.adapters.secrets import FormatFinder
+from memory.rules.redaction import Redactor
+
+_LETTERS = "aB3" * 400
+_TOKENS = (
+    f"glpat-{_LETTERS[:20]}",
+    f"glcbt-ab_{_LETTERS[:20]}",
+    f"glagent-{_LETTERS[:900]}",
+    f"ghp_{_LETTERS[:36]}",
+    f"sk-proj-{_LETTERS[:20]}T3BlbkFJ{_LETTERS[:20]}",
+    f"pypi-AgEIcHlwaS5vcmc{_LETTERS[:700]}",
+    f"eyJhbGciOiJIUzI1NiJ9.eyJ{_LETTERS}.{_LETTERS[:43]}",
+    f"SG.{_LETTERS[:22]}.{_LETTERS[:43]}",
+    f"AccountKey={_LETTERS[:88]}",
+)
+
+
+@pytest.mark.parametrize("before", ["", "x", "word " * 380, "word " * 399, "w" * 1999])
+@pytest.mark.parametrize("token", _TOKENS, ids=lambda token: token.split("-")[0][:12])
+def test_nothing_of_a_token_is_left(token: str, before: str) -> None:
+    redacted = Redactor(FormatFinder()).text(f"{before}{token} is mine")
+    assert "aB3aB3" not in redacted
+    assert redacted.endswith("] is mine")
+
+
+def test_the_secret_behind_its_name_is_taken_out_and_the_name_stays() -> None:
+    assert Redactor(FormatFinder()).text(f"aws_key = '{_LETTERS[:40]}'") == "aws_key = '[redacted: AWS Access Key]'"
+
+
+@pytest.mark.parametrize("said", ["is", "is:", "is :", "is  :", "is\n"])
+def test_a_password_is_found_however_it_is_set_off(said: str) -> None:
+    assert "swordfish1" not in Redactor().text(f"the password {said} swordfish1")

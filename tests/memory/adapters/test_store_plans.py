@@ -1,0 +1,145 @@
+"""How SQLite finds rows: by a key or an index that goes beyond the workspace, however large a workspace is."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from memory.adapters.sql import SqlStore
+from memory.model import EventKind, LinkKind
+from memory.ports import EpisodeFilter
+from tests.doubles.memory_world import World
+from tests.memory.adapters.store_contract import CHANGES
+from tests.memory.adapters.store_samples import MODEL, NOW, fill, nearest, unit, vote
+
+WHOLE_TABLES = (
+    "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
+    "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")) as store:
+        yield store
+
+
+@pytest.fixture
+def plans(store: SqlStore) -> dict[str, list[str]]:
+    """The plan of every statement that this store runs from now on, by its text."""
+    found: dict[str, list[str]] = {}
+
+    def explain(connection: object, cursor: sqlite3.Cursor, statement: str, parameters: object, *_: object) -> None:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE", "INSERT")) and isinstance(parameters, tuple):
+            rows = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
+            found[statement] = [row[3] for row in rows]
+
+    event.listen(store._engine, "before_cursor_execute", explain)
+    return found
+
+
+def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: dict[str, list[str]]) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    with store.write() as tx:
+        for change in CHANGES.values():
+            fill(tx, "w")
+            change(tx, "w")
+    with store.read() as tx:
+        tx.episodes.get_many("w", ["e1", "e2"])
+        tx.episodes.of_run("w", "r1")
+        tx.episodes.attempts("w", "ana", "C1", "goal")
+        tx.episodes.vectors("w", ["e1"])
+        tx.episodes.links("w", ["e1", "e2"])
+        tx.episodes.links("w", ["e1", "e2"], LinkKind.CORRECTS)
+        tx.upkeep.rules("w", ["rule1"])
+        tx.log.of_episode("w", "e1")
+        tx.log.of_run("w", "r1")
+        tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])
+        tx.teaching.reactions_of_run("w", "r1")
+        tx.teaching.reactions_by("w", "ana")
+        tx.teaching.unclaimed_reactions("w", "C1", "m1")
+        tx.teaching.votes("w", "r1")
+        tx.teaching.votes_from(vote(), before=NOW, limit=9)
+        tx.teaching.times_before(vote(), 9)
+        tx.teaching.runs_voted_on("w", ["ana", "bo"])
+        tx.teaching.record_of("w", ["ana", "bo"])
+        tx.teaching.ledger("w", "C1", "m1", NOW)
+        tx.teaching.ledger_of_run("w", "r1")
+        tx.teaching.recent_ledger("w", "C1", 10)
+        tx.deliveries.incoming_of_run("w", "r1")
+        tx.deliveries.unfinished()
+        tx.deliveries.unfinished("w")
+        tx.deliveries.set_aside()
+        tx.deliveries.said_by("w", "C1", "ana", 3)
+        tx.deliveries.said_by("w", "", "ana", 3)
+        tx.deliveries.outgoing("w", "r1")
+        tx.retrievals.of_run("w", "r1")
+        tx.retrievals.get("w", "q1")
+        tx.retrievals.of_episode("w", "e1")
+        tx.steps.run("w", "ana", "person/ana", "s1", "run-1")
+        tx.steps.runs("w", "ana", "s1")
+        tx.steps.of_session("w", "ana", "s1")
+        tx.steps.of_person("w", "ana")
+        tx.steps.grades("w", ["e1", "e2"])
+        tx.steps.grades_by("w", "ana")
+        tx.short.get("w", "notes", "k1", NOW)
+        tx.short.of_person("w", "ana")
+    nearest(store, "w", ["workspace", "channel/C1"], MODEL, unit(1, 0, 0), 3, 0.0)
+    assert len(plans) > 50
+    slow = {
+        statement: plan
+        for statement, plan in plans.items()
+        if any("SCAN" in step or "(workspace=?)" in step for step in plan) and not statement.startswith(WHOLE_TABLES)
+    }
+    assert slow == {}
+
+
+def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[str, list[str]]) -> None:
+    with store.read() as tx:
+        tx.episodes.search("w", EpisodeFilter())
+        tx.episodes.search("w", EpisodeFilter(newest_first=False, text="x", roots_only=True))
+    assert len(plans) == 2
+    for plan in plans.values():
+        assert plan == [
+            "SEARCH episodes USING INDEX ix_episodes_workspace_created_at_id (workspace=?)",
+            "CORRELATED SCALAR SUBQUERY 1",
+            "SEARCH quarantines USING PRIMARY KEY (workspace=? AND episode_id=?)",
+            "CORRELATED SCALAR SUBQUERY 2",
+            "SEARCH channels USING PRIMARY KEY (workspace=? AND channel=?)",
+        ]
+
+
+@pytest.fixture
+def counts(store: SqlStore) -> list[str]:
+    """Every statement that this store runs from now on, those that begin a transaction among them."""
+    found: list[str] = []
+    event.listen(store._engine, "before_cursor_execute", lambda _, __, statement, *___: found.append(statement))
+    return found
+
+
+def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore, counts: list[str]) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 10, -1.0)
+    for k, found in ((10, ["e1", "e2"]), (1, ["e1"])):
+        counts.clear()
+        with store.read() as tx:
+            tx.episodes.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), k, -1.0)
+            tx.episodes.get_many("w", found)
+        assert len(counts) <= 4
+
+
+def test_a_message_takes_few_statements_and_three_commits(store: SqlStore, counts: list[str]) -> None:
+    world = World(store)
+    lesson = world.ask("how do I reset the router?", "hold the button")
+    world.react(lesson)
+    counts.clear()
+    answer = world.ask("how do I reset the router?", "hold the button for long")
+    assert len(counts) <= 31
+    assert counts.count("BEGIN IMMEDIATE") == 3  # accepted, finished, sent
+    assert world.episode(lesson).retrieval_count == 1
+    assert answer.rep == 2

@@ -1,0 +1,271 @@
+"""The verdict as a table: who must say what for each audience to believe it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.model import (
+    Audience,
+    Episode,
+    EpisodeStatus,
+    Reaction,
+    Role,
+    TeachingPolicy,
+    Termination,
+    Verdict,
+    Verdicts,
+    Vote,
+    derive_status,
+)
+from memory.rules.verdict import ballots, fold_votes, judge
+from tests.doubles.memory_world import START
+
+LETTER = {"p": Verdict.PENDING, "s": Verdict.SUCCESS, "f": Verdict.FAILURE, "d": Verdict.DISPUTED}
+ROOT = Episode(id="root", run_id="r", goal="a goal", person="ana", workspace="w", channel="c")
+
+
+def cast(text: str) -> list[Vote]:
+    """Votes from `ana+ tea:teacher- bob@node+`, one minute apart."""
+    votes = []
+    for minute, word in enumerate(text.split()):
+        who, _, role = word[:-1].partition(":")
+        actor, _, node = who.partition("@")
+        votes.append(
+            Vote(
+                workspace="w",
+                run_id="r",
+                actor=actor,
+                role=Role(role or "member"),
+                value=1 if word[-1] == "+" else -1,
+                at=START + timedelta(minutes=minute),
+                node_id=node,
+            )
+        )
+    return votes
+
+
+def verdicts(letters: str) -> Verdicts:
+    personal, channel, workspace = (LETTER[letter] for letter in letters.split())
+    return Verdicts(personal=personal, channel=channel, workspace=workspace)
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ("", "p p p"),
+        # the asker alone decides for the asker, and is no part of the quorum
+        ("ana+", "s p p"),
+        ("ana-", "f p p"),
+        ("ana+ bob+", "s p p"),
+        ("ana- bob-", "f p p"),
+        ("ana+ bob+ cy+", "s s p"),
+        ("ana- bob- cy-", "f f p"),
+        # others: two of one mind and nobody against
+        ("bob+", "p p p"),
+        ("bob-", "p p p"),
+        ("bob+ cy+", "p s p"),
+        ("bob- cy-", "p f p"),
+        # mixed votes are disputed, the asker's included
+        ("bob+ cy-", "p d p"),
+        ("bob+ cy+ dan-", "p d p"),
+        ("ana- bob+ cy+", "f d p"),
+        ("ana+ bob- cy-", "s d p"),
+        # a teacher decides for the channel, over any number of members
+        ("tea:teacher+", "p s p"),
+        ("tea:teacher-", "p f p"),
+        ("bob- cy- dan- tea:teacher+", "p s p"),
+        ("bob+ cy+ dan+ tea:teacher-", "p f p"),
+        ("ana- tea:teacher+", "f s p"),
+        ("ana:teacher+", "s s p"),
+        # teachers who disagree
+        ("tea:teacher+ tim:teacher+", "p s p"),
+        ("tea:teacher+ tim:teacher-", "p d p"),
+        ("tea:teacher+ tim:teacher- bob+ cy+ dan+", "p d p"),
+        # an administrator's decree holds over all, for everybody; the later of two
+        ("adm:admin+", "s s p"),
+        ("ana- bob- tea:teacher- adm:admin+", "s s p"),
+        ("adm:admin- ana+ tea:teacher+", "f f p"),
+        ("adm:admin+ boss:admin-", "f f p"),
+        # guests and bots are seen, never counted
+        ("gus:guest+ guy:guest+ bob+", "p p p"),
+        ("gus:guest- bob+ cy+", "p s p"),
+        ("ana:guest+", "p p p"),
+        ("bot:bot- bob+ cy+", "p s p"),
+    ],
+)
+def test_votes_on_an_answer(votes: str, expected: str) -> None:
+    assert judge(ROOT, cast(votes), TeachingPolicy()) == verdicts(expected)
+
+
+@pytest.mark.parametrize(
+    ("promoted", "votes", "expected"),
+    [
+        ("channel", "", "p p p"),
+        ("channel", "ana+", "s s p"),
+        ("channel", "ana-", "f f p"),
+        ("channel", "bob+", "p p p"),
+        ("channel", "ana- bob+ cy+", "f d p"),
+        ("workspace", "", "p p p"),
+        ("workspace", "ana+", "s s s"),
+        ("workspace", "ana-", "f f f"),
+        ("workspace", "bob+ cy+", "p s s"),
+        ("workspace", "bob+ cy-", "p d p"),
+        ("workspace", "tea:teacher+ tim:teacher-", "p d p"),
+        ("workspace", "ana+ tea:teacher-", "s f f"),
+        ("workspace", "ana+ adm:admin-", "f f f"),
+    ],
+)
+def test_promotion_carries_a_verdict_further_and_makes_none(promoted: str, votes: str, expected: str) -> None:
+    root = Episode(id="root", goal="a goal", person="ana", promoted=Audience(promoted))
+    assert judge(root, cast(votes), TeachingPolicy()) == verdicts(expected)
+
+
+@pytest.mark.parametrize(
+    ("votes", "root", "worked", "failed"),
+    [
+        ("tea:teacher+", "s", "s", "s"),
+        ("tea:teacher-", "f", "p", "f"),
+        # a grade of one node replaces the same person's word on the answer, on that node alone
+        ("tea:teacher+ tea@worked:teacher-", "s", "f", "s"),
+        ("tea:teacher- tea@worked:teacher+", "f", "s", "f"),
+        ("tea@worked:teacher-", "p", "f", "p"),
+        # somebody else's grade of the node stands beside the answer's votes
+        ("tea:teacher+ tim@worked:teacher-", "s", "d", "s"),
+        ("tea:teacher+ adm@worked:admin-", "s", "f", "s"),
+        ("bob+ cy+ bob@failed-", "s", "s", "d"),
+    ],
+)
+def test_what_an_answers_votes_say_about_its_nodes(votes: str, root: str, worked: str, failed: str) -> None:
+    children = [
+        Episode(id="worked", parent_id="root", goal="g", person="ana", termination=Termination.SUCCESS),
+        Episode(id="failed", parent_id="root", goal="g", person="ana", termination=Termination.FAILURE),
+    ]
+    judged = [judge(node, cast(votes), TeachingPolicy()).channel for node in (ROOT, *children)]
+    assert judged == [LETTER[root], LETTER[worked], LETTER[failed]]
+
+
+@pytest.mark.parametrize("ending", [Termination.SUCCESS, Termination.EXPAND, Termination.ABORTED])
+def test_thumbs_down_leaves_nodes_alone_that_did_not_fail(ending: Termination) -> None:
+    child = Episode(id="n", parent_id="root", goal="g", person="ana", termination=ending)
+    assert ballots(child, cast("ana- tea:teacher- adm:admin-")) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ending", "status"),
+    [
+        *((verdict, ending, "pending") for verdict in "pd" for ending in Termination),
+        *(("f", ending, "failure") for ending in Termination),
+        ("s", Termination.SUCCESS, "success"),
+        ("s", Termination.FAILURE, "failure"),
+        ("s", Termination.EXPAND, "expand"),
+        ("s", Termination.ABORTED, "success"),
+    ],
+)
+def test_status_follows_verdict_then_ending(verdict: str, ending: Termination, status: str) -> None:
+    assert derive_status(LETTER[verdict], ending) is EpisodeStatus(status)
+
+
+@pytest.mark.parametrize(
+    ("letters", "word"),
+    [("p p p", "p"), ("s p p", "s"), ("s f p", "f"), ("f s s", "s"), ("s d p", "d"), ("d p p", "d")],
+)
+def test_one_word_for_lists_is_that_of_the_widest_audience(letters: str, word: str) -> None:
+    assert verdicts(letters).overall is LETTER[word]
+
+
+people = st.sampled_from(["ana", "bob", "cy", "dan", "eve", "fay"])
+votes_of_members = st.lists(
+    st.builds(
+        Vote,
+        workspace=st.just("w"),
+        run_id=st.just("r"),
+        actor=people,
+        role=st.sampled_from([Role.MEMBER, Role.MEMBER, Role.TEACHER, Role.ADMIN]),
+        value=st.sampled_from([-1, 1]),
+        at=st.integers(0, 3).map(lambda minute: START + timedelta(minutes=minute)),
+    ),
+    max_size=6,
+    unique_by=lambda vote: vote.actor,
+)
+policies = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(
+    lambda quorum: TeachingPolicy(quorum_up=quorum[0], quorum_down=quorum[0] + quorum[1])
+)
+
+
+@given(votes_of_members, st.data())
+def test_order_of_votes_does_not_matter(votes: list[Vote], data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(votes))
+    assert judge(ROOT, shuffled, TeachingPolicy()) == judge(ROOT, votes, TeachingPolicy())
+
+
+@given(votes_of_members, st.sampled_from([Role.GUEST, Role.BOT]), st.sampled_from([-1, 1]), people | st.just("gus"))
+def test_guests_and_bots_change_nothing(votes: list[Vote], role: Role, value: int, name: str) -> None:
+    present = {vote.actor for vote in votes}
+    uncounted = Vote(workspace="w", run_id="r", actor=name, role=role, value=value, at=START)
+    if name not in present:
+        assert judge(ROOT, [*votes, uncounted], TeachingPolicy()) == judge(ROOT, votes, TeachingPolicy())
+
+
+def _flipped(votes: Sequence[Vote]) -> list[Vote]:
+    return [
+        Vote(workspace=v.workspace, run_id=v.run_id, actor=v.actor, role=v.role, value=-v.value, at=v.at) for v in votes
+    ]
+
+
+@given(votes_of_members, policies)
+def test_rejecting_needs_at_least_the_evidence_of_approving(votes: list[Vote], policy: TeachingPolicy) -> None:
+    rejected, approved = judge(ROOT, votes, policy), judge(ROOT, _flipped(votes), policy)
+    for audience in Audience:
+        if rejected.of(audience) is Verdict.FAILURE:
+            assert approved.of(audience) is Verdict.SUCCESS
+
+
+@given(votes_of_members, policies)
+def test_one_more_member_never_turns_a_verdict_round(votes: list[Vote], policy: TeachingPolicy) -> None:
+    """A single member can make a verdict disputed, never its opposite."""
+    before = judge(ROOT, votes, policy).channel
+    newcomer = Vote(workspace="w", run_id="r", actor="new", role=Role.MEMBER, value=-1, at=START)
+    after = judge(ROOT, [*votes, newcomer], policy).channel
+    assert {before, after} != {Verdict.SUCCESS, Verdict.FAILURE}
+
+
+def _reaction(actor: str, source: str, value: int, minute: int, seq: int, *, active: bool = True) -> Reaction:
+    return Reaction(
+        workspace="w",
+        channel="c",
+        message_id="m",
+        actor=actor,
+        source=source,
+        value=value,
+        at=START + timedelta(minutes=minute),
+        run_id="r",
+        is_active=active,
+        seq=seq,
+    )
+
+
+@given(st.permutations(range(4)))
+def test_one_vote_per_person_the_latest_active_one(order: list[int]) -> None:
+    registers = [
+        _reaction("ana", "emoji:👍", 1, 1, seq=1),
+        _reaction("ana", "emoji:👎", -1, 2, seq=2),
+        _reaction("ana", "emoji:❌", -1, 3, seq=3, active=False),
+        _reaction("ana", "button", 0, 4, seq=4),
+    ]
+    votes = fold_votes(registers[index] for index in order)
+    assert [(vote.actor, vote.value, vote.source) for vote in votes] == [("ana", -1, "emoji:👎")]
+
+
+def test_at_the_same_moment_the_later_arrival_counts() -> None:
+    first, second = _reaction("ana", "emoji:👍", 1, 1, seq=1), _reaction("ana", "emoji:👎", -1, 1, seq=2)
+    assert [vote.value for vote in fold_votes([first, second])] == [-1]
+    assert [vote.value for vote in fold_votes([second, first])] == [-1]
+
+
+@pytest.mark.parametrize("quorums", [(0, 2), (2, 1), (3, 2)])
+def test_a_policy_in_which_rejecting_is_easier_is_refused(quorums: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="quorum_up <= quorum_down"):
+        TeachingPolicy(quorum_up=quorums[0], quorum_down=quorums[1])

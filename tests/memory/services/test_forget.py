@@ -1,0 +1,253 @@
+"""A person's data: a copy of all of it, and its erasure down to the last byte."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.inmemory.state import State
+from memory.adapters.sql import SqlStore
+from memory.library.export import export_person
+from memory.model import Episode, EventKind, Incoming, Role, Step, StepKind, Verdict, Verdicts, Visibility
+from memory.ports import Store
+from tests.doubles.memory_world import World, scope
+
+CANARY = "zyzzyva"
+"""A word that is nowhere but in what one person said."""
+PERSON = "quokka"
+"""That person; the name is nowhere else either."""
+WORKSPACE = "terminal:w"
+
+
+@pytest.fixture(params=["inmemory", "sqlite"])
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+    yield World(store)
+    store.close()
+
+
+def remains(world: World, tmp_path: Path, word: str) -> list[str]:
+    """Where a word is still to be found: in a table of the double, or in a file of the database."""
+    store = world.memory.store
+    if isinstance(store, InMemoryStore):
+        state = store._committed
+        return [table.name for table in fields(State) if word in repr(getattr(state, table.name))]
+    needles = [word.encode(), word.encode("utf-16-le"), word.upper().encode()]
+    return [file.name for file in sorted(tmp_path.rglob("*")) if file.is_file() and _holds(file, needles)]
+
+
+def _holds(file: Path, needles: list[bytes]) -> bool:
+    content = file.read_bytes()
+    return any(needle in content for needle in needles)
+
+
+def a_life(world: World) -> list[Episode]:
+    """Everything one person can leave behind; returns what others keep afterwards."""
+    me, bob, cy = scope(PERSON), scope("bob"), scope("cy")
+    direct = scope(PERSON, channel=f"D-{PERSON}", visibility=Visibility.DIRECT)
+    mine = world.ask(f"where is the {CANARY}?", f"the {CANARY} is upstairs", of=me, parts=2)
+    world.ask(f"my secret {CANARY}", f"kept: {CANARY}", of=direct)
+    world.react(mine, "👍", by=PERSON)
+    world.react(mine, "👎", by="bob")
+    world.correct(mine, "it is downstairs", by="bob")
+    kept = world.ask("when is lunch?", "at three", of=bob)
+    world.react(kept, "👎", by=PERSON)
+    world.react(kept, "👎", by="tea", role=Role.TEACHER)
+    world.correct(kept, f"the {CANARY} says noon", by=PERSON, role=Role.TEACHER)
+    repeated = world.ask("when is lunch?", f"the {CANARY} says noon", of=cy)
+    world.react(repeated, "👍", by="tea", role=Role.TEACHER)
+    world.ask("when is lunch?", f"the {CANARY} says noon", of=scope("dan"))
+    world.memory.recording.accept(
+        Incoming(scope=me, event_id="waiting", message_id="waiting", text=f"{CANARY}?", at=world.clock())
+    )
+    world.memory.teaching.react(
+        world.reaction(mine, by=PERSON, message_id="unknown"), event_id="parked", on_own_message=True
+    )
+    other = world.ask("what time is it?", "noon", of=bob)
+    world.react(other, "👍", by="bob")
+    world.react(other, "👍", by=PERSON, role=Role.TEACHER)
+    return [kept, other]
+
+
+def test_forgetting_leaves_nothing_of_the_person(world: World, tmp_path: Path) -> None:
+    kept, other = a_life(world)
+    assert remains(world, tmp_path, CANARY)
+    assert remains(world, tmp_path, PERSON)
+    erased = world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert (erased.episodes, erased.messages, erased.derived > 0, erased.reactions > 0) == (3, 3, True, True)
+    assert remains(world, tmp_path, CANARY) == []
+    assert remains(world, tmp_path, PERSON) == []
+    assert world.memory.privacy.holdings(WORKSPACE, PERSON).is_empty
+    assert world.memory.audit.check() == []
+    # others keep what is theirs, judged by those who are left
+    assert world.episode(kept).verdicts == Verdicts(channel=Verdict.FAILURE)
+    assert world.episode(kept).correction == ""
+    assert world.episode(other).verdicts == Verdicts(personal=Verdict.SUCCESS)
+    assert [part.text for part in world.outgoing(other)] == ["noon"]
+
+
+def test_the_tombstone_tells_how_much_and_nothing_else(world: World) -> None:
+    a_life(world)
+    erased = world.memory.privacy.forget(WORKSPACE, PERSON)
+    with world.memory.store.read() as tx:
+        (tombstone,) = tx.log.by_actor(WORKSPACE, "", [EventKind.FORGOTTEN])
+    assert (tombstone.actor, tombstone.episode_id, tombstone.source_event_id) == ("", "", "")
+    assert tombstone.detail == {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
+
+
+def test_an_equal_name_in_another_workspace_is_another_person(world: World, tmp_path: Path) -> None:
+    a_life(world)
+    namesake = world.ask("where is the wombat?", "in the wombat house", of=scope(PERSON, workspace="slack:w"))
+    world.react(namesake, "👍", by=PERSON)
+    before = world.memory.privacy.holdings("slack:w", PERSON)
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert world.memory.privacy.holdings("slack:w", PERSON) == before
+    assert world.recalled("where is the wombat?", scope(PERSON, workspace="slack:w")) == [namesake.id]
+    assert remains(world, tmp_path, "wombat")
+
+
+def test_forgetting_one_person_leaves_everybody_else_as_they_were(world: World) -> None:
+    a_life(world)
+    before = {person: world.memory.privacy.holdings(WORKSPACE, person).messages for person in ("bob", "cy", "dan")}
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert {person: world.memory.privacy.holdings(WORKSPACE, person).messages for person in before} == before
+
+
+def test_forgetting_twice_or_a_stranger_does_nothing(world: World) -> None:
+    a_life(world)
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    stats = world.memory.audit.stats(WORKSPACE)
+    for person in (PERSON, "stranger"):
+        erased = world.memory.privacy.forget(WORKSPACE, person)
+        assert (erased.episodes, erased.derived, erased.messages, erased.reactions) == (0, 0, 0, 0)
+    assert world.memory.audit.stats(WORKSPACE) == stats
+
+
+def test_erasing_one_answer_keeps_the_question(world: World, tmp_path: Path) -> None:
+    answer = world.ask("a question", f"the {CANARY}", of=scope(PERSON))
+    world.react(answer, "👍", by=PERSON)
+    assert world.memory.privacy.erase_run(answer.workspace, answer.run_id) == 1
+    assert remains(world, tmp_path, CANARY) == []
+    assert [message.text for message in world.memory.privacy.holdings(WORKSPACE, PERSON).messages] == ["a question"]
+    assert world.memory.audit.check() == []
+
+
+def test_a_teachers_lesson_about_a_forgotten_persons_answer_stays_without_its_question(
+    world: World, tmp_path: Path
+) -> None:
+    mine = world.ask(f"where is the {CANARY}?", "no idea", of=scope(PERSON))
+    lesson = world.correct(mine, "upstairs", by="tea", role=Role.TEACHER)
+    held = world.memory.privacy.holdings(WORKSPACE, PERSON)
+    assert (held.kept, held.derived) == ((world.episode(lesson),), ())
+    assert world.memory.privacy.forget(WORKSPACE, PERSON).kept == 1
+    assert remains(world, tmp_path, CANARY) == []
+    assert world.recalled(f"where is the {CANARY}?", scope("bob")) == []
+    kept = world.episode(lesson)
+    assert (kept.goal, kept.output, kept.author, kept.quarantine) == ("", "upstairs", "tea", ("needs_question",))
+    assert kept.verdicts.channel is Verdict.SUCCESS
+
+
+def test_what_repeats_a_repetition_goes_too(world: World, tmp_path: Path) -> None:
+    told = f"the {CANARY} says noon"
+    chain: list[Episode] = []
+    for person in (PERSON, "bob", "cy", "dan"):
+        chain.append(world.ask("when is lunch?", told, of=scope(person)))
+        world.react(chain[-1], "👍", by="tea", role=Role.TEACHER)
+        for earlier in chain[:-1]:  # so that each rests on the one before alone
+            world.memory.teaching.archive(WORKSPACE, earlier.id, actor="tea")
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert remains(world, tmp_path, CANARY) == []
+    assert world.memory.audit.check() == []
+
+
+# A copy -----------------------------------------------------------------------------------------------------------
+
+
+def exported(world: World, person: str) -> str:
+    return json.dumps(export_person(world.memory.privacy.holdings(WORKSPACE, person), person), ensure_ascii=False)
+
+
+def test_the_export_holds_everything_of_the_person_whole(world: World) -> None:
+    a_life(world)
+    steps = (Step(kind=StepKind.THINK, text="a passing thought"), Step(kind=StepKind.ACT, text="said aloud"))
+    answer = world.ask("whole?", "yes", of=scope(PERSON))
+    thoughtful = replace(answer, trajectory=steps, thoughts="a passing thought", context_before=("tool:clock",))
+    with world.memory.store.write() as tx:
+        tx.episodes.put(thoughtful)
+    held = world.memory.privacy.holdings(WORKSPACE, PERSON)
+    (whole,) = [episode for episode in held.episodes if episode.id == answer.id]
+    assert whole == thoughtful
+    text = exported(world, PERSON)
+    for word in (f"where is the {CANARY}?", f"my secret {CANARY}", f"the {CANARY} says noon", "a passing thought"):
+        assert word in text
+    with world.memory.store.read() as tx:
+        said = tx.deliveries.said_by(WORKSPACE, "", PERSON, 100)
+        judged = tx.teaching.reactions_by(WORKSPACE, PERSON)
+    written = json.loads(text)
+    assert [each["event_id"] for each in written["messages"]] == [each.event_id for each in said]
+    assert len(written["reactions"]) == len(judged) > 0
+
+
+def test_the_export_holds_nothing_of_others(world: World) -> None:
+    a_life(world)
+    theirs = world.ask("a wombat question", "a wombat answer", of=scope("bob"))
+    world.react(theirs, "👍", by="bob")
+    text = exported(world, PERSON)
+    for word in ("wombat", "what time is it?", "at three"):
+        assert word not in text
+    assert "derived" not in text
+    for person in ("bob", "cy", "dan", "tea"):
+        assert f'"actor": "{person}"' not in text
+        assert f'"person": "{person}"' not in text
+
+
+# Whatever happened before -----------------------------------------------------------------------------------------
+
+people = st.sampled_from([PERSON, "bob", "tea"])
+acts = st.lists(st.tuples(st.sampled_from(["ask", "👍", "👎", "correct", "undo", "echo"]), people), max_size=12)
+
+
+@given(acts, st.sampled_from([PERSON, "bob"]))
+def test_after_any_history_nothing_of_the_person_is_left(sequence: list[tuple[str, str]], forgotten: str) -> None:
+    """Each person's own words carry their name; only what they said, or what repeats it, does."""
+    world = World()
+    answers = [world.ask("hello", "hello", of=scope("tea"))]
+    for what, who in sequence:
+        _act(world, answers, what, who)
+    world.memory.privacy.forget(WORKSPACE, forgotten)
+    assert remains(world, Path(), forgotten) == []
+    assert world.memory.audit.check() == []
+
+
+def _act(world: World, answers: list[Episode], what: str, who: str) -> None:
+    match what:
+        case "ask":
+            answers.append(world.ask(f"hello {who}s-word", "hello", of=scope(who)))
+        case "correct":
+            world.correct(answers[-1], f"{who}s-word", by=who, role=Role.TEACHER)
+        case "undo":
+            world.memory.teaching.undo(WORKSPACE, who, at=world.clock.tick())
+        case "echo":
+            answers.append(echo(world, who))
+        case emoji:
+            world.react(answers[-1], emoji, by=who, role=Role.TEACHER)
+
+
+def echo(world: World, person: str) -> Episode:
+    """Somebody asks, and the answer repeats the first lesson that comes to mind."""
+    found = world.memory.recalling.recall(scope(person), "hello").recollection.exemplars
+    return world.ask("hello", found[0].episode.output if found else "nothing", of=scope(person))
+
+
+def test_the_ledger_of_a_forgotten_answer_is_gone(world: World) -> None:
+    answer = world.ask("lunch?", of=scope(PERSON))
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    world.clock.now += timedelta(minutes=1)
+    assert not world.react(answer, "👍", by="bob").is_known
+    assert world.memory.recording.unfinished() == []
