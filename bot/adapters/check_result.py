@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckResult:
     """The outcome of one check. A finding that is ok and has a remedy is a warning: it works, but not for everybody."""
 
     code: str
@@ -13,16 +13,16 @@ class Finding:
     remedy: str = ""
 
 
-def fine(code: str, what: str) -> Finding:
+def fine(code: str, what: str) -> CheckResult:
     """All is well."""
-    return Finding(code=code, what=what)
+    return CheckResult(code=code, what=what)
 
 
-def warning(code: str, what: str, remedy: str) -> Finding:
+def warning(code: str, what: str, remedy: str) -> CheckResult:
     """It works, and something should be looked at."""
-    return Finding(code=code, what=what, remedy=remedy)
+    return CheckResult(code=code, what=what, remedy=remedy)
 
 
-def fault(code: str, what: str, remedy: str) -> Finding:
+def fault(code: str, what: str, remedy: str) -> CheckResult:
     """It does not work before a person mends it."""
-    return Finding(code=code, what=what, ok=False, remedy=remedy)
+    return CheckResult(code=code, what=what, ok=False, remedy=remedy)

@@ -3,14 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.check_result import CheckResult, fault, fine, warning
 
 WARN = timedelta(seconds=60)
 
 _REMEDY = "let this machine keep its time by NTP, for example timedatectl set-ntp true"
 
 
-def clock_finding(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> Finding:
+def clock_finding(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
     """Compare `now` with a `Date` header, which has whole seconds.
 
     From `limit` on the platform's requests are refused; without one a wrong clock is only a warning.

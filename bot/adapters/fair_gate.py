@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Turnstile:
+class FairGate:
     """Lets one through in each turn of the event loop, first come first served; how many are inside does not matter.
 
     Both platforms' libraries begin a task for every event that they read from their socket, and all of those run to

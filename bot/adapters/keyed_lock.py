@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 
 
-class InOrder:
+class KeyedLock:
     """One at a time for each key, first come first served."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -33,15 +33,15 @@ LIMITS = (
 """The first catches programs that answer at once, the second those that take their time."""
 
 
-class Pace:
+class RateLimiter:
     """Counts what each key was heard saying. A key names an author and a conversation."""
 
     def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
         self._clock = clock
         self._limits = limits
         longest = max(max(limit.window, limit.rest) for limit in limits)
-        self._heard: Recent[Hashable, list[datetime]] = Recent(clock, size=_MOST_WATCHED, keep=longest)
-        self._resting: Recent[Hashable, datetime] = Recent(clock, size=_MOST_WATCHED, keep=longest)
+        self._heard: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
+        self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._longest = longest
 
     def admits(self, key: Hashable) -> bool:

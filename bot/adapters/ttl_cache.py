@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """At most `size` entries, none older than `keep`; the oldest go first."""
 
     def __init__(self, clock: Clock, *, size: int, keep: timedelta) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.conversation.answering import InWork, MemoryRecall
-    from bot.conversation.executor import OffLoop
+    from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from bot.ports import LanguageModel
 
@@ -154,7 +154,7 @@ def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
     )
 
 
-def make_tools(settings: Settings, memory: Memory, off_loop: "OffLoop") -> "ToolRegistry":
+def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "ToolRegistry":
     """The built-in tools; knowledge search only with a folder."""
     from bot.agent.tools.calculator import calculator_tool
     from bot.agent.tools.clock import clock_tool
@@ -166,14 +166,14 @@ def make_tools(settings: Settings, memory: Memory, off_loop: "OffLoop") -> "Tool
     from memory.model import Vector
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
-        return await off_loop(memory.embedder.embed, texts)
+        return await executor(memory.embedder.embed, texts)
 
     tools = [
         clock_tool(utc_now),
         calculator_tool(),
         remember_tool(utc_now),
         recall_tool(),
-        conversation_tool(SaidBefore(memory, off_loop), embed),
+        conversation_tool(SaidBefore(memory, executor), embed),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
@@ -181,7 +181,7 @@ def make_tools(settings: Settings, memory: Memory, off_loop: "OffLoop") -> "Tool
 
 
 def make_agent(
-    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", off_loop: "OffLoop"
+    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", executor: "Executor"
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.budget import Limits
@@ -190,7 +190,7 @@ def make_agent(
     agent = settings.agent
     return AgentTree(
         model=model,
-        tools=make_tools(settings, memory, off_loop),
+        tools=make_tools(settings, memory, executor),
         recall=recall,
         limits=Limits(
             max_depth=agent.max_depth,
@@ -212,7 +212,7 @@ class Running:
     """The assembled bot."""
 
     goodbot: "Goodbot"
-    off_loop: "OffLoop"
+    executor: "Executor"
     model: "LanguageModel"
     warm_up: "asyncio.Task[None]"
 
@@ -222,24 +222,24 @@ class Running:
         await self.goodbot.idle()
         self.warm_up.cancel()
         await self.model.close()
-        self.off_loop.close()
+        self.executor.close()
 
 
 def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None) -> Running:
     """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
-    from bot.conversation.executor import OffLoop
+    from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from memory.rules.emoji import EmojiMap
 
-    off_loop = OffLoop()
+    executor = Executor()
     model = make_model(settings, memory.embedder)
-    recall = MemoryRecall(memory, off_loop)
+    recall = MemoryRecall(memory, executor)
 
     async def warm() -> None:
         try:
-            await off_loop(memory.embedder.embed, ["ready?"])
-            await off_loop(memory.core.redactor.text, "ready?")
+            await executor(memory.embedder.embed, ["ready?"])
+            await executor(memory.core.redactor.text, "ready?")
             await model.warm_up()
         except Exception as error:  # noqa: BLE001 - a job boundary: the first message meets the same fault and says so
             log.error("warming up failed: %s", error)
@@ -247,13 +247,13 @@ def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None
     warm_up = asyncio.create_task(warm())
     answering = Answering(
         memory=memory,
-        off_loop=off_loop,
-        agent=make_agent(settings, memory, model, recall, off_loop),
+        executor=executor,
+        agent=make_agent(settings, memory, model, recall, executor),
         recall=recall,
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    goodbot = Goodbot(memory=memory, off_loop=off_loop, answering=answering, emoji=emoji, new_id=memory.new_id)
-    return Running(goodbot=goodbot, off_loop=off_loop, model=model, warm_up=warm_up)
+    goodbot = Goodbot(memory=memory, executor=executor, answering=answering, emoji=emoji, new_id=memory.new_id)
+    return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

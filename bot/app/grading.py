@@ -8,7 +8,7 @@ from datetime import timedelta
 from bot.app.build import make_model
 from bot.app.periodic import rounds
 from bot.config import Settings
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.model_grading import ModelGrading
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
@@ -36,10 +36,10 @@ async def grading_running(
         yield
         return
     changed = settings.model_copy(update={"model": settings.model.model_copy(update={"name": name})})
-    model, off_loop = make_model(changed, memory.embedder), OffLoop(threads=1)
+    model, executor = make_model(changed, memory.embedder), Executor(threads=1)
     judge = ModelGrading(
         memory=memory,
-        off_loop=off_loop,
+        executor=executor,
         model=model,
         idle=timedelta(minutes=grading.idle_minutes),
         per_run=grading.per_run,
@@ -65,4 +65,4 @@ async def grading_running(
         except MemoryFault as error:
             log.warning("the lease of the grading runs out by itself: %s", error)
         await model.close()
-        off_loop.close()
+        executor.close()

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from bot.app.periodic import rounds
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from memory.errors import MemoryFault
 from memory.ports import Clock, NewId
 from memory.services import Upkeep
@@ -36,11 +36,11 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
     They have a thread of their own, so no message waits for one. A job that is under way at the end is waited for:
     each takes one short transaction for each workspace.
     """
-    off_loop = OffLoop(threads=1)
+    executor = Executor(threads=1)
 
     async def look(name: str) -> None:
         try:
-            done = await off_loop(upkeep.run_due, name, owner)
+            done = await executor(upkeep.run_due, name, owner)
         except MemoryFault as error:
             log.error("job %s was not looked at: %s", name, error)
             return
@@ -52,7 +52,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
             yield
     finally:
         try:
-            await off_loop(upkeep.release, owner)
+            await executor(upkeep.release, owner)
         except MemoryFault as error:
             log.warning("the lease of the jobs runs out by itself: %s", error)
-        off_loop.close()
+        executor.close()

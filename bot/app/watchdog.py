@@ -86,7 +86,7 @@ async def watching(running: Running, *, limit_s: float, trace: int) -> AsyncIter
 async def _beat(running: Running, limit_s: float, trace: int) -> None:
     while True:
         is_loading = not running.warm_up.done()
-        if is_loading or running.off_loop.longest_s < _PATIENCE * limit_s:
+        if is_loading or running.executor.longest_s < _PATIENCE * limit_s:
             within_s = _PATIENCE * limit_s if is_loading else limit_s
             faulthandler.dump_traceback_later(within_s, exit=True, file=trace)
         await asyncio.sleep(min(_BEAT_S, limit_s / 4))

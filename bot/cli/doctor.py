@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from bot.app.health_checks import Finding, findings, wrong_settings
+from bot.app.health_checks import CheckResult, findings, wrong_settings
 from bot.app.log_file import note_failures
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.errors import ConfigError
@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _findings(ctx: click.Context) -> Iterable[Finding]:
+def _findings(ctx: click.Context) -> Iterable[CheckResult]:
     try:
         settings = settings_of(ctx)
     except ConfigError as error:
@@ -36,7 +36,7 @@ def _findings(ctx: click.Context) -> Iterable[Finding]:
     return findings(settings)
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: CheckResult) -> None:
     outcome = "FAIL" if not finding.ok else "warn" if finding.remedy else "ok"
     say(f"{finding.code} {outcome:4} {finding.what}")
     if finding.remedy:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
@@ -41,16 +41,16 @@ def unnoted(_: Incoming) -> AbstractContextManager[None]:
 class MemoryRecall:
     """Recall as the agent tree calls it. Keeps each goal's embedding until the run is committed."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._vectors: dict[str, dict[str, Vector | None]] = {}
 
     async def __call__(
         self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
     ) -> Recollection:
         """What the asker may be reminded of for this goal."""
-        recalled = await self._off_loop(self._memory.recalling.recall, scope, goal, run_id=run_id, context=context)
+        recalled = await self._executor(self._memory.recalling.recall, scope, goal, run_id=run_id, context=context)
         self._vectors.setdefault(run_id, {})[node_path] = recalled.vector
         return recalled.recollection
 
@@ -102,7 +102,7 @@ class Answering:
         self,
         *,
         memory: Memory,
-        off_loop: OffLoop,
+        executor: Executor,
         agent: AgentTree,
         recall: MemoryRecall,
         new_id: NewId,
@@ -110,7 +110,7 @@ class Answering:
         in_work: InWork = unnoted,
     ) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._warm_up = warm_up
         self._in_work = in_work
         self._agent = agent
@@ -162,9 +162,9 @@ class Answering:
             finished = await self._work(messenger, incoming, run_id, cancel, show)
             if finished is None:
                 return None
-            if await self._off_loop(self._memory.recording.finish, finished):
+            if await self._executor(self._memory.recording.finish, finished):
                 return replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
-            current = await self._off_loop(self._memory.recording.current, incoming)
+            current = await self._executor(self._memory.recording.current, incoming)
         return None
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
@@ -258,11 +258,11 @@ class Answering:
     async def _post(self, messenger: Messenger, incoming: Incoming) -> str:
         overtaken = ""
         workspace, run_id = incoming.scope.workspace, incoming.run_id
-        parts = await self._off_loop(self._unsent, workspace, run_id)
+        parts = await self._executor(self._unsent, workspace, run_id)
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
-        used = await self._off_loop(self._memory.recording.lessons_used, workspace, run_id)
+        used = await self._executor(self._memory.recording.lessons_used, workspace, run_id)
         lessons = tuple(messages.lesson_line(lesson) for lesson in used)
         people = authors([lesson.episode for lesson in used])
         for part in parts:
@@ -287,7 +287,7 @@ class Answering:
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
                     await self._tell_asker(messenger, incoming)
                 return overtaken
-            if await self._off_loop(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
+            if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
         self._refused.discard(run_id)
         return overtaken
@@ -299,7 +299,7 @@ class Answering:
         if isinstance(error, _NEVER) or is_late:
             log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
             self._refused.discard(run_id)
-            await self._off_loop(self._memory.recording.give_up, part.workspace, run_id)
+            await self._executor(self._memory.recording.give_up, part.workspace, run_id)
         else:
             level = logging.INFO if run_id in self._refused else logging.ERROR
             log.log(level, "part %d of answer %s was not posted and is offered again: %s", part.part, run_id, error)
@@ -308,7 +308,7 @@ class Answering:
     async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
         """Say once, to the asker alone, why no answer appears: without a word they would wait for it."""
         scope = incoming.scope
-        if not await self._off_loop(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
+        if not await self._executor(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
             return
         try:
             await messenger.post(notice(scope, messages.may_not_post(scope.place)))
@@ -317,7 +317,7 @@ class Answering:
 
     async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
         """Others read the channel than when it was asked: end here, and say so to the asker alone."""
-        await self._off_loop(self._memory.recording.keep_back, incoming)
+        await self._executor(self._memory.recording.keep_back, incoming)
         try:
             await messenger.post(notice(incoming.scope, messages.kept_back(incoming.scope.place)))
         except MessengerError as error:

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.archive_commands import Shelving
-from bot.conversation.executor import OffLoop
+from bot.conversation.archive_commands import ArchiveCommands
+from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
-from bot.conversation.lesson_list import Beliefs
+from bot.conversation.lesson_list import LessonList
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.lessons import Lessons, may_repeat
-from bot.conversation.purge_command import PurgeDesk
+from bot.conversation.purge_command import PurgeCommand
 from bot.conversation.reply import CommandReply, Handler, authors, pointed
-from bot.conversation.restate_command import RestateDesk
-from bot.conversation.review_commands import Reviewing
-from bot.conversation.votes_command import RatingDesk
+from bot.conversation.restate_command import RestateCommand
+from bot.conversation.review_commands import ReviewCommands
+from bot.conversation.votes_command import VotesCommand
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
@@ -30,23 +30,26 @@ _LOOKED_THROUGH = 200
 class Commands:
     """Runs one command. Nobody is shown what they may not see, or does what is for teachers."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop, stop: Callable[[PersonCommand], str]) -> None:
+    def __init__(self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str]) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._stop = stop
         self._lessons = Lessons(memory)
-        beliefs, reviewing = Beliefs(self._lessons, off_loop), Reviewing(memory, self._lessons, off_loop)
-        shelving = Shelving(memory, self._lessons, off_loop, beliefs, reviewing)
-        rating = RatingDesk(memory, off_loop)
+        lesson_list, review_commands = (
+            LessonList(self._lessons, executor),
+            ReviewCommands(memory, self._lessons, executor),
+        )
+        archive_commands = ArchiveCommands(memory, self._lessons, executor, lesson_list, review_commands)
+        rating = VotesCommand(memory, executor)
         self._take_back = rating.take_back
-        self.restating = RestateDesk(memory, self._lessons, off_loop)
+        self.restating = RestateCommand(memory, self._lessons, executor)
         self._handlers: dict[str, Handler] = {
             "help": self._help,
             "privacy": self._privacy,
             "why": self._why,
-            "memory": beliefs.show,
-            "archive": shelving.archive,
-            "restore": shelving.restore,
+            "memory": lesson_list.show,
+            "archive": archive_commands.archive,
+            "restore": archive_commands.restore,
             "undo": self._undo,
             "ratings": rating.show,
             "unrate": rating.take_back,
@@ -54,10 +57,10 @@ class Commands:
             "forget": self._forget,
             "stop": self._stop_run,
             "restate": self.restating.restate,
-            "review": reviewing.show,
-            "promote": reviewing.promote,
-            "release": reviewing.release,
-            "purge": PurgeDesk(memory, off_loop).purge,
+            "review": review_commands.show,
+            "promote": review_commands.promote,
+            "release": review_commands.release,
+            "purge": PurgeCommand(memory, executor).purge,
         }
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
@@ -79,7 +82,7 @@ class Commands:
         return CommandReply(text=self._stop(command))
 
     async def _why(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
-        return await self._off_loop(self._explained, command)
+        return await self._executor(self._explained, command)
 
     def _explained(self, command: PersonCommand) -> CommandReply:
         if command.argument.strip() and not command.message_id:  # `why ID`
@@ -113,7 +116,7 @@ class Commands:
     async def _undo(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         if command.argument.strip():  # `undo ID`
             return await self._take_back(command, spell)
-        undone = await self._off_loop(
+        undone = await self._executor(
             self._memory.teaching.undo,
             command.scope.workspace,
             command.scope.person,
@@ -128,16 +131,16 @@ class Commands:
 
     async def _export(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         scope = command.scope
-        held = await self._off_loop(self._memory.privacy.copy, scope.workspace, scope.person)
+        held = await self._executor(self._memory.privacy.copy, scope.workspace, scope.person)
         elsewhere = messages.elsewhere(scope)
         if held.is_empty:
             return CommandReply(text=messages.NO_DATA + elsewhere)
-        document = await self._off_loop(_document, held, scope.person, command.argument.strip())
+        document = await self._executor(_document, held, scope.person, command.argument.strip())
         return CommandReply(text=f"Your data:{elsewhere}", attachment=document)
 
     async def _forget(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         scope = command.scope
-        held = await self._off_loop(self._memory.privacy.holdings, scope.workspace, scope.person)
+        held = await self._executor(self._memory.privacy.holdings, scope.workspace, scope.person)
         elsewhere = messages.elsewhere(scope)
         if held.is_empty:
             return CommandReply(text=messages.NO_DATA + elsewhere)
@@ -145,7 +148,7 @@ class Commands:
             erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
             question = forget_question(held, spell("forget yes"))
             return CommandReply(text=question + elsewhere, choices=(erase,))
-        erased = await self._off_loop(self._memory.privacy.forget, scope.workspace, scope.person)
+        erased = await self._executor(self._memory.privacy.forget, scope.workspace, scope.person)
         return CommandReply(text=forgotten(erased) + elsewhere)
 
 

@@ -15,7 +15,7 @@ _READY = 1
 """Calls that lie ready for a thread that becomes free."""
 
 
-class OffLoop:
+class Executor:
     """Runs blocking calls beside the event loop. Few threads: SQLite has one writer, the embedder one core.
 
     Calls above that number wait on the loop, so that under load few results come back to it at once: what hundreds of

@@ -5,7 +5,7 @@ import re
 
 from bot.conversation import messages
 from bot.conversation.commands import find_run
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.notifications import say, tell
 from bot.errors import MessengerError
 from bot.model import (
@@ -22,7 +22,7 @@ from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.model import Reaction, Role, Visibility
 from memory.rules.emoji import EmojiMap
-from memory.services import Memory, Taught
+from memory.services import Memory, VoteResult
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +32,12 @@ _BUTTON = "button"
 _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 
 
-class TeachingDesk:
+class FeedbackHandler:
     """What people do to teach, whatever the platform."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop, emoji: EmojiMap) -> None:
+    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._emoji = emoji
 
     def teaches(self, emoji: str) -> bool:
@@ -68,7 +68,7 @@ class TeachingDesk:
             role=event.role,
             is_active=is_active,
         )
-        taught = await self._off_loop(
+        taught = await self._executor(
             self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
         )
         if not taught.is_known and isinstance(event, PersonVote):
@@ -86,21 +86,21 @@ class TeachingDesk:
         """Say once an hour, to that person alone, that further votes count for them only."""
         hour = event.at.strftime("%Y-%m-%dT%H")
         occasion = f"limited/{event.scope.person}/{hour}"
-        if await self._off_loop(self._memory.recording.first_time, event.scope.workspace, occasion):
+        if await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion):
             await say(messenger, event, messages.TOO_MANY_VOTES)
 
-    async def _ask_once(self, messenger: Messenger, event: PersonReaction | PersonVote, taught: Taught) -> None:
+    async def _ask_once(self, messenger: Messenger, event: PersonReaction | PersonVote, taught: VoteResult) -> None:
         """Ask what would have been right: once for each person and answer, and never as a condition."""
         if taught.root is None:
             return
         question = f"asked/{taught.root.run_id}/{event.scope.person}"
-        if await self._off_loop(self._memory.recording.first_time, event.scope.workspace, question):
+        if await self._executor(self._memory.recording.first_time, event.scope.workspace, question):
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
 
     async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:
         """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
-        changed = await self._off_loop(
+        changed = await self._executor(
             self._memory.teaching.clear,
             event.scope.workspace,
             event.scope.channel,
@@ -119,7 +119,7 @@ class TeachingDesk:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
             return
         try:
-            outcome = await self._off_loop(
+            outcome = await self._executor(
                 self._memory.teaching.correct,
                 event.scope,
                 run_id,
@@ -145,7 +145,7 @@ class TeachingDesk:
         if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._meant(event) is None:
             return False
         occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
-        is_first = await self._off_loop(self._memory.recording.first_time, event.scope.workspace, occasion)
+        is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
         return is_first and await tell(messenger, event, messages.how_to_correct(messenger.spell))
 
     async def _meant(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
@@ -153,16 +153,16 @@ class TeachingDesk:
         scope = event.scope
         if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:
             has_answered = self._memory.recording.has_answered_in
-            if not await self._off_loop(has_answered, scope.workspace, scope.channel, scope.thread):
+            if not await self._executor(has_answered, scope.workspace, scope.channel, scope.thread):
                 return None
         about = PersonCommand(
             event_id=event.event_id, scope=scope, name="correct", argument="", at=event.at, message_id=message_id
         )
-        return await self._off_loop(find_run, self._memory, about)
+        return await self._executor(find_run, self._memory, about)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
         """Somebody teaches an answer nobody had asked for yet."""
-        lesson = await self._off_loop(
+        lesson = await self._executor(
             self._memory.teaching.teach,
             event.scope,
             event.question,
@@ -177,7 +177,7 @@ class TeachingDesk:
 
     # Marks ----------------------------------------------------------------------------------------------------
 
-    async def _show_mark(self, messenger: Messenger, taught: Taught) -> None:
+    async def _show_mark(self, messenger: Messenger, taught: VoteResult) -> None:
         """🧠 comes when an answer became a lesson and goes when it stopped being one: this one, and what it moved."""
         if taught.root is not None and taught.is_lesson != taught.was_lesson:
             await self._mark(messenger, taught.root.workspace, taught.root.run_id, taught.is_lesson)
@@ -188,13 +188,13 @@ class TeachingDesk:
     async def refresh_mark(self, messenger: Messenger, workspace: str, run_id: str) -> None:
         """Show on the answer whether it is a lesson now."""
         try:
-            view = await self._off_loop(self._memory.audit.run, workspace, run_id)
+            view = await self._executor(self._memory.audit.run, workspace, run_id)
         except NotFound:
             return
         await self._mark(messenger, workspace, run_id, view.root.is_lesson)
 
     async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
-        sent = await self._off_loop(self._posted_parts, workspace, run_id)
+        sent = await self._executor(self._posted_parts, workspace, run_id)
         if not sent:
             return
         try:

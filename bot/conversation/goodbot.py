@@ -13,8 +13,8 @@ from bot.conversation import messages
 from bot.conversation.answering import Answering
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
-from bot.conversation.executor import OffLoop
-from bot.conversation.feedback import TeachingDesk
+from bot.conversation.executor import Executor
+from bot.conversation.feedback import FeedbackHandler
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
@@ -49,15 +49,15 @@ class Goodbot:
     """The use cases behind every messenger's event sink."""
 
     def __init__(
-        self, *, memory: Memory, off_loop: OffLoop, answering: Answering, emoji: EmojiMap, new_id: NewId
+        self, *, memory: Memory, executor: Executor, answering: Answering, emoji: EmojiMap, new_id: NewId
     ) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._answering = answering
         self._new_id = new_id
         self._conversations = Conversations(self._answer)
-        self._teaching = TeachingDesk(memory, off_loop, emoji)
-        self._commands = Commands(memory, off_loop, self._stop)
+        self._teaching = FeedbackHandler(memory, executor, emoji)
+        self._commands = Commands(memory, executor, self._stop)
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. It raises only what was neither stored nor told."""
@@ -84,14 +84,14 @@ class Goodbot:
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._placed(event))
         if not isinstance(event, PersonMessage):  # which is noted with it
-            await self._off_loop(self._memory.channels.note, event.scope)
+            await self._executor(self._memory.channels.note, event.scope)
         match event:
             case ChannelChanged():
                 pass
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
-                await self._off_loop(
+                await self._executor(
                     self._memory.recording.reword,
                     event.scope.workspace,
                     event.scope.channel,
@@ -121,7 +121,7 @@ class Goodbot:
         if isinstance(event, ChannelChanged):
             # What was known holds no longer, so the guess does, until the platform can be asked.
             return replace(event.scope, is_visibility_known=True)
-        return await self._off_loop(self._memory.channels.last_known, event.scope)
+        return await self._executor(self._memory.channels.last_known, event.scope)
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""
@@ -148,7 +148,7 @@ class Goodbot:
         if await self._teaching.explains_correcting(messenger, event):
             return
         incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
-        if await self._off_loop(self._memory.recording.accept, incoming):
+        if await self._executor(self._memory.recording.accept, incoming):
             self._answering.pictures.keep(event.event_id, event.images)
             self._conversations.enqueue(messenger, incoming)
             await self._tell_news(messenger, event)
@@ -164,14 +164,14 @@ class Goodbot:
         if self._conversations.running(scope.conversation) is not None:
             return True
         has_answered = self._memory.recording.has_answered_in
-        return await self._off_loop(has_answered, scope.workspace, scope.channel, scope.thread)
+        return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
         """A deleted question is not answered; what was answered already is no longer a lesson in waiting."""
         current = self._conversations.running(event.scope.conversation)
         if current is not None and current.message_id == event.message_id:
             self._conversations.stop(event.scope.conversation)
-        await self._off_loop(
+        await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
             event.scope.channel,
@@ -183,7 +183,7 @@ class Goodbot:
         """The same question once more, as a message of its own."""
         accept = self._memory.recording.accept_again
         try:
-            again = await self._off_loop(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
+            again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
         except NotFound:
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
@@ -192,7 +192,7 @@ class Goodbot:
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
         try:
-            current = await self._off_loop(self._memory.recording.current, incoming)
+            current = await self._executor(self._memory.recording.current, incoming)
             if current is None:
                 self._answering.pictures.take(incoming.event_id)
                 return
@@ -203,7 +203,7 @@ class Goodbot:
             if overtaken:
                 await self._teaching.refresh_mark(messenger, incoming.scope.workspace, overtaken)
             if current.is_suspect:
-                await self._off_loop(self._memory.recovering.clear, current)
+                await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
             message = PersonMessage(
                 event_id=incoming.event_id,
@@ -217,7 +217,7 @@ class Goodbot:
     async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
         try:
             if await self._answering.answer_unseen(messenger, incoming, cancel):
-                await self._off_loop(self._memory.recovering.clear, incoming)
+                await self._executor(self._memory.recovering.clear, incoming)
         except Exception as error:
             # The event boundary. Once connected it is tried again, and its asker told.
             log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
@@ -281,7 +281,7 @@ class Goodbot:
     async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
         """What is unfinished on these platforms, oldest first."""
         by_platform = {messenger.platform: messenger for messenger in messengers}
-        unfinished = [unsent.incoming for unsent in await self._off_loop(self._memory.recording.unfinished)]
+        unfinished = [unsent.incoming for unsent in await self._executor(self._memory.recording.unfinished)]
         return [
             (by_platform[incoming.scope.platform], incoming)
             for incoming in unfinished

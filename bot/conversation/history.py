@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from memory.model import Incoming, Scope
 from memory.rules.audience import stays
 from memory.services import Memory
@@ -11,13 +11,13 @@ from memory.services import Memory
 class SaidBefore:
     """Reads a person's own earlier messages in one channel. Nobody else's, and none of the bot's answers."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
 
     async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         """The newest `limit` messages with their times, newest first."""
-        messages = await self._off_loop(self._read, scope, limit)
+        messages = await self._executor(self._read, scope, limit)
         return [(message.at, message.text) for message in messages]
 
     def _read(self, scope: Scope, limit: int) -> list[Incoming]:

@@ -1,18 +1,18 @@
 """`memory`: what the bot believes here, page by page."""
 
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
-from bot.conversation.lessons import Lessons, may_shelve
+from bot.conversation.executor import Executor
+from bot.conversation.lessons import Lessons, may_archive
 from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
 from bot.model import Choice, PersonCommand
 
 
-class Beliefs:
+class LessonList:
     """Pages through the lessons that count for a person in the place where they ask."""
 
-    def __init__(self, lessons: Lessons, off_loop: OffLoop) -> None:
+    def __init__(self, lessons: Lessons, executor: Executor) -> None:
         self._lessons = lessons
-        self._off_loop = off_loop
+        self._executor = executor
 
     async def show(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`memory [page N]`."""
@@ -20,7 +20,7 @@ class Beliefs:
 
     async def page(self, command: PersonCommand, number: int) -> CommandReply:
         """One page, with a choice to archive for each lesson the person may archive."""
-        return await self._off_loop(self._page, command, number)
+        return await self._executor(self._page, command, number)
 
     def _page(self, command: PersonCommand, number: int) -> CommandReply:
         reader = command.scope
@@ -33,7 +33,7 @@ class Beliefs:
         choices = [
             Choice(label=f"Archive {place}", command="archive", argument=f"{short(episode.id)} page {page.number}")
             for place, episode in enumerate(seen, start=page.first)
-            if may_shelve(reader.person, command.role, episode)
+            if may_archive(reader.person, command.role, episode)
         ]
-        text = messages.beliefs(page.numbered(lines), reader.place, page.place)
+        text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
         return CommandReply(text=text, choices=(*choices, *page.turns("memory")), people=authors(seen))

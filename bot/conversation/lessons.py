@@ -13,7 +13,7 @@ _NEAR = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class ListedLesson:
     """One lesson as it counts for a person in a place."""
 
     episode: Episode
@@ -28,10 +28,10 @@ class Lessons:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def believed(self, reader: Scope) -> list[Belief]:
+    def believed(self, reader: Scope) -> list[ListedLesson]:
         """Root lessons the person's questions here could be answered with, newest first."""
         order = {name: rank for rank, name in enumerate(partitions_for(reader))}
-        found: list[Belief] = []
+        found: list[ListedLesson] = []
         for episode in self._roots(reader.workspace):
             filed = [entry for entry in partitions_of(episode) if entry.partition in order]
             if filed:
@@ -39,7 +39,7 @@ class Lessons:
                 same = [entry for entry in filed if entry.verdict is verdict]
                 widest = max(same, key=lambda entry: order[entry.partition]).audience
                 lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
-                found.append(Belief(episode=episode, lesson=lesson, audience=widest))
+                found.append(ListedLesson(episode=episode, lesson=lesson, audience=widest))
         return found
 
     def waiting(self, teacher: Scope) -> list[Episode]:
@@ -69,7 +69,7 @@ class Lessons:
         return self._memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
 
 
-def may_shelve(person: str, role: Role, episode: Episode) -> bool:
+def may_archive(person: str, role: Role, episode: Episode) -> bool:
     """Whether somebody may archive and restore a lesson: their own, or any as a teacher."""
     return role.may_promote or person == episode.author
 

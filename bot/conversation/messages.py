@@ -199,7 +199,7 @@ def undone(what: str, episode: Episode | None) -> str:
     return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else _ELSEWHERE}."
 
 
-def beliefs(lines: Sequence[str], place: str, page: str) -> str:
+def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     """The list behind `memory`."""
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:

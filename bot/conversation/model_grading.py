@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.agent.prompt import tool_output
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
 from bot.ports import LanguageModel
@@ -45,10 +45,10 @@ class ModelGrading:
     """Judges what waits, a few answers at a time."""
 
     def __init__(
-        self, *, memory: Memory, off_loop: OffLoop, model: LanguageModel, idle: timedelta, per_run: int, owner: str
+        self, *, memory: Memory, executor: Executor, model: LanguageModel, idle: timedelta, per_run: int, owner: str
     ) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
         self._model = model
         self._idle = idle
         self._per_run = per_run
@@ -60,8 +60,8 @@ class ModelGrading:
         A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault` kinds.
         """
         guessing = self._memory.guessing
-        waiting = await self._off_loop(guessing.waiting, self._idle, self._per_run)
-        if not waiting or not await self._off_loop(guessing.hold, self._owner):
+        waiting = await self._executor(guessing.waiting, self._idle, self._per_run)
+        if not waiting or not await self._executor(guessing.hold, self._owner):
             return 0
         count = 0
         for nodes in waiting:
@@ -71,13 +71,13 @@ class ModelGrading:
                 log.warning("answers nobody reacted to are not judged for now: %s", error)
                 break
             guess = read_guess(reply.turn.text, grader=reply.model or self._model.name)
-            count += await self._off_loop(guessing.put, nodes[0], guess)
-            await self._off_loop(guessing.hold, self._owner)
+            count += await self._executor(guessing.put, nodes[0], guess)
+            await self._executor(guessing.hold, self._owner)
         return count
 
     async def release(self) -> None:
         """Leave the judging to whoever comes first."""
-        await self._off_loop(self._memory.guessing.release, self._owner)
+        await self._executor(self._memory.guessing.release, self._owner)
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:

@@ -3,7 +3,7 @@
 import re
 
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.reply import CommandReply
 from bot.model import Choice, PersonCommand
 from memory.errors import InvalidInput
@@ -26,12 +26,12 @@ def read_argument(argument: str) -> tuple[str, bool]:
     return person_in(person), person != asked
 
 
-class PurgeDesk:
+class PurgeCommand:
     """Asks before it does anything."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
 
     async def purge(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`purge PERSON [yes]`: without `yes` it only counts."""
@@ -44,7 +44,7 @@ class PurgeDesk:
             return CommandReply(text=str(error))
 
     async def _asked(self, command: PersonCommand, person: str, spell: messages.Spell) -> CommandReply:
-        planned: Purge = await self._off_loop(
+        planned: Purge = await self._executor(
             self._memory.purging.plan, command.scope.workspace, person, role=command.role
         )
         if planned.is_empty:
@@ -53,7 +53,7 @@ class PurgeDesk:
         return CommandReply(text=messages.purge_question(planned, spell(f"purge {person} yes")), choices=(choice,))
 
     async def _done(self, command: PersonCommand, person: str) -> CommandReply:
-        done: Purge = await self._off_loop(
+        done: Purge = await self._executor(
             self._memory.purging.purge,
             command.scope.workspace,
             person,

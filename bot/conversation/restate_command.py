@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.forget_messages import to_restate
 from bot.conversation.lessons import Lessons
 from bot.conversation.reply import CommandReply, pointed
@@ -14,27 +14,27 @@ from memory.rules.audience import may_see
 from memory.services import Memory
 
 
-class RestateDesk:
+class RestateCommand:
     """For authors of lessons."""
 
-    def __init__(self, memory: Memory, lessons: Lessons, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, lessons: Lessons, executor: Executor) -> None:
         self._memory = memory
         self._lessons = lessons
-        self._off_loop = off_loop
+        self._executor = executor
         self._being_told: set[str] = set()
 
     async def restate(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
         ending, _, question = command.argument.strip().partition(" ")
         if not ending or not question.strip():
-            return await self._off_loop(self._listed, command.scope, spell)
+            return await self._executor(self._listed, command.scope, spell)
         meant = pointed(ending)
         if meant is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
-        lesson = await self._off_loop(self._lessons.find, command.scope, command.role, meant.id)
+        lesson = await self._executor(self._lessons.find, command.scope, command.role, meant.id)
         if lesson is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
-        restated = await self._off_loop(
+        restated = await self._executor(
             self._memory.restating.restate,
             command.scope,
             lesson.id,
@@ -57,12 +57,12 @@ class RestateDesk:
 
         Whoever leaves the block without a failure has told them; nobody else does meanwhile.
         """
-        untold = await self._off_loop(self._memory.restating.untold, person.workspace, person.person)
+        untold = await self._executor(self._memory.restating.untold, person.workspace, person.person)
         lessons = [each for each in untold if each not in self._being_told]
         self._being_told.update(lessons)
         try:
             yield lessons
             if lessons:
-                await self._off_loop(self._memory.restating.told, person.workspace, lessons)
+                await self._executor(self._memory.restating.told, person.workspace, lessons)
         finally:
             self._being_told.difference_update(lessons)

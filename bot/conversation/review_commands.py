@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.lessons import Lessons
 from bot.conversation.reply import CommandReply, authors, page_number, page_of, pointed, short
 from bot.model import Choice, PersonCommand
@@ -16,13 +16,13 @@ _REVIEW = "review"
 """The source of a teacher's vote that makes a lesson count which nobody had a say in yet."""
 
 
-class Reviewing:
+class ReviewCommands:
     """For teachers: the queue, and the decision."""
 
-    def __init__(self, memory: Memory, lessons: Lessons, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, lessons: Lessons, executor: Executor) -> None:
         self._memory = memory
         self._lessons = lessons
-        self._off_loop = off_loop
+        self._executor = executor
 
     async def show(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`review [page N]`."""
@@ -30,7 +30,7 @@ class Reviewing:
 
     async def page(self, command: PersonCommand, number: int) -> CommandReply:
         """One page of what this teacher may see and widen from here."""
-        return await self._off_loop(self._page, command, number)
+        return await self._executor(self._page, command, number)
 
     def _page(self, command: PersonCommand, number: int) -> CommandReply:
         reader = command.scope
@@ -52,7 +52,7 @@ class Reviewing:
         what = pointed(command.argument)
         if what is None:
             return CommandReply(text=messages.which_lesson(spell("promote"), spell("review")))
-        promoted = await self._off_loop(self._promote, command, what.id, what.audience)
+        promoted = await self._executor(self._promote, command, what.id, what.audience)
         if promoted is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
         if promoted.quarantine:
@@ -96,7 +96,7 @@ class Reviewing:
         what = pointed(command.argument)
         if what is None:
             return CommandReply(text=messages.which_lesson(spell("release"), spell("review")))
-        released = await self._off_loop(self._release, command, what.id)
+        released = await self._executor(self._release, command, what.id)
         if released is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
         rest = await self.page(command, what.page) if what.page else CommandReply(text="")

@@ -1,23 +1,23 @@
 """`ratings` and `unrate`: a person's own votes, and taking one back."""
 
 from bot.conversation import messages
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.lessons import may_repeat
 from bot.conversation.reply import PAGE_SIZE, CommandReply, Page, bounds, page_number, pointed, short
 from bot.model import Choice, PersonCommand
 from memory.services import Memory
 
 
-class RatingDesk:
+class VotesCommand:
     """Shows a person their own votes only."""
 
-    def __init__(self, memory: Memory, off_loop: OffLoop) -> None:
+    def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
-        self._off_loop = off_loop
+        self._executor = executor
 
     async def show(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`ratings [page N]`."""
-        return await self._off_loop(self._page, command, page_number(command.argument))
+        return await self._executor(self._page, command, page_number(command.argument))
 
     def _page(self, command: PersonCommand, wanted: int) -> CommandReply:
         scope, ratings = command.scope, self._memory.ratings
@@ -44,7 +44,7 @@ class RatingDesk:
         if meant is None:
             return CommandReply(text=messages.which_rating(spell("unrate"), spell("ratings")))
         scope = command.scope
-        taken = await self._off_loop(
+        taken = await self._executor(
             self._memory.ratings.take_back,
             scope.workspace,
             scope.person,
@@ -55,7 +55,7 @@ class RatingDesk:
         if taken is None:
             return CommandReply(text=messages.NO_SUCH_RATING)
         rating, taught = taken
-        rest = await self._off_loop(self._page, command, meant.page) if meant.page else CommandReply(text="")
+        rest = await self._executor(self._page, command, meant.page) if meant.page else CommandReply(text="")
         shown = rating.episode if may_repeat(scope, rating.episode) else None
         changed = (rating.vote.run_id,) if taught.is_lesson != taught.was_lesson else ()
         return CommandReply(

@@ -18,7 +18,7 @@ Label = tuple[str, Audience, Verdict]
 """Whose row it is (an episode's id), and the audience and verdict it is found with."""
 
 
-class Shelf:
+class VectorPartition:
     """The vectors of one partition, all of one model: rows of a float32 matrix that grows by doubling."""
 
     def __init__(self, dimension: int) -> None:
@@ -87,7 +87,7 @@ class Shelf:
             self._matrix = grown
 
 
-def search(shelves: Sequence[Shelf], vector: "Vector", k: int, min_cosine: float) -> Neighbourhood:
+def search(shelves: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float) -> Neighbourhood:
     """The k best of several partitions; an episode on several shelves counts as its row on the first.
 
     Exact: a row among the k best of all is among the k best of the first shelf that holds it.

@@ -11,7 +11,7 @@ from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
-from memory.ports.topics import WorldTable
+from memory.ports.topics import TopicTable
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "StepTable",
     "Store",
     "TeachingTable",
+    "TopicTable",
     "Transaction",
     "UpkeepTable",
-    "WorldTable",
 ]

@@ -8,7 +8,7 @@ from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
-from memory.ports.topics import WorldTable
+from memory.ports.topics import TopicTable
 from memory.ports.upkeep import UpkeepTable
 
 
@@ -46,7 +46,7 @@ class Transaction(Protocol):
         ...
 
     @property
-    def world(self) -> WorldTable:
+    def world(self) -> TopicTable:
         """Topics."""
         ...
 

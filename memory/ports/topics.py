@@ -7,7 +7,7 @@ from memory.model import Vector
 from memory.model.topic import Revision, Topic, TopicEvent, TopicField, TopicLink
 
 
-class WorldTable(Protocol):
+class TopicTable(Protocol):
     """The world of topics. Every call names the workspace."""
 
     def put(self, topic: Topic) -> None:

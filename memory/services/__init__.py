@@ -26,7 +26,7 @@ from memory.services.taught_topics import Lessons
 from memory.services.teach import Teaching, Undone
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
-from memory.services.vote import Taught
+from memory.services.vote import VoteResult
 from memory.services.votes import Rating, Ratings
 
 log = logging.getLogger(__name__)
@@ -157,11 +157,11 @@ __all__ = [
     "Recovering",
     "Restating",
     "RunView",
-    "Taught",
     "Teaching",
     "Undone",
     "Unsent",
     "Upkeep",
     "UsedLesson",
+    "VoteResult",
     "guess_of",
 ]

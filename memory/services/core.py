@@ -82,7 +82,7 @@ def event(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class RegradeResult:
     """A run after its reactions were folded."""
 
     nodes: Sequence[tuple[Verdicts, Episode]]
@@ -103,7 +103,7 @@ def settle(
     reason: str = "",
     *,
     nodes: Sequence[Episode] = (),
-) -> Settled:
+) -> RegradeResult:
     """Fold a run's reactions into votes and verdicts, log what changed, and refile it; and what it touches elsewhere.
 
     `nodes` are the run's episodes, if they were read already.
@@ -116,7 +116,7 @@ def settle(
         elsewhere += rejudged if any(was != now.verdicts for was, now in rejudged) else []
     votes = tally.votes[run_id]
     judged = _rejudge(tx, nodes or tx.episodes.of_run(workspace, run_id), votes, actor, at, policy, reason)
-    return Settled(nodes=judged, before=tally.before[run_id], votes=votes, elsewhere=elsewhere)
+    return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, elsewhere=elsewhere)
 
 
 def _rejudge(

@@ -20,7 +20,7 @@ from memory.services.correct import (
 )
 from memory.services.promotion_limit import is_within_limit, note_limit
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
-from memory.services.vote import Taught, is_news, write_vote
+from memory.services.vote import VoteResult, is_news, write_vote
 
 _GRADE = "grade"
 
@@ -44,7 +44,7 @@ class Teaching:
         self._core = core
         self._correcting = Correcting(core)
 
-    def react(self, reaction: Reaction, *, event_id: str, on_own_message: bool = True) -> Taught:
+    def react(self, reaction: Reaction, *, event_id: str, on_own_message: bool = True) -> VoteResult:
         """Take in a reaction that was added (`is_active`) or removed.
 
         Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
@@ -52,21 +52,21 @@ class Teaching:
         one back is, whosever message it is said to be on.
         """
         if reaction.role is Role.BOT:
-            return Taught(is_known=False)
+            return VoteResult(is_known=False)
         now = self._core.clock()
         with self._core.store.write() as tx:
             if not tx.log.claim(reaction.workspace, event_id, now):
-                return Taught(is_known=True)
+                return VoteResult(is_known=True)
             entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
             if entry is None:
                 may_be_ours = on_own_message or tx.teaching.reaction(reaction.key) is not None
                 if may_be_ours and is_news(tx, reaction) and not _was_claimed(tx, reaction):
                     tx.teaching.put_reaction(replace(reaction, event_id=reaction.event_id or event_id))
-                return Taught(is_known=False)
+                return VoteResult(is_known=False)
             came_by = reaction.event_id or event_id
             return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id, event_id=came_by), now)
 
-    def vote(self, reaction: Reaction) -> Taught:
+    def vote(self, reaction: Reaction) -> VoteResult:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -160,15 +160,15 @@ class Teaching:
 
     def clear(
         self, workspace: str, channel: str, message_id: str, *, source: str, actor: str, at: datetime, event_id: str
-    ) -> Taught:
+    ) -> VoteResult:
         """Withdraw everybody's signals that came by one message: of one `source`, or every emoji if it is empty."""
         with self._core.store.write() as tx:
             now = self._core.clock()
             entry = tx.teaching.ledger(workspace, channel, message_id, now)
             if entry is None or not tx.log.claim(workspace, event_id, now):
-                return Taught(is_known=entry is not None)
+                return VoteResult(is_known=entry is not None)
             root = tx.episodes.of_run(workspace, entry.run_id)[:1]
-            taught = Taught(is_known=True, root=root[0] if root else None)
+            taught = VoteResult(is_known=True, root=root[0] if root else None)
             for reaction in tx.teaching.reactions_of_run(workspace, entry.run_id):
                 is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
                 if is_meant and reaction.is_active and reaction.message_id == message_id:

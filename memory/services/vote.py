@@ -13,7 +13,7 @@ from memory.services.core import Core, event, settle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class VoteResult:
     """What a teaching act did to an answer."""
 
     is_known: bool
@@ -49,13 +49,13 @@ def write_vote(
     now: datetime,
     reason: str = "",
     detail: Mapping[str, object] | None = None,
-) -> Taught:
+) -> VoteResult:
     """Write one register of a known run, log it (with more `detail`), and let the verdicts follow."""
     nodes = tx.episodes.of_run(reaction.workspace, reaction.run_id)
     if not nodes:
-        return Taught(is_known=False)
+        return VoteResult(is_known=False)
     if not is_news(tx, reaction):
-        return Taught(is_known=True, root=nodes[0], was=nodes[0].verdicts)
+        return VoteResult(is_known=True, root=nodes[0], was=nodes[0].verdicts)
     if has_narrowed(nodes[0]):
         reason = ""  # It would be read by more once its channel is as open as it was.
     tx.teaching.put_reaction(reaction)
@@ -66,7 +66,7 @@ def write_vote(
     settled = settle(tx, reaction.workspace, reaction.run_id, reaction.actor, now, core.policy, reason, nodes=nodes)
     was, root = settled.nodes[0]
     before, standing = _standing(settled.before, reaction), _standing(settled.votes, reaction)
-    return Taught(
+    return VoteResult(
         is_known=True,
         changed=True,
         is_new_opinion=_value(standing) != _value(before),

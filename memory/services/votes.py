@@ -9,7 +9,7 @@ from memory.ports import Transaction
 from memory.rules.verdict import fold_votes
 from memory.services.core import Core
 from memory.services.correct import OWN_CORRECTION
-from memory.services.vote import Taught, write_vote
+from memory.services.vote import VoteResult, write_vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Ratings:
 
     def take_back(
         self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""
-    ) -> tuple[Rating, Taught] | None:
+    ) -> tuple[Rating, VoteResult] | None:
         """Withdraw the person's vote on what ends with this id: every thumb of theirs, whatever way it came by.
 
         None if no vote of theirs is about it, or more than one is. A repeated event changes nothing.
@@ -53,7 +53,7 @@ class Ratings:
             if len(meant) != 1 or (event_id and not tx.log.claim(workspace, event_id, now)):
                 return None
             (vote, episode) = meant[0]
-            taught = Taught(is_known=True)
+            taught = VoteResult(is_known=True)
             for reaction in _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id)):
                 if (reaction.actor, reaction.node_id) == (person, vote.node_id):
                     gone = replace(reaction, is_active=False, at=max(at, reaction.at))

@@ -28,7 +28,7 @@ from bot.app.build import Running, assemble, open_memory
 from bot.app.gc_tuning import keep_pauses_short
 from bot.app.serve import make_messenger
 from bot.config import Settings, load_settings
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.ports import Messenger
 from memory.services import Memory
 from tests.benchmarks.slack_crowd import Seen, crowd
@@ -135,7 +135,7 @@ def watched(name: str, control: Connection) -> Iterator[Phase]:
         phase.busy = (time.process_time() - used) / (time.perf_counter() - began)
 
 
-async def on_the_loop(self: OffLoop, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+async def on_the_loop(self: Executor, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """The baseline: everything synchronous is done where it is asked for."""
     return function(*args, **kwargs)
 
@@ -175,7 +175,7 @@ async def _end(running: Running, messenger: Messenger, serving: "asyncio.Task[No
 def measure(conversations: int, seconds: float, embedder: str, on_loop: bool) -> None:
     """One bot in this process from its start to its end; prints a table."""
     if on_loop:
-        OffLoop.__call__ = on_the_loop  # type: ignore[method-assign]  # the baseline is this bot but for one thing
+        Executor.__call__ = on_the_loop  # type: ignore[method-assign]  # the baseline is this bot but for one thing
     spawn = multiprocessing.get_context("spawn")
     pipe, theirs = spawn.Pipe()
     people = spawn.Process(target=crowd, args=(theirs, conversations, int(seconds * PER_SECOND), PER_SECOND))

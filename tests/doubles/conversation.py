@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
@@ -142,12 +142,12 @@ class Chat:
         self.world = world or World()
         self.oracle = Oracle()
         self.messenger = messenger or RecordingMessenger()
-        self.off_loop = OffLoop(threads=2)
+        self.executor = Executor(threads=2)
         memory = self.world.memory
-        recall = MemoryRecall(memory, self.off_loop)
+        recall = MemoryRecall(memory, self.executor)
         answering = Answering(
             memory=memory,
-            off_loop=self.off_loop,
+            executor=self.executor,
             agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
             recall=recall,
             new_id=self.world.ids,
@@ -155,7 +155,7 @@ class Chat:
             in_work=in_work,
         )
         self.bot = Goodbot(
-            memory=memory, off_loop=self.off_loop, answering=answering, emoji=DEFAULT_EMOJI, new_id=self.world.ids
+            memory=memory, executor=self.executor, answering=answering, emoji=DEFAULT_EMOJI, new_id=self.world.ids
         )
         self.sink = self.bot.sink(self.messenger)
 

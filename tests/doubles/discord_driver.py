@@ -83,8 +83,8 @@ class Session:
         marker = self.asks("are we there yet?", channel=self.server.channel(self.guild, "marker"))
         async with asyncio.timeout(10), self.heard._more:
             await self.heard._more.wait_for(lambda: any(event.event_id == marker.id for event in self.heard.events))
-        if self.messenger._desk:
-            await self.messenger._desk.tasks.finished()
+        if self.messenger._context:
+            await self.messenger._context.tasks.finished()
         self.markers.add(marker.id)
         return [event for event in self.heard.events if event.event_id not in self.markers]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from bot.conversation.commands import Commands
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.history import SaidBefore
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
@@ -20,7 +20,7 @@ QUESTION = "where is the key"
 _LAST_PAGE = 9
 
 
-class _Inline(OffLoop):
+class _Inline(Executor):
     """Calls at once: nothing here waits for anything."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from memory.model import (
 )
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, NodeRecall, Taught
+from memory.services import FinishedRun, Memory, NodeRecall, VoteResult
 from memory.services.questions import question_behind
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -194,7 +194,7 @@ class World:
         event_id: str = "",
         message_id: str = "",
         channel: str = "",
-    ) -> Taught:
+    ) -> VoteResult:
         """A person reacts to the first part of an answer."""
         self.clock.tick()
         reaction = self.reaction(

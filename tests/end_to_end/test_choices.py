@@ -18,7 +18,7 @@ async def chat() -> AsyncIterator[Chat]:
     chat = Chat()
     yield chat
     await chat.bot.idle()
-    chat.off_loop.close()
+    chat.executor.close()
     assert chat.world.memory.audit.check() == []
 
 

@@ -4,43 +4,43 @@ from dataclasses import dataclass
 
 import discord
 
-from bot.adapters.discord.channels import Place
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.channels import ChannelInfo
+from bot.adapters.discord.context import HandlerContext
 from bot.errors import ChannelNotFound, NotPermitted
 from memory.model import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ChannelAccess:
     """Where somebody acts, and what they may decide there."""
 
-    place: Place
+    place: ChannelInfo
     role: Role
 
 
-async def standing_in(desk: Desk, channel_id: int, person: int) -> Standing | None:
+async def standing_in(handlers: HandlerContext, channel_id: int, person: int) -> ChannelAccess | None:
     """The person's standing in a channel or thread of a server; None where they may not look or use the bot.
 
     Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
     """
     try:
-        channel = desk.client.get_channel(channel_id) or await _asleep(desk, channel_id)
+        channel = handlers.client.get_channel(channel_id) or await _asleep(handlers, channel_id)
         parent: object = channel.parent if isinstance(channel, discord.Thread) else channel
         if not isinstance(parent, discord.abc.GuildChannel):
             return None
         guild = parent.guild
-        member = await desk.rest(f"looking up member {person}", lambda: guild.fetch_member(person))
+        member = await handlers.rest(f"looking up member {person}", lambda: guild.fetch_member(person))
         if isinstance(channel, discord.Thread) and channel.is_private():
             thread = channel
-            await desk.rest(f"looking for {person} in thread {channel_id}", lambda: thread.fetch_member(person))
+            await handlers.rest(f"looking for {person} in thread {channel_id}", lambda: thread.fetch_member(person))
     except (NotPermitted, ChannelNotFound):
         return None
     may_look = parent.permissions_for(member).view_channel
-    if not may_look or not desk.roles.admit(member, (channel_id, parent.id), is_direct=False):
+    if not may_look or not handlers.roles.admit(member, (channel_id, parent.id), is_direct=False):
         return None
-    return Standing(place=await desk.places.of(channel_id, guild.id), role=desk.roles.of(member))
+    return ChannelAccess(place=await handlers.places.of(channel_id, guild.id), role=handlers.roles.of(member))
 
 
-async def _asleep(desk: Desk, channel_id: int) -> object:
+async def _asleep(handlers: HandlerContext, channel_id: int) -> object:
     """A thread that was archived is no longer among what the gateway told."""
-    return await desk.rest(f"looking up channel {channel_id}", lambda: desk.client.fetch_channel(channel_id))
+    return await handlers.rest(f"looking up channel {channel_id}", lambda: handlers.client.fetch_channel(channel_id))

@@ -5,16 +5,16 @@ from typing import Any
 
 import discord
 
-from bot.adapters.discord.channels import Place, visibility_of
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.channels import ChannelInfo, visibility_of
+from bot.adapters.discord.context import HandlerContext
 from bot.model import ChannelChanged
 
 
-class Channels:
+class ChannelChanges:
     """Hears of changes, and tells the sink."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
         self._handlers: dict[str, Callable[[Any], None]] = {
             "guild_channel_update": self._changed,
             "guild_channel_delete": self._vanished,
@@ -38,20 +38,20 @@ class Channels:
             self._look_again(channel)
 
     def _look_again(self, channel: discord.abc.GuildChannel) -> None:
-        self._desk.tasks.start(channel.id, lambda: self._on_change(channel))
+        self._context.tasks.start(channel.id, lambda: self._on_change(channel))
 
     def _vanished(self, channel: discord.abc.GuildChannel) -> None:
-        self._desk.tasks.start(channel.id, lambda: self._on_vanished(channel))
+        self._context.tasks.start(channel.id, lambda: self._on_vanished(channel))
 
     async def _on_change(self, channel: discord.abc.GuildChannel) -> None:
-        await self._tell(await self._desk.places.of(channel.id, channel.guild.id))
+        await self._tell(await self._context.places.of(channel.id, channel.guild.id))
 
     async def _on_vanished(self, channel: discord.abc.GuildChannel) -> None:
-        place = await self._desk.places.hidden(channel)
+        place = await self._context.places.hidden(channel)
         if place is not None:
             await self._tell(place)
 
-    async def _tell(self, place: Place) -> None:
-        desk, now = self._desk, self._desk.clock()
+    async def _tell(self, place: ChannelInfo) -> None:
+        handlers, now = self._context, self._context.clock()
         event_id = f"channel/{place.id}/{now.isoformat()}"
-        await desk.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(desk.me)), at=now))
+        await handlers.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.me)), at=now))

@@ -19,7 +19,7 @@ _OUT_OF_REACH = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ChannelInfo:
     """One conversation. `channel` and `thread` are Discord's ids as text."""
 
     workspace: str
@@ -58,13 +58,13 @@ class Place:
 
 
 def address(channel: str, message_id: str) -> tuple[int, int] | None:
-    """Discord's ids of the place and the message behind a `Place.message_id`; None for what is no such id."""
+    """Discord's ids of the place and the message behind a `ChannelInfo.message_id`; None for what is no such id."""
     thread, dash, plain = message_id.rpartition("-")
     place = thread if dash else channel
     return (int(place), int(plain)) if place.isdecimal() and plain.isdecimal() else None
 
 
-class Places:
+class Channels:
     """Finds out what a channel's id stands for: from what the gateway told, else by asking."""
 
     def __init__(self, client: discord.Client, rest: Rest) -> None:
@@ -72,14 +72,16 @@ class Places:
         self._rest = rest
         self._asked: dict[int, object] = {}
 
-    async def of(self, channel_id: int, guild_id: int | None) -> Place:
+    async def of(self, channel_id: int, guild_id: int | None) -> ChannelInfo:
         """The place of an event. One that Discord will not tell about counts as private."""
         if guild_id is None:
-            return Place(workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM")
+            return ChannelInfo(
+                workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM"
+            )
         channel = self._client.get_channel(channel_id) or await self._ask(channel_id)
         workspace = f"{PLATFORM}:{guild_id}"
         if not isinstance(channel, discord.Thread):
-            return Place(
+            return ChannelInfo(
                 workspace=workspace,
                 channel=str(channel_id),
                 visibility=visibility_of(channel),
@@ -88,11 +90,11 @@ class Places:
             )
         if channel.is_private():
             # Its people are fewer than its parent's, so what is said there must not be filed with the parent.
-            return Place(
+            return ChannelInfo(
                 workspace=workspace, channel=str(channel.id), visibility=Visibility.PRIVATE, name=_name(channel)
             )
         parent = channel.parent or self._client.get_channel(channel.parent_id) or await self._ask(channel.parent_id)
-        return Place(
+        return ChannelInfo(
             workspace=workspace,
             channel=str(channel.parent_id),
             thread=str(channel.id),
@@ -101,7 +103,7 @@ class Places:
             is_known=_is_known(parent),
         )
 
-    async def hidden(self, channel: discord.abc.GuildChannel) -> Place | None:
+    async def hidden(self, channel: discord.abc.GuildChannel) -> ChannelInfo | None:
         """The place of a channel that the gateway calls deleted; None if it is: else the bot lost sight of it.
 
         Then others chose who reads it, so it counts as private.
@@ -111,7 +113,7 @@ class Places:
         except MessengerError as error:
             if code_of(error) == UNKNOWN_CHANNEL:
                 return None
-        return Place(
+        return ChannelInfo(
             workspace=f"{PLATFORM}:{channel.guild.id}",
             channel=str(channel.id),
             visibility=Visibility.PRIVATE,

@@ -6,14 +6,14 @@ from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.adapters.discord.channels import Places
+from bot.adapters.discord.channels import Channels
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.roles import Roles
-from bot.adapters.discord.typing_indicator import Working
-from bot.adapters.fair_gate import Turnstile
-from bot.adapters.keyed_lock import InOrder
+from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.fair_gate import FairGate
+from bot.adapters.keyed_lock import KeyedLock
 from bot.errors import MessengerError
 from bot.ports import EventSink
 from memory.ports import Clock
@@ -27,8 +27,8 @@ class Tasks:
     """Work that was begun and is seen to its end. Work with the same key is done in the order it came."""
 
     def __init__(self) -> None:
-        self._in_order = InOrder()
-        self._turnstile = Turnstile()
+        self._in_order = KeyedLock()
+        self._fair_gate = FairGate()
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
@@ -40,7 +40,7 @@ class Tasks:
 
     async def _run(self, key: Hashable, work: Work) -> None:
         async with self._in_order(key):
-            await self._turnstile.pass_through()
+            await self._fair_gate.pass_through()
             await work()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -58,16 +58,16 @@ class Tasks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class HandlerContext:
     """One login of the bot, and who takes what people do there."""
 
     client: Client
     rest: Rest
     sink: EventSink
-    places: Places
+    places: Channels
     roles: Roles
     posting: Posting
-    working: Working
+    working: TypingIndicator
     teaches: Callable[[str], bool]
     clock: Clock
     command_name: str

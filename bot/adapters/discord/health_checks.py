@@ -8,7 +8,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.check_result import CheckResult, fault, fine, warning
 from bot.adapters.clock_skew import clock_finding
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.invite import RIGHTS, SCOPES, invite_link, invite_link_of, right_names
@@ -30,7 +30,7 @@ _NETWORK = "check the network, DISCORD_TOKEN and DISCORD_API_URL, and run goodbo
 _NEW_TOKEN = f'copy a token from {PORTAL}, page "Bot", button "Reset Token", into DISCORD_TOKEN'
 
 
-class DiscordCheckup:
+class DiscordHealthChecks:
     """One round of checks. `patience_s` is how long a single question waits for its answer."""
 
     def __init__(self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0) -> None:
@@ -39,7 +39,7 @@ class DiscordCheckup:
         self._patience_s = patience_s
         self._date = ""
 
-    async def findings(self) -> list[Finding]:
+    async def findings(self) -> list[CheckResult]:
         """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
         use_api(self._settings.api_url)
         token = self._settings.token.get_secret_value()
@@ -55,7 +55,7 @@ class DiscordCheckup:
                 return [fault(TOKEN, str(error), _NETWORK if error.retryable else _NEW_TOKEN), *known]
             return await self._of(client)
 
-    async def _of(self, client: discord.Client) -> list[Finding]:
+    async def _of(self, client: discord.Client) -> list[CheckResult]:
         application = client.application
         if application is None or client.user is None:
             raise AssertionError("a login without an application: the library promises both")
@@ -93,13 +93,13 @@ class DiscordCheckup:
 
     # The app --------------------------------------------------------------------------------------------------------
 
-    def _application(self, application: discord.AppInfo) -> Finding:
+    def _application(self, application: discord.AppInfo) -> CheckResult:
         if application.interactions_endpoint_url:
             what = f"the token of {application.name} works, but its buttons and commands go to another address"
             return fault(TOKEN, what, f'empty "Interactions Endpoint URL" on {PORTAL}, page "General Information"')
         return fine(TOKEN, f"the token works; the bot is {application.name} (app {application.id})")
 
-    def _intents(self, application: discord.AppInfo) -> Finding:
+    def _intents(self, application: discord.AppInfo) -> CheckResult:
         flags = application.flags
         granted = flags.gateway_message_content or flags.gateway_message_content_limited
         wants = self._settings.reads == "everything"
@@ -116,7 +116,7 @@ class DiscordCheckup:
 
     # Where it is ----------------------------------------------------------------------------------------------------
 
-    async def _servers(self, client: discord.Client) -> list[Finding]:
+    async def _servers(self, client: discord.Client) -> list[CheckResult]:
         async def all_of_them() -> list[discord.Guild]:
             return [guild async for guild in client.fetch_guilds(limit=None, with_counts=False)]
 
@@ -132,7 +132,7 @@ class DiscordCheckup:
         found = fine(SERVERS, f"in {len(guilds)} server{'' if len(guilds) == 1 else 's'}: {names}{more}")
         return [found, *await self._rights(client, guilds)]
 
-    async def _rights(self, client: discord.Client, guilds: list[discord.Guild]) -> list[Finding]:
+    async def _rights(self, client: discord.Client, guilds: list[discord.Guild]) -> list[CheckResult]:
         """In the channels that are named; where none is, what the roles of the bot allow in each server."""
         named = self._settings.allowed_channels
         looked_at = guilds[:_MOST_SERVERS]
@@ -143,9 +143,9 @@ class DiscordCheckup:
         )
         good = [result for result in results if isinstance(result, str)]
         found = [fine(CHANNELS, f"has all rights it uses in {', '.join(good)}")] if good else []
-        return [*found, *(result for result in results if isinstance(result, Finding))]
+        return [*found, *(result for result in results if isinstance(result, CheckResult))]
 
-    async def _in_server(self, client: discord.Client, guild_id: int) -> Finding | str:
+    async def _in_server(self, client: discord.Client, guild_id: int) -> CheckResult | str:
         try:
             guild, me = await self._member(client, guild_id)
         except MessengerError as error:
@@ -153,7 +153,7 @@ class DiscordCheckup:
         remedy = f'"Server Settings", "Roles": give the role {me.display_name} these rights'
         return _judged(guild.name, me.guild_permissions, remedy)
 
-    async def _in_channel(self, client: discord.Client, channel_id: int) -> Finding | str:
+    async def _in_channel(self, client: discord.Client, channel_id: int) -> CheckResult | str:
         try:
             channel = await self._ask(f"looking at channel {channel_id}", client.fetch_channel(channel_id))
             if isinstance(channel, discord.abc.PrivateChannel):
@@ -179,7 +179,7 @@ class DiscordCheckup:
 
     # What it offers -------------------------------------------------------------------------------------------------
 
-    async def _commands(self, client: discord.Client, application: int) -> Finding:
+    async def _commands(self, client: discord.Client, application: int) -> CheckResult:
         try:
             present = await self._ask("reading the commands", client.http.get_global_commands(application))
         except MessengerError as error:
@@ -192,7 +192,7 @@ class DiscordCheckup:
             return warning(COMMANDS, what, "start goodbot run once: it registers them")
         return fine(COMMANDS, f"/{wanted[0]} and the menu entries “{TEACH}” and “{WHY}” are registered")
 
-    async def _sessions(self, client: discord.Client) -> Finding:
+    async def _sessions(self, client: discord.Client) -> CheckResult:
         """Discord resets the token of a bot that begins more sessions in a day than it may."""
         try:
             shards, _, limit = await self._ask("asking for the gateway", client.http.get_bot_gateway())
@@ -206,7 +206,7 @@ class DiscordCheckup:
         return fine(SESSIONS, what)
 
 
-def _invite(application: discord.AppInfo) -> Finding:
+def _invite(application: discord.AppInfo) -> CheckResult:
     link = invite_link_of(application.id)
     if application.bot_require_code_grant:
         remedy = f'switch "Requires OAuth2 Code Grant" off: {PORTAL}, page "Bot"'
@@ -216,7 +216,7 @@ def _invite(application: discord.AppInfo) -> Finding:
     return fine(INVITE, f"{who} can invite it: {link} (scopes {' and '.join(SCOPES)}; {rights})")
 
 
-def _judged(where: str, rights: discord.Permissions, remedy: str) -> Finding | str:
+def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult | str:
     """The place's name if every right is there."""
     missing = discord.Permissions(RIGHTS.value & ~rights.value)
     if not missing.value:
@@ -224,5 +224,5 @@ def _judged(where: str, rights: discord.Permissions, remedy: str) -> Finding | s
     return fault(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
 
 
-def _not_asked(code: str, error: MessengerError) -> Finding:
+def _not_asked(code: str, error: MessengerError) -> CheckResult:
     return fault(code, str(error), _NETWORK if error.retryable else "see the message")

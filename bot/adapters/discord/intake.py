@@ -11,16 +11,16 @@ from typing import Any
 import discord
 
 from bot.adapters.command_words import CORRECT, Typed, command_in
-from bot.adapters.discord.channels import Place
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.channels import ChannelInfo
+from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.files import read_files
-from bot.adapters.discord.missing_intent_hint import Unread, own_role_in
+from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import way_for
-from bot.adapters.discord.private_reply import aside_for
+from bot.adapters.discord.private_reply import private_reply_for
 from bot.adapters.discord.views import asked_about
-from bot.adapters.rate_limit import Pace
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.rate_limit import RateLimiter
+from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     Address,
     PersonCommand,
@@ -48,16 +48,16 @@ _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 class Intake:
     """Hears what happens and tells the sink."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._pace = Pace(desk.clock)
-        self._commands: Recent[str, bool] = Recent(desk.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self._pace = RateLimiter(handlers.clock)
+        self._commands: TtlCache[str, bool] = TtlCache(handlers.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
-        self._heard: Recent[int, bool] = Recent(desk.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        self._heard: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Messages meant for the bot; one that is not among them may become so by an edit."""
-        self._gone: Recent[int, bool] = Recent(desk.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        self._gone: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
-        self._unread = Unread(desk)
+        self._unread = MissingIntentHint(handlers)
         self._handlers: dict[str, Callable[[Any], None]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
@@ -85,12 +85,12 @@ class Intake:
             self._unread.hear(message)
             return
         self._heard.put(message.id, True)
-        self._desk.tasks.start(message.channel.id, lambda: self._on_message(message, address))
+        self._context.tasks.start(message.channel.id, lambda: self._on_message(message, address))
 
     def _address(self, message: discord.Message) -> Address | None:
         if _guild_id(message) is None:
             return Address.DIRECT
-        if any(user.id == self._desk.me for user in message.mentions) or (message.content and own_role_in(message)):
+        if any(user.id == self._context.me for user in message.mentions) or (message.content and own_role_in(message)):
             return Address.MENTION
         in_thread = isinstance(message.channel, discord.Thread)
         # Without the privileged intent Discord shows nothing of what is not meant for the bot.
@@ -102,16 +102,16 @@ class Intake:
     def _admits(self, message: discord.Message) -> bool:
         channel = message.channel
         channels = (channel.id, getattr(channel, "parent_id", None))
-        return self._desk.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
+        return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
 
     async def _on_message(self, message: discord.Message, address: Address) -> None:
-        place = await self._desk.places.of(message.channel.id, _guild_id(message))
+        place = await self._context.places.of(message.channel.id, _guild_id(message))
         text = self._plain(message)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), self._names(message)))
         if address is Address.FOLLOW_UP and typed is not None:
             # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
-            if typed.name == "stop" and not self._desk.working.is_on(message.channel.id):
+            if typed.name == "stop" and not self._context.working.is_on(message.channel.id):
                 return
             typed = typed if typed.name in ("stop", CORRECT) else None
         if not text and is_call and not message.attachments:
@@ -123,15 +123,15 @@ class Intake:
         if typed is not None:
             await self._command(message, place, typed, address)
             return
-        attached = await read_files(message.attachments, self._desk.rest)
-        await self._desk.sink(
+        attached = await read_files(message.attachments, self._context.rest)
+        await self._context.sink(
             PersonMessage(
                 event_id=str(message.id),
                 scope=place.scope(str(message.author.id)),
                 message_id=place.message_id(message.id),
                 text=text,
                 at=message.created_at,
-                role=self._desk.roles.of(message.author),
+                role=self._context.roles.of(message.author),
                 address=address,
                 files=attached.files,
                 images=attached.images,
@@ -148,7 +148,7 @@ class Intake:
 
     def _ids(self, message: discord.Message) -> tuple[int, int]:
         """What stands for the bot in the message's text."""
-        return self._desk.me, own_role_in(message)
+        return self._context.me, own_role_in(message)
 
     @staticmethod
     def _names(message: discord.Message) -> dict[str, str]:
@@ -156,17 +156,17 @@ class Intake:
         names = {str(one.id): one.name for one in named}
         return names | {str(user.id): user.display_name for user in message.mentions}
 
-    async def _command(self, message: discord.Message, place: Place, typed: Typed, address: Address) -> None:
+    async def _command(self, message: discord.Message, place: ChannelInfo, typed: Typed, address: Address) -> None:
         person = str(message.author.id)
-        scope, role, at = place.scope(person), self._desk.roles.of(message.author), message.created_at
-        about = self._answer_replied_to(message, place) or self._desk.posting.last_answer(place.id)
+        scope, role, at = place.scope(person), self._context.roles.of(message.author), message.created_at
+        about = self._answer_replied_to(message, place) or self._context.posting.last_answer(place.id)
         event_id = str(message.id)
         if self._commands.get(event_id):
             return
         self._commands.put(event_id, True)
-        with aside_for(person, way_for(self._desk, typed.name, place, message)):
+        with private_reply_for(person, way_for(self._context, typed.name, place, message)):
             if typed.name == CORRECT:
-                await self._desk.sink(
+                await self._context.sink(
                     PersonCorrection(
                         event_id=event_id,
                         scope=scope,
@@ -178,7 +178,7 @@ class Intake:
                     )
                 )
             else:
-                await self._desk.sink(
+                await self._context.sink(
                     PersonCommand(
                         event_id=event_id,
                         scope=scope,
@@ -190,14 +190,14 @@ class Intake:
                     )
                 )
 
-    def _answer_replied_to(self, message: discord.Message, place: Place) -> str:
+    def _answer_replied_to(self, message: discord.Message, place: ChannelInfo) -> str:
         """The bot's message that this one replies to; for a question of the bot's the answer it is about."""
         replied = self._replied_to(message)
         return (asked_about(replied) or place.message_id(replied.id)) if replied is not None else ""
 
     def _replied_to(self, message: discord.Message) -> discord.Message | None:
         replied = message.reference.resolved if message.reference else None
-        if isinstance(replied, discord.Message) and replied.author.id == self._desk.me:
+        if isinstance(replied, discord.Message) and replied.author.id == self._context.me:
             return replied
         return None
 
@@ -208,8 +208,8 @@ class Intake:
         address = self._address(message)
         if edited_at is None or address is None or not self._is_of_a_person(message):
             return
-        self._desk.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
-        is_young = self._desk.clock() - message.created_at < _CALLED_LATE
+        self._context.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
+        is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._heard.get(message.id):
             # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
             self._message(message)
@@ -218,16 +218,16 @@ class Intake:
         text = self._plain(message)
         if not text and not message.attachments:
             return
-        attached = await read_files(message.attachments, self._desk.rest)
-        place = await self._desk.places.of(message.channel.id, _guild_id(message))
-        await self._desk.sink(
+        attached = await read_files(message.attachments, self._context.rest)
+        place = await self._context.places.of(message.channel.id, _guild_id(message))
+        await self._context.sink(
             PersonEdit(
                 event_id=f"{message.id}/edited/{edited_at.isoformat()}",
                 scope=place.scope(str(message.author.id)),
                 message_id=place.message_id(message.id),
                 text=text,
                 at=edited_at,
-                role=self._desk.roles.of(message.author),
+                role=self._context.roles.of(message.author),
                 files=attached.files,
                 images=attached.images,
             )
@@ -243,12 +243,12 @@ class Intake:
     def _start_deletion(
         self, message_id: int, gone: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent
     ) -> None:
-        at = self._desk.clock()
+        at = self._context.clock()
         self._gone.put(message_id, True)
 
         async def tell() -> None:
-            place = await self._desk.places.of(gone.channel_id, gone.guild_id)
-            await self._desk.sink(
+            place = await self._context.places.of(gone.channel_id, gone.guild_id)
+            await self._context.sink(
                 PersonDeletion(
                     event_id=f"{message_id}/deleted",
                     scope=place.scope(SOMEBODY),
@@ -257,22 +257,22 @@ class Intake:
                 )
             )
 
-        self._desk.tasks.start(gone.channel_id, tell)
+        self._context.tasks.start(gone.channel_id, tell)
 
     # Reactions ------------------------------------------------------------------------------------------------
 
     def _added(self, reaction: discord.RawReactionActionEvent) -> None:
-        person = reaction.member or self._desk.client.get_user(reaction.user_id)
+        person = reaction.member or self._context.client.get_user(reaction.user_id)
         emoji = spelling(reaction.emoji)
-        if reaction.user_id == self._desk.me or (person is not None and person.bot):
+        if reaction.user_id == self._context.me or (person is not None and person.bot):
             return
         if not self._admits_reaction(reaction, person):
             return
-        role = self._desk.roles.of(person) if person else self._desk.roles.of_id(str(reaction.user_id))
+        role = self._context.roles.of(person) if person else self._context.roles.of_id(str(reaction.user_id))
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
         # Discord names the author of most messages; of the others the bot's own ledger tells.
-        if self._desk.teaches(emoji) and reaction.message_author_id in (None, self._desk.me):
+        if self._context.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
             self._start_reaction(reaction, emoji, role)
 
     def _admits_reaction(
@@ -280,22 +280,22 @@ class Intake:
     ) -> bool:
         if person is None:
             return True
-        channel = self._desk.client.get_channel(reaction.channel_id)
+        channel = self._context.client.get_channel(reaction.channel_id)
         channels = (reaction.channel_id, getattr(channel, "parent_id", None))
-        return self._desk.roles.admit(person, channels, is_direct=reaction.guild_id is None)
+        return self._context.roles.admit(person, channels, is_direct=reaction.guild_id is None)
 
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
         """A removal names neither the member nor the author; taking something back is always allowed."""
         emoji = spelling(reaction.emoji)
-        if reaction.user_id != self._desk.me and self._desk.teaches(emoji):
-            self._start_reaction(reaction, emoji, self._desk.roles.of_id(str(reaction.user_id)))
+        if reaction.user_id != self._context.me and self._context.teaches(emoji):
+            self._start_reaction(reaction, emoji, self._context.roles.of_id(str(reaction.user_id)))
 
     def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
-        at, event_id = self._desk.clock(), self._event_id(reaction.guild_id)
+        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
 
         async def tell() -> None:
-            place = await self._desk.places.of(reaction.channel_id, reaction.guild_id)
-            await self._desk.sink(
+            place = await self._context.places.of(reaction.channel_id, reaction.guild_id)
+            await self._context.sink(
                 PersonReaction(
                     event_id=event_id,
                     scope=place.scope(str(reaction.user_id)),
@@ -309,38 +309,38 @@ class Intake:
                 )
             )
 
-        self._desk.tasks.start((reaction.channel_id, reaction.message_id), tell)
+        self._context.tasks.start((reaction.channel_id, reaction.message_id), tell)
 
     def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
         """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
 
         Whose work it is, the bot knows when it is told to stop.
         """
-        is_own = reaction.message_author_id in (reaction.user_id, self._desk.me)
-        is_working = self._desk.working.is_on(reaction.channel_id)
+        is_own = reaction.message_author_id in (reaction.user_id, self._context.me)
+        is_working = self._context.working.is_on(reaction.channel_id)
         return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
 
     def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
-        at, event_id = self._desk.clock(), self._event_id(reaction.guild_id)
+        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
 
         async def tell() -> None:
-            place = await self._desk.places.of(reaction.channel_id, reaction.guild_id)
+            place = await self._context.places.of(reaction.channel_id, reaction.guild_id)
             scope = place.scope(str(reaction.user_id))
-            await self._desk.sink(
+            await self._context.sink(
                 PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role)
             )
 
-        self._desk.tasks.start((reaction.channel_id, reaction.message_id), tell)
+        self._context.tasks.start((reaction.channel_id, reaction.message_id), tell)
 
     def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
         emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
-        if emoji and not self._desk.teaches(emoji):
+        if emoji and not self._context.teaches(emoji):
             return
-        at, event_id = self._desk.clock(), self._event_id(cleared.guild_id)
+        at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
 
         async def tell() -> None:
-            place = await self._desk.places.of(cleared.channel_id, cleared.guild_id)
-            await self._desk.sink(
+            place = await self._context.places.of(cleared.channel_id, cleared.guild_id)
+            await self._context.sink(
                 ReactionsCleared(
                     event_id=event_id,
                     scope=place.scope(SOMEBODY),
@@ -350,11 +350,11 @@ class Intake:
                 )
             )
 
-        self._desk.tasks.start((cleared.channel_id, cleared.message_id), tell)
+        self._context.tasks.start((cleared.channel_id, cleared.message_id), tell)
 
     def _event_id(self, guild_id: int | None) -> str:
         """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
-        return f"gateway/{self._desk.client.position(guild_id)}"
+        return f"gateway/{self._context.client.position(guild_id)}"
 
 
 def spelling(emoji: discord.PartialEmoji) -> str:

@@ -14,13 +14,13 @@ import discord
 from bot.adapters import forms
 from bot.adapters.command_words import CORRECT, Typed
 from bot.adapters.discord import views
-from bot.adapters.discord.channel_access import Standing, standing_in
-from bot.adapters.discord.channels import Place
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.channel_access import ChannelAccess, standing_in
+from bot.adapters.discord.channels import ChannelInfo
+from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.posting import without_small_print
-from bot.adapters.discord.private_replies import ByUse
-from bot.adapters.discord.private_reply import aside_for
+from bot.adapters.discord.private_replies import InteractionReply
+from bot.adapters.discord.private_reply import private_reply_for
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
 from bot.adapters.discord.views import (
     CORRECTION,
@@ -47,16 +47,16 @@ _OUT_OF_REACH = "You cannot use me there any more."
 _NOT_LISTED = "You are not among the people I may work for here."
 
 
-class Uses:
+class Interactions:
     """Takes every interaction of one login."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
 
     def hear(self, name: str, payload: object) -> None:
         """Take in a submitted form, whichever process opened it."""
         if isinstance(payload, discord.Interaction) and (form := form_of(payload)) is not None:
-            self._desk.tasks.start(payload.id, lambda: self._submitted(payload, *form))
+            self._context.tasks.start(payload.id, lambda: self._submitted(payload, *form))
 
     # Buttons --------------------------------------------------------------------------------------------------
 
@@ -78,8 +78,8 @@ class Uses:
             case _:
                 await self._open(use, correction_form(about))
 
-    async def _on_up(self, use: Use, place: Place, answer: str) -> None:
-        way = ByUse(use, self._desk.rest)
+    async def _on_up(self, use: Use, place: ChannelInfo, answer: str) -> None:
+        way = InteractionReply(use, self._context.rest)
         storing = self._store_vote(use, place, answer, 1, way)
         if not await _is_soon_done(storing):
             await way.wait()
@@ -87,17 +87,17 @@ class Uses:
         if not way.has_told:
             await way.tell(_SAVED, view=row(UNDO, answer=answer))
 
-    async def _on_down(self, use: Use, place: Place, answer: str) -> None:
+    async def _on_down(self, use: Use, place: ChannelInfo, answer: str) -> None:
         """The form comes whether or not the vote is stored in time; cancelling it keeps the vote."""
-        way = ByUse(use, self._desk.rest)
+        way = InteractionReply(use, self._context.rest)
         storing = self._store_vote(use, place, answer, -1, way)
         await _is_soon_done(storing)
         if not use.response.is_done():
             await self._open(use, correction_form(answer))
         await storing
 
-    async def _on_undo(self, use: Use, place: Place, answer: str) -> None:
-        way = ByUse(use, self._desk.rest)
+    async def _on_undo(self, use: Use, place: ChannelInfo, answer: str) -> None:
+        way = InteractionReply(use, self._context.rest)
         storing = self._store_vote(use, place, answer, 0, way)
         if not await _is_soon_done(storing):
             await self._try("acknowledging", use, use.response.defer())
@@ -105,16 +105,16 @@ class Uses:
         if not way.has_told:
             await self._rewrite(use, "Taken back.")
 
-    async def _on_stop(self, use: Use, place: Place) -> None:
+    async def _on_stop(self, use: Use, place: ChannelInfo) -> None:
         """Stop the work. A line that an earlier process left goes with its button."""
-        way = ByUse(use, self._desk.rest)
+        way = InteractionReply(use, self._context.rest)
         if not await self._is_new(way):
             return
-        is_left_behind = not self._desk.working.is_on(use.channel_id or 0)
-        standing = Standing(place=place, role=self._desk.roles.of(use.user))
+        is_left_behind = not self._context.working.is_on(use.channel_id or 0)
+        standing = ChannelAccess(place=place, role=self._context.roles.of(use.user))
         await self._carry_out(use, way, standing, Typed("stop"))
         if use.message is not None and is_left_behind:
-            await self._desk.rest(f"taking a line away in channel {place.id}", use.message.delete)
+            await self._context.rest(f"taking a line away in channel {place.id}", use.message.delete)
 
     async def _rewrite(self, use: Use, text: str) -> None:
         """Let the private message with the button say something else."""
@@ -123,23 +123,25 @@ class Uses:
         else:
             await self._try("answering", use, use.response.edit_message(content=text, view=None))
 
-    def _store_vote(self, use: Use, place: Place, answer: str, value: int, way: ByUse) -> "asyncio.Task[None]":
-        scope, role = self._scope(use, place), self._desk.roles.of(use.user)
+    def _store_vote(
+        self, use: Use, place: ChannelInfo, answer: str, value: int, way: InteractionReply
+    ) -> "asyncio.Task[None]":
+        scope, role = self._scope(use, place), self._context.roles.of(use.user)
         # The same clock as for reactions: the later one of a person counts, whichever way it came.
-        at = self._desk.clock()
+        at = self._context.clock()
         vote = PersonVote(event_id=str(use.id), scope=scope, message_id=answer, value=value, at=at, role=role)
         # With the reactions on the same message, in the order they came.
         key = (use.channel_id, int(answer.rpartition("-")[2] or 0))
-        return self._desk.tasks.start(key, lambda: self._deliver(vote, scope, way))
+        return self._context.tasks.start(key, lambda: self._deliver(vote, scope, way))
 
     # Forms ----------------------------------------------------------------------------------------------------
 
     async def _submitted(self, use: Use, form: str, answer: str) -> None:
-        way = ByUse(use, self._desk.rest)
+        way = InteractionReply(use, self._context.rest)
         if not await self._is_new(way):
             return
         place = await self._place(use)
-        scope, role = self._scope(use, place), self._desk.roles.of(use.user)
+        scope, role = self._scope(use, place), self._context.roles.of(use.user)
         fields = entered(use)
         if form == CORRECTION:
             await self._on_correction(use, way, scope, role, answer, fields)
@@ -161,7 +163,7 @@ class Uses:
             await way.tell(_SAVED)
 
     async def _on_correction(
-        self, use: Use, way: ByUse, scope: Scope, role: Role, answer: str, fields: dict[str, str]
+        self, use: Use, way: InteractionReply, scope: Scope, role: Role, answer: str, fields: dict[str, str]
     ) -> None:
         if text := fields.get(forms.BETTER, ""):
             correction = PersonCorrection(
@@ -188,36 +190,40 @@ class Uses:
         """A slash command, or a menu entry that is one about a message."""
         if not await self._admitted(use):
             return
-        way = ByUse(use, self._desk.rest)
+        way = InteractionReply(use, self._context.rest)
         await way.wait()
         place = await self._place(use)
         about = place.message_id(message_id) if message_id else ""
         await self._carry_out(
-            use, way, Standing(place=place, role=self._desk.roles.of(use.user)), Typed(name, argument), about
+            use, way, ChannelAccess(place=place, role=self._context.roles.of(use.user)), Typed(name, argument), about
         )
 
     async def chosen(self, use: Use, channel: int, typed: Typed) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
-        way = ByUse(use, self._desk.rest, replaces=is_private)
+        way = InteractionReply(use, self._context.rest, replaces=is_private)
         if channel == 0:
             if not await self._admitted(use):
                 return
             await way.wait()
-            standing: Standing | None = Standing(place=await self._place(use), role=self._desk.roles.of(use.user))
+            standing: ChannelAccess | None = ChannelAccess(
+                place=await self._place(use), role=self._context.roles.of(use.user)
+            )
         else:
             await way.wait()
-            standing = await standing_in(self._desk, channel, use.user.id)
+            standing = await standing_in(self._context, channel, use.user.id)
         if standing is None:
             await way.tell(_OUT_OF_REACH)
             return
         await self._carry_out(use, way, standing, typed)
 
-    async def _carry_out(self, use: Use, way: ByUse, standing: Standing, typed: Typed, about: str = "") -> None:
+    async def _carry_out(
+        self, use: Use, way: InteractionReply, standing: ChannelAccess, typed: Typed, about: str = ""
+    ) -> None:
         place, role, event_id = standing.place, standing.role, str(use.id)
         scope, name, argument = self._scope(use, place), typed.name, typed.argument
         event: PersonEvent
-        about = about or self._desk.posting.last_answer(place.id)
+        about = about or self._context.posting.last_answer(place.id)
         if name == CORRECT:
             event = PersonCorrection(
                 event_id=event_id, scope=scope, text=argument, at=use.created_at, role=role, message_id=about
@@ -232,7 +238,7 @@ class Uses:
                 role=role,
                 message_id=about,
             )
-        await self._desk.tasks.start(event_id, lambda: self._deliver(event, scope, way))
+        await self._context.tasks.start(event_id, lambda: self._deliver(event, scope, way))
         if not way.has_told:
             await way.tell("Done.")
 
@@ -253,17 +259,17 @@ class Uses:
 
     def _plain(self, message: discord.Message) -> str:
         names = {str(user.id): user.display_name for user in message.mentions}
-        if message.author.id == self._desk.me:
+        if message.author.id == self._context.me:
             return without_small_print(message.content)
-        return plain(without_mention(message.content, self._desk.me), names)
+        return plain(without_mention(message.content, self._context.me), names)
 
     # Shared ---------------------------------------------------------------------------------------------------
 
-    async def _deliver(self, event: PersonEvent, scope: Scope, way: ByUse) -> None:
-        with aside_for(scope.person, way):
-            await self._desk.sink(event)
+    async def _deliver(self, event: PersonEvent, scope: Scope, way: InteractionReply) -> None:
+        with private_reply_for(scope.person, way):
+            await self._context.sink(event)
 
-    async def _is_new(self, way: ByUse) -> bool:
+    async def _is_new(self, way: InteractionReply) -> bool:
         """Acknowledge it if possible. What a person wrote or stopped counts, also when nothing can be said to them.
 
         False for one that was acknowledged, and so taken in, when it came before.
@@ -277,16 +283,16 @@ class Uses:
 
     async def _admitted(self, use: Use) -> bool:
         channels = (use.channel_id, getattr(use.channel, "parent_id", None))
-        if self._desk.roles.admit(use.user, channels, is_direct=use.guild_id is None):
+        if self._context.roles.admit(use.user, channels, is_direct=use.guild_id is None):
             return True
-        await ByUse(use, self._desk.rest).tell(_NOT_LISTED)
+        await InteractionReply(use, self._context.rest).tell(_NOT_LISTED)
         return False
 
-    async def _place(self, use: Use) -> Place:
-        return await self._desk.places.of(use.channel_id or 0, use.guild_id)
+    async def _place(self, use: Use) -> ChannelInfo:
+        return await self._context.places.of(use.channel_id or 0, use.guild_id)
 
     @staticmethod
-    def _scope(use: Use, place: Place) -> Scope:
+    def _scope(use: Use, place: ChannelInfo) -> Scope:
         return place.scope(str(use.user.id))
 
     async def _open(self, use: Use, form: discord.ui.Modal) -> None:

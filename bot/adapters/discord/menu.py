@@ -33,7 +33,7 @@ _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
 
 
-class Orders(Protocol):
+class CommandHandlers(Protocol):
     """Who carries out what people choose."""
 
     async def command(self, use: Use, name: str, argument: str = "") -> None:
@@ -49,7 +49,7 @@ class Orders(Protocol):
         ...
 
 
-def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: Orders) -> None:
+def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: CommandHandlers) -> None:
     """Put everything into the tree. Usable where the bot was invited, and in its direct messages."""
     installs = app_commands.AppInstallationType(guild=True, user=False)
     contexts = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
@@ -81,21 +81,21 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: Orders)
         )
 
 
-def _plain(word: str, orders: Orders) -> Callable[[Use], Coroutine[Any, Any, None]]:
+def _plain(word: str, orders: CommandHandlers) -> Callable[[Use], Coroutine[Any, Any, None]]:
     async def command(interaction: Use) -> None:
         await orders.command(interaction, word)
 
     return command
 
 
-def _paged(word: str, orders: Orders) -> Callable[..., Coroutine[Any, Any, None]]:
+def _paged(word: str, orders: CommandHandlers) -> Callable[..., Coroutine[Any, Any, None]]:
     async def command(interaction: Use, page: app_commands.Range[int, 1, 9999] = 1) -> None:
         await orders.command(interaction, word, f"page {page}" if page > 1 else "")
 
     return command
 
 
-def _by_id(word: str, description: str, option: str, orders: Orders) -> app_commands.Command[Any, ..., None]:
+def _by_id(word: str, description: str, option: str, orders: CommandHandlers) -> app_commands.Command[Any, ..., None]:
     async def command(interaction: Use, one: app_commands.Range[str, 1, 64]) -> None:
         await orders.command(interaction, word, one)
 
@@ -103,7 +103,7 @@ def _by_id(word: str, description: str, option: str, orders: Orders) -> app_comm
     return app_commands.Command(name=word, description=description, callback=named)
 
 
-def _add_for_teachers(group: app_commands.Group, orders: Orders) -> None:
+def _add_for_teachers(group: app_commands.Group, orders: CommandHandlers) -> None:
     @group.command(name="promote", description="For teachers: let a lesson reach more people")
     @app_commands.describe(lesson="Its id, as the list shows it", audience="Whom it shall reach")
     @app_commands.choices(
@@ -119,7 +119,7 @@ def _add_for_teachers(group: app_commands.Group, orders: Orders) -> None:
         await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())
 
 
-def _add_with_options(group: app_commands.Group, orders: Orders) -> None:
+def _add_with_options(group: app_commands.Group, orders: CommandHandlers) -> None:
     @group.command(name="export", description="Your data as a file")
     @app_commands.describe(form="Everything as json, or your episodes as csv or as lesson text")
     @app_commands.choices(form=[app_commands.Choice(name=each, value=each) for each in _FORMATS])

@@ -9,18 +9,18 @@ from typing import Any
 import discord
 
 from bot.adapters import command_words
-from bot.adapters.discord.channel_changes import Channels
-from bot.adapters.discord.channels import PLATFORM, Places
+from bot.adapters.discord.channel_changes import ChannelChanges
+from bot.adapters.discord.channels import PLATFORM, Channels
 from bot.adapters.discord.client import Client, use_api
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
-from bot.adapters.discord.interactions import Uses
+from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, Sleep, translated
 from bot.adapters.discord.roles import Roles
-from bot.adapters.discord.typing_indicator import Working
+from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
@@ -56,7 +56,7 @@ class DiscordMessenger:
         self._new_id = new_id
         self._teaches = teaches
         self._sleep = sleep
-        self._desk: Desk | None = None
+        self._context: HandlerContext | None = None
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -75,8 +75,8 @@ class DiscordMessenger:
         closed = asyncio.create_task(self._closed.wait())
         try:
             await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
-            if self._desk is not None:
-                await self._desk.tasks.finished()
+            if self._context is not None:
+                await self._context.tasks.finished()
         finally:
             for task in (working, closed):
                 task.cancel()
@@ -102,13 +102,13 @@ class DiscordMessenger:
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
         client = Client(self._settings, hear=self._hear, pressed=self._pressed, chosen=self._chosen)
-        desk = self._new_desk(client, sink)
-        self._uses, self._intake, self._channels = Uses(desk), Intake(desk), Channels(desk)
+        handlers = self._new_desk(client, sink)
+        self._uses, self._intake, self._channels = Interactions(handlers), Intake(handlers), ChannelChanges(handlers)
         add_commands(client.tree, self._settings.command, self._uses)
         try:
             async with client:
                 await client.login(self._settings.token.get_secret_value())
-                self._desk = desk
+                self._context = handlers
                 self._logged_in.set()
                 await client.connect()
         except discord.ConnectionClosed as exc:
@@ -123,17 +123,17 @@ class DiscordMessenger:
         except FAULTS as exc:
             raise translated(exc, "logging in to Discord") from exc
         finally:
-            self._desk = None
+            self._context = None
             self._logged_in.clear()
-            await desk.working.close()
+            await handlers.working.close()
 
-    def _new_desk(self, client: Client, sink: EventSink) -> Desk:
+    def _new_desk(self, client: Client, sink: EventSink) -> HandlerContext:
         rest = Rest(self._sleep)
-        return Desk(
+        return HandlerContext(
             client=client,
             rest=rest,
             sink=sink,
-            places=Places(client, rest),
+            places=Channels(client, rest),
             roles=Roles(self._settings),
             posting=Posting(
                 client,
@@ -143,7 +143,7 @@ class DiscordMessenger:
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
             ),
-            working=Working(client, rest, new_id=self._new_id),
+            working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
             clock=self._clock,
             command_name=self._settings.command,
@@ -156,12 +156,12 @@ class DiscordMessenger:
             self._uses.hear(name, payload)
 
     async def _pressed(self, use: discord.Interaction[Any], act: str, answer: str) -> None:
-        if self._desk is not None and not self._closed.is_set():
-            self._desk.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
+        if self._context is not None and not self._closed.is_set():
+            self._context.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
 
     async def _chosen(self, use: discord.Interaction[Any], place: int, typed: command_words.Typed) -> None:
-        if self._desk is not None and not self._closed.is_set():
-            self._desk.tasks.start(use.id, lambda: self._uses.chosen(use, place, typed))
+        if self._context is not None and not self._closed.is_set():
+            self._context.tasks.start(use.id, lambda: self._uses.chosen(use, place, typed))
 
     # What the bot says ------------------------------------------------------------------------------------------
 
@@ -171,17 +171,17 @@ class DiscordMessenger:
 
     def spell(self, command: str) -> str:
         """As a slash command."""
-        return spelled(command, self._settings.command, self._desk.name if self._desk else "bot")
+        return spelled(command, self._settings.command, self._context.name if self._context else "bot")
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
-        desk = await self._here(f"posting in channel {message.channel}")
-        return await desk.posting.post(message)
+        handlers = await self._here(f"posting in channel {message.channel}")
+        return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""
-        desk = await self._here(f"marking message {ref.message_id}")
-        await desk.posting.mark(ref, emoji, present)
+        handlers = await self._here(f"marking message {ref.message_id}")
+        await handlers.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
         """In direct messages a question with a button; a reply to it is the correction. Elsewhere nothing.
@@ -193,29 +193,29 @@ class DiscordMessenger:
             return
         text = f"{question} Or reply to this message."
         message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=text, reply_to=ref.message_id)
-        desk = await self._here(f"asking about message {ref.message_id}")
-        await desk.posting.ask(message, ref.message_id)
+        handlers = await self._here(f"asking about message {ref.message_id}")
+        await handlers.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """Typing while there is a text; where that lasts, a line with the text and a stop button."""
         place = thread or channel
-        if place.isdecimal() and self._desk is not None:
-            self._desk.working.show(int(place), text)
+        if place.isdecimal() and self._context is not None:
+            self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately. Raises `MessengerError` kinds."""
-        desk = await self._here(f"handing a file to {message.private_to}")
-        await desk.posting.hand_over(message, await small_enough(attachment))
+        handlers = await self._here(f"handing a file to {message.private_to}")
+        await handlers.posting.hand_over(message, await small_enough(attachment))
 
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
 
-    async def _here(self, what: str) -> Desk:
+    async def _here(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""
-        if self._desk is None and not self._closed.is_set():
+        if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._logged_in.wait(), _PATIENCE_S)
-        if self._desk is None:
+        if self._context is None:
             raise MessengerUnavailable(f"{what}: the bot is not logged in to Discord; try again later")
-        return self._desk
+        return self._context

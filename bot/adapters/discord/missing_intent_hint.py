@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import discord
 
-from bot.adapters.discord.context import Desk
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.discord.context import HandlerContext
+from bot.adapters.ttl_cache import TtlCache
 
 _MOST_PEOPLE = 5000
 _HINT = (
@@ -18,12 +18,12 @@ _HINT = (
 )
 
 
-class Unread:
+class MissingIntentHint:
     """Says why there is no answer, once to each person in a day."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._told: Recent[int, bool] = Recent(desk.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self._told: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
 
     def hear(self, message: discord.Message) -> None:
         """Take in a person's message that is not addressed to the bot as far as Discord shows it."""
@@ -33,15 +33,15 @@ class Unread:
         self._told.put(person, True)
 
         async def tell() -> None:
-            await self._desk.posting.reply(message.channel.id, message.id, _HINT)
+            await self._context.posting.reply(message.channel.id, message.id, _HINT)
 
-        self._desk.tasks.start(message.channel.id, tell)
+        self._context.tasks.start(message.channel.id, tell)
 
     def _is_meant(self, message: discord.Message) -> bool:
         if message.content or message.attachments or message.stickers:
             return False
         replied = message.reference.resolved if message.reference else None
-        is_reply = isinstance(replied, discord.Message) and replied.author.id == self._desk.me
+        is_reply = isinstance(replied, discord.Message) and replied.author.id == self._context.me
         return is_reply or own_role_in(message) != 0
 
 

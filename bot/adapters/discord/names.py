@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.rest import Rest
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock
 
@@ -18,7 +18,7 @@ class Names:
     def __init__(self, client: Client, rest: Rest, clock: Clock) -> None:
         self._client = client
         self._rest = rest
-        self._known: Recent[str, str] = Recent(clock, size=5000, keep=timedelta(hours=1))
+        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, keep=timedelta(hours=1))
 
     async def of(self, person: str) -> str:
         """Their display name; nothing if Discord does not say."""

@@ -15,7 +15,7 @@ from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.markdown import INVISIBLE, one_line, to_discord
 from bot.adapters.discord.names import Names
-from bot.adapters.discord.private_reply import aside_to
+from bot.adapters.discord.private_reply import private_reply_to
 from bot.adapters.discord.rest import (
     BLOCKED,
     NO_HISTORY,
@@ -30,7 +30,7 @@ from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
 from bot.adapters.naming import by_name
 from bot.adapters.splitting import size, split
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import Clock, NewId
@@ -61,7 +61,7 @@ class Posting:
         self._rest = rest
         self._new_id = new_id
         self._names = Names(client, rest, clock)
-        self._last_answers: Recent[str, str] = Recent(clock, size=_MOST_PLACES, keep=_KEEP)
+        self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:
         """The id of the newest answer in a channel or thread; empty when that is forgotten."""
@@ -73,7 +73,7 @@ class Posting:
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
         message = await by_name(message, self._names.of)
-        aside = aside_to(message.private_to) if message.private_to and not message.is_answer else None
+        aside = private_reply_to(message.private_to) if message.private_to and not message.is_answer else None
         if aside is not None:
             return _ref(message, await aside.tell(message.text, choices=message.choices))
         if message.is_answer:
@@ -124,7 +124,7 @@ class Posting:
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person: by the way their act opened, else in their direct messages."""
-        aside = aside_to(message.private_to)
+        aside = private_reply_to(message.private_to)
         if aside is not None:
             await aside.tell(message.text, attachment)
         else:

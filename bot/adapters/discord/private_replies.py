@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.discord.channels import Place
+from bot.adapters.discord.channels import ChannelInfo
 from bot.adapters.discord.choices import choice_view
-from bot.adapters.discord.context import Desk
+from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.markdown import to_discord_quietly
 from bot.adapters.discord.menu import spelled
 from bot.adapters.discord.posting import Posting, as_file, in_parts
@@ -19,7 +19,7 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 """Commands whose answers tell nothing about a person."""
 
 
-class ByUse:
+class InteractionReply:
     """Answers a button, form, command or menu, so that only the person who used it sees it."""
 
     def __init__(self, use: Use, rest: Rest, *, replaces: bool = False) -> None:
@@ -90,10 +90,12 @@ class ByUse:
         return f"{doing} interaction {self._use.id}"
 
 
-class ByDirectMessage:
+class DirectMessageReply:
     """What a command typed in a channel brings to light about a person goes to their direct messages."""
 
-    def __init__(self, posting: Posting, person: int, place: Place, message: tuple[int, int], instead: str) -> None:
+    def __init__(
+        self, posting: Posting, person: int, place: ChannelInfo, message: tuple[int, int], instead: str
+    ) -> None:
         self._channel = int(place.channel)
         self._posting = posting
         self._person = str(person)
@@ -115,7 +117,7 @@ class ByDirectMessage:
         return sent
 
 
-class ByReply:
+class PublicReply:
     """A plain reply, for what everybody may read."""
 
     def __init__(self, posting: Posting, message: tuple[int, int], *, is_private: bool) -> None:
@@ -130,10 +132,12 @@ class ByReply:
         return await self._posting.reply(channel, message_id, text, file, view)
 
 
-def way_for(desk: Desk, command: str, place: Place, message: discord.Message) -> ByReply | ByDirectMessage:
+def way_for(
+    handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
+) -> PublicReply | DirectMessageReply:
     """How to answer a command that was typed in a message."""
     where = (message.channel.id, message.id)
     if place.is_direct or command in _FOR_ALL:
-        return ByReply(desk.posting, where, is_private=place.is_direct)
-    group = desk.command_name
-    return ByDirectMessage(desk.posting, message.author.id, place, where, spelled(command, group, desk.name))
+        return PublicReply(handlers.posting, where, is_private=place.is_direct)
+    group = handlers.command_name
+    return DirectMessageReply(handlers.posting, message.author.id, place, where, spelled(command, group, handlers.name))

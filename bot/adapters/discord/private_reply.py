@@ -8,7 +8,7 @@ from typing import Protocol
 from bot.model import Attachment, Choice
 
 
-class Aside(Protocol):
+class PrivateReply(Protocol):
     """A way to one person."""
 
     async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
@@ -19,16 +19,16 @@ class Aside(Protocol):
 class _Open:
     """An aside while the act is handled. Work that was begun meanwhile outlives it."""
 
-    def __init__(self, person: str, aside: Aside) -> None:
+    def __init__(self, person: str, aside: PrivateReply) -> None:
         self.person = person
-        self.aside: Aside | None = aside
+        self.aside: PrivateReply | None = aside
 
 
 _open: ContextVar[_Open | None] = ContextVar("discord_aside", default=None)
 
 
 @contextmanager
-def aside_for(person: str, aside: Aside) -> Iterator[None]:
+def private_reply_for(person: str, aside: PrivateReply) -> Iterator[None]:
     """What is said to this person alone goes this way inside the block."""
     opened = _Open(person, aside)
     token = _open.set(opened)
@@ -39,7 +39,7 @@ def aside_for(person: str, aside: Aside) -> Iterator[None]:
         _open.reset(token)
 
 
-def aside_to(person: str) -> Aside | None:
+def private_reply_to(person: str) -> PrivateReply | None:
     """The private way to this person, if their act is being handled just now."""
     opened = _open.get()
     return opened.aside if opened is not None and opened.person == person else None

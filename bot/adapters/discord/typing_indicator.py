@@ -24,7 +24,7 @@ PACE_S = 1.5
 _LONGEST_LINE = 200
 
 
-class _Work:
+class _TypingTask:
     """Work that goes on in one place."""
 
     def __init__(self, text: str) -> None:
@@ -34,14 +34,14 @@ class _Work:
         self.tasks: list[asyncio.Task[None]] = []
 
 
-class Working:
+class TypingIndicator:
     """Shows in which channels and threads work goes on."""
 
     def __init__(self, client: discord.Client, rest: Rest, *, new_id: NewId) -> None:
         self._client = client
         self._rest = rest
         self._new_id = new_id
-        self._shown: dict[int, _Work] = {}
+        self._shown: dict[int, _TypingTask] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def show(self, channel: int, text: str) -> None:
@@ -53,7 +53,7 @@ class Working:
             work.text = text
             work.changed.set()
         else:
-            work = self._shown[channel] = _Work(text)
+            work = self._shown[channel] = _TypingTask(text)
             typing, line = (asyncio.create_task(show(channel, work)) for show in (self._type, self._tell))
             work.tasks = [typing, line]
 
@@ -79,7 +79,7 @@ class Working:
         self._ending.add(line)
         line.add_done_callback(self._ending.discard)
 
-    async def _type(self, channel: int, _: _Work) -> None:
+    async def _type(self, channel: int, _: _TypingTask) -> None:
         where = self._client.get_partial_messageable(channel)
         try:
             while True:
@@ -88,7 +88,7 @@ class Working:
         except MessengerError as error:
             log.info("typing is not shown: %s", error)
 
-    async def _tell(self, channel: int, work: _Work) -> None:
+    async def _tell(self, channel: int, work: _TypingTask) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(work.ended.wait(), LINE_AFTER_S)
             return
@@ -97,7 +97,7 @@ class Working:
         except MessengerError as error:
             log.info("what is being done is not shown: %s", error)
 
-    async def _keep_line(self, channel: int, work: _Work) -> None:
+    async def _keep_line(self, channel: int, work: _TypingTask) -> None:
         """Send the line, let it say what is being done, take it away."""
         where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
         said, once = work.text, nonce_for(self._new_id())

@@ -16,7 +16,7 @@ Ack = Callable[..., Awaitable[object]]
 WITHIN_S = 2.0
 
 
-class InTime:
+class TimelyAcknowledgement:
     """Does the work of an interaction and acknowledges it."""
 
     def __init__(self) -> None:

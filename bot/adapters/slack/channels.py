@@ -4,10 +4,10 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.adapters.keyed_lock import InOrder
-from bot.adapters.slack.events import Spot
+from bot.adapters.keyed_lock import KeyedLock
+from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json, Web
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.model import Scope, Visibility
 from memory.ports import Clock
@@ -20,7 +20,7 @@ _DIRECT_MESSAGE = "DM"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChannelInfo:
     """A conversation."""
 
     visibility: Visibility
@@ -29,7 +29,7 @@ class Place:
     """False where Slack could not be asked just now: then this is as it was seen last, or a guess."""
 
 
-class Places:
+class Channels:
     """Looks channels up once in a while. What cannot be looked up counts as private: its lessons stay in it.
 
     While Slack is out of reach a channel is as it was seen last.
@@ -37,19 +37,19 @@ class Places:
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
-        self._in_order = InOrder()
+        self._in_order = KeyedLock()
         """Several events of one channel at once ask Slack once."""
-        self._known: Recent[str, Place] = Recent(clock, size=2000, keep=_KEEP)
+        self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
 
-    async def scope(self, workspace: str, spot: Spot, *, thread: str | None = None) -> Scope:
+    async def scope(self, workspace: str, location: Location, *, thread: str | None = None) -> Scope:
         """Where the bot's memory files what happened at a spot; `thread` replaces the spot's."""
-        place = await self._place(spot)
-        is_shared = spot.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
+        place = await self._place(location)
+        is_shared = location.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
         return Scope(
             workspace=workspace,
-            channel=spot.channel,
-            person=spot.user,
-            thread=spot.thread if thread is None else thread,
+            channel=location.channel,
+            person=location.user,
+            thread=location.thread if thread is None else thread,
             visibility=Visibility.SHARED if is_shared else place.visibility,
             place=place.name,
             is_visibility_known=place.is_known or is_shared,
@@ -59,20 +59,20 @@ class Places:
         """What is known of the channel is no longer so: it is looked up anew."""
         self._known.drop(channel)
 
-    async def _place(self, spot: Spot) -> Place:
-        if spot.kind == "im" or spot.channel.startswith("D"):
-            return Place(Visibility.DIRECT, _DIRECT_MESSAGE)
-        async with self._in_order(spot.channel):
-            place = self._known.get(spot.channel)
+    async def _place(self, location: Location) -> ChannelInfo:
+        if location.kind == "im" or location.channel.startswith("D"):
+            return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
+        async with self._in_order(location.channel):
+            place = self._known.get(location.channel)
             if place is None:
-                place = await self._look_up(spot.channel)
+                place = await self._look_up(location.channel)
         return place
 
-    async def _look_up(self, channel: str) -> Place:
+    async def _look_up(self, channel: str) -> ChannelInfo:
         try:
             answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
         except MessengerError as error:
-            place = Place(Visibility.PRIVATE, channel)
+            place = ChannelInfo(Visibility.PRIVATE, channel)
             if error.retryable:  # The next event asks again.
                 log.warning("%s counts as it did last, for it cannot be looked up just now: %s", channel, error)
                 return replace(self._known.last(channel) or place, is_known=False)
@@ -83,11 +83,11 @@ class Places:
         return place
 
 
-def _read(channel: Json) -> Place:
+def _read(channel: Json) -> ChannelInfo:
     if channel.get("is_im"):
-        return Place(Visibility.DIRECT, _DIRECT_MESSAGE)
+        return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
     name = "group DM" if channel.get("is_mpim") else f"#{channel.get('name') or channel['id']}"
     if any(channel.get(flag) for flag in ("is_ext_shared", "is_org_shared", "is_shared")):
-        return Place(Visibility.SHARED, name)
+        return ChannelInfo(Visibility.SHARED, name)
     is_private = channel.get("is_private") or channel.get("is_mpim")
-    return Place(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name)
+    return ChannelInfo(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name)

@@ -13,7 +13,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.adapters.fair_gate import Turnstile
+from bot.adapters.fair_gate import FairGate
 from bot.adapters.slack.web import Sleep, Web, library_log
 from bot.config import SlackSettings
 from bot.errors import ConfigError, MessengerError, NotPermitted
@@ -51,7 +51,7 @@ class _Link:
         self._client.socket_mode_request_listeners = [self._handle]
         self._is_leaving = False
         self._handling: set[asyncio.Future[None]] = set()
-        self._turnstile = Turnstile()
+        self._fair_gate = FairGate()
 
     async def connect(self) -> None:
         """Until there is a connection: slack-sdk tries its address again and again."""
@@ -78,7 +78,7 @@ class _Link:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._handling.add(done)
         try:
-            await self._turnstile.pass_through()
+            await self._fair_gate.pass_through()
             await self._handler.handle(self._client, request)
         finally:
             self._handling.discard(done)
@@ -172,10 +172,10 @@ class HttpConnection:
 
 def event_route(app: AsyncApp) -> web.RouteDef:
     """Signed requests, for setups that grow beyond one process."""
-    turnstile = Turnstile()
+    fair_gate = FairGate()
 
     async def take(request: web.Request) -> web.Response:
-        await turnstile.pass_through()
+        await fair_gate.pass_through()
         answer = await app.async_dispatch(await to_bolt_request(request))
         return await to_aiohttp_response(answer)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.adapters.command_words import CORRECT, Typed
-from bot.adapters.slack.channels import Places
-from bot.adapters.slack.events import Spot
+from bot.adapters.slack.channels import Channels
+from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.identity import Identity
 from bot.adapters.slack.roles import Roles
@@ -22,14 +22,14 @@ from memory.ports import Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class HandlerContext:
     """One connected workspace."""
 
     sink: EventSink
     identity: Identity
     settings: SlackSettings
     web: Web
-    places: Places
+    places: Channels
     roles: Roles
     threads: Threads
     status: Status
@@ -37,25 +37,25 @@ class Desk:
     teaches: Callable[[str], bool]
     clock: Clock
 
-    async def admits(self, spot: Spot) -> bool:
+    async def admits(self, location: Location) -> bool:
         """Whether this person may use the bot in this channel, by their own id or a user group's.
 
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
         """
         people, channels = self.settings.allowed_users, self.settings.allowed_channels
-        is_direct = spot.channel.startswith("D")
-        if channels and not is_direct and spot.channel not in channels:
+        is_direct = location.channel.startswith("D")
+        if channels and not is_direct and location.channel not in channels:
             return False
-        return not people or await self.roles.is_among(spot.user, people)
+        return not people or await self.roles.is_among(location.user, people)
 
-    async def scope(self, spot: Spot, *, thread: str | None = None) -> Scope:
+    async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """Where memory files what happened at a spot."""
-        return await self.places.scope(self.identity.workspace, spot, thread=thread)
+        return await self.places.scope(self.identity.workspace, location, thread=thread)
 
     async def command(
         self,
         typed: Typed,
-        spot: Spot,
+        location: Location,
         *,
         event_id: str,
         at: datetime,
@@ -64,11 +64,11 @@ class Desk:
     ) -> None:
         """Deliver a command about an answer, by its time stamp, or about the last. A correction may be typed too."""
         if typed.name == "stop":
-            await self.stop(spot, event_id=event_id, at=at)
+            await self.stop(location, event_id=event_id, at=at)
             return
-        role = await self.roles.of(spot)
-        scope = await self.scope(spot)
-        answer = about or self.threads.last_answer(spot.channel, spot.thread)
+        role = await self.roles.of(location)
+        scope = await self.scope(location)
+        answer = about or self.threads.last_answer(location.channel, location.thread)
         if typed.name == CORRECT:
             await self.sink(
                 PersonCorrection(
@@ -94,17 +94,17 @@ class Desk:
             )
         )
 
-    async def stop(self, spot: Spot, *, event_id: str, at: datetime) -> None:
+    async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:
         """Stop what is being worked on in the spot's thread; outside of a busy one, what began last in the channel.
 
         Of what several people asked, the person's own comes first.
         """
-        busy = self.status.busy_threads(spot.channel)
-        own = [thread for thread in busy if spot.user in self.threads.askers(spot.channel, thread)]
-        thread = spot.thread if spot.thread in busy or not busy else (own or busy)[-1]
-        scope = await self.scope(spot, thread=thread)
+        busy = self.status.busy_threads(location.channel)
+        own = [thread for thread in busy if location.user in self.threads.askers(location.channel, thread)]
+        thread = location.thread if location.thread in busy or not busy else (own or busy)[-1]
+        scope = await self.scope(location, thread=thread)
         try:
-            role = await self.roles.of(spot)
+            role = await self.roles.of(location)
         except MessengerError:
-            role = self.roles.at_hand(spot)  # Stopping does not wait for Slack.
+            role = self.roles.at_hand(location)  # Stopping does not wait for Slack.
         await self.sink(PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role))

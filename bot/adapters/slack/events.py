@@ -27,7 +27,7 @@ _CONVERTED = ("channel_convert_to_private", "channel_convert_to_public")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class Location:
     """Who did something where, as far as the payload says."""
 
     channel: str
@@ -46,7 +46,7 @@ class Spot:
 class Said:
     """A new message of a person that is, or may be, meant for the bot."""
 
-    spot: Spot
+    location: Location
     ts: str
     text: str
     address: Address
@@ -60,7 +60,7 @@ class Said:
 class Edited:
     """A person changed the text of a message."""
 
-    spot: Spot
+    location: Location
     ts: str
     text: str
     at: datetime
@@ -71,7 +71,7 @@ class Edited:
 class Deleted:
     """A person's message is gone, or a tombstone stands in its place."""
 
-    spot: Spot
+    location: Location
     ts: str
     at: datetime
 
@@ -80,7 +80,7 @@ class Deleted:
 class Reacted:
     """A person put an emoji on a message, or took it off."""
 
-    spot: Spot
+    location: Location
     ts: str
     emoji: str
     added: bool
@@ -125,7 +125,7 @@ def read_message(event: Json, bot_user: str) -> Said | Edited | Deleted | None:
         return None
     ts, said = str(event["ts"]), without_mention(text, bot_user)
     return Said(
-        spot=_spot(event, event, ts),
+        location=_spot(event, event, ts),
         ts=ts,
         text=plain(said),
         typed=as_command(said),
@@ -140,14 +140,14 @@ def read_reaction(event: Json) -> Reacted | None:
     item = event.get("item") or {}
     if item.get("type") != "message" or not event.get("user"):
         return None
-    spot = Spot(
+    location = Location(
         channel=str(item["channel"]),
         user=str(event["user"]),
         kind=str(item.get("channel_type") or ""),
         is_shared=bool(event.get(SHARED)),
     )
     return Reacted(
-        spot=spot,
+        location=location,
         ts=str(item["ts"]),
         emoji=str(event.get("reaction", "")),
         added=event.get("type") == "reaction_added",
@@ -156,11 +156,11 @@ def read_reaction(event: Json) -> Reacted | None:
     )
 
 
-def read_channel_change(event: Json, bot_user: str) -> Spot | None:
+def read_channel_change(event: Json, bot_user: str) -> Location | None:
     """The channel that other people can read from now on; with the bot where Slack does not say who changed it."""
     if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CONVERTED:
         return None
-    return Spot(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
+    return Location(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
 
 
 def ends_installation(event: Json, bot_user: str) -> str:
@@ -191,7 +191,7 @@ def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
     ts = str(message["ts"])
     text = plain(without_mention(str(message.get("text") or ""), bot_user))
     return Edited(
-        spot=_spot(event, message, ts),
+        location=_spot(event, message, ts),
         ts=ts,
         text=text,
         at=at(str(event["event_ts"])),
@@ -202,11 +202,11 @@ def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
 def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> Deleted | None:
     if not ts or not _is_person(before, bot_user):
         return None
-    return Deleted(spot=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
+    return Deleted(location=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
 
 
-def _spot(event: Json, message: Json, ts: str) -> Spot:
-    return Spot(
+def _spot(event: Json, message: Json, ts: str) -> Location:
+    return Location(
         channel=str(event["channel"]),
         user=str(message["user"]),
         thread=str(message.get("thread_ts") or ts),

@@ -11,7 +11,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.check_result import CheckResult, fault, fine, warning
 from bot.adapters.clock_skew import clock_finding
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
@@ -38,7 +38,7 @@ PASTE = f'paste config/slack-manifest.json on {APPS}, page "App Manifest", and i
 _APP_TOKEN = f'make an app-level token with the scope connections:write on {APPS}, page "Basic Information"'
 
 
-def token_findings(settings: SlackSettings) -> list[Finding]:
+def token_findings(settings: SlackSettings) -> list[CheckResult]:
     """Whether the tokens that the mode needs are there and of the right kind. Asks nobody."""
     bot, app = settings.bot_token.get_secret_value(), settings.app_token.get_secret_value()
     found = []
@@ -66,7 +66,7 @@ def serves_several(settings: SlackSettings) -> bool:
     return bool(settings.client_id) and not settings.bot_token.get_secret_value()
 
 
-def _oauth_findings(settings: SlackSettings) -> list[Finding]:
+def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
     # These bring a database's library with them, which one token does not need.
     from bot.adapters.slack.encryption import TokenCipher
     from bot.adapters.slack.workspaces import check_oauth
@@ -80,7 +80,7 @@ def _oauth_findings(settings: SlackSettings) -> list[Finding]:
     return []
 
 
-class SlackCheckup:
+class SlackHealthChecks:
     """One round of checks. `patience_s` is how long a single question waits for its answer."""
 
     def __init__(
@@ -98,7 +98,7 @@ class SlackCheckup:
             gone=lambda code: None,
         )
 
-    async def findings(self) -> list[Finding]:
+    async def findings(self) -> list[CheckResult]:
         """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
         found = token_findings(self._settings)
         if not all(finding.ok for finding in found):
@@ -124,7 +124,7 @@ class SlackCheckup:
         found.append(self._command())
         return found
 
-    async def _of_several(self) -> list[Finding]:
+    async def _of_several(self) -> list[CheckResult]:
         """What can be known without the token of one workspace."""
         from bot.adapters.slack.oauth import INSTALL_PATH
 
@@ -134,7 +134,7 @@ class SlackCheckup:
         what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
         return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command()]
 
-    async def _clock_of_several(self) -> Finding:
+    async def _clock_of_several(self) -> CheckResult:
         """Slack tells everybody the time, and refuses this question without a token."""
         try:
             await self._ask(self._web.client.auth_test, "the time")
@@ -145,7 +145,7 @@ class SlackCheckup:
             self._headers = {name.lower(): value for name, value in refusal.response.headers.items()}
         return self._compared(self._headers.get("date", ""))
 
-    def _compared(self, date: str) -> Finding:
+    def _compared(self, date: str) -> CheckResult:
         limit = _SIGNATURE_AGE if self._settings.mode == "http" else None
         return clock_finding(CLOCK, "Slack", date, self._clock(), limit=limit)
 
@@ -170,7 +170,7 @@ class SlackCheckup:
 
     # How events come in ---------------------------------------------------------------------------------------------
 
-    async def _socket(self, identity: Json) -> Finding:
+    async def _socket(self, identity: Json) -> CheckResult:
         token = self._settings.app_token.get_secret_value()
         try:
             await self._ask(self._web.client.apps_connections_open, "Socket Mode", app_token=token)
@@ -192,7 +192,7 @@ class SlackCheckup:
             return ""
         return str((answer.get("bot") or {}).get("app_id") or "")
 
-    async def _port(self, path: str) -> Finding:
+    async def _port(self, path: str) -> CheckResult:
         """Whether the address is free, or the bot itself listens there: it knows the path."""
         host, port = self._settings.http_host, self._settings.http_port
         where = f"{host}:{port}"
@@ -222,17 +222,17 @@ class SlackCheckup:
 
     # Where it is used -----------------------------------------------------------------------------------------------
 
-    async def _channels(self, bot: str) -> list[Finding]:
+    async def _channels(self, bot: str) -> list[CheckResult]:
         """The bot hears only in channels that it is a member of."""
         named = self._settings.allowed_channels
         if not named:
             return [fine(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
         results = [await self._channel(channel, bot) for channel in named]
-        faults = [result for result in results if isinstance(result, Finding)]
+        faults = [result for result in results if isinstance(result, CheckResult)]
         good = [result for result in results if isinstance(result, str)]
         return [*([fine(CHANNELS, f"the bot is a member of {', '.join(good)}")] if good else []), *faults]
 
-    async def _channel(self, channel: str, bot: str) -> Finding | str:
+    async def _channel(self, channel: str, bot: str) -> CheckResult | str:
         """The channel's name, or what is wrong there."""
         try:
             answer = await self._ask(self._web.client.conversations_info, channel, channel=channel)
@@ -249,7 +249,7 @@ class SlackCheckup:
             return fault(CHANNELS, f"the bot is not a member of {name} ({channel})", f"type /invite @{bot} there")
         return name
 
-    def _command(self) -> Finding:
+    def _command(self) -> CheckResult:
         """Slack has no call that lists an app's commands."""
         command = self._settings.command
         if command == _MANIFEST_COMMAND:
@@ -264,7 +264,7 @@ def _missing(said: str) -> list[str]:
     return [scope for scope in SCOPES if scope not in granted]
 
 
-def _granted(said: str) -> Finding:
+def _granted(said: str) -> CheckResult:
     if not said.strip():
         return warning(GRANTED, "Slack did not say which scopes the token has", "compare them with the manifest")
     missing = [f"{scope} ({SCOPES[scope]})" for scope in _missing(said)]
@@ -273,7 +273,7 @@ def _granted(said: str) -> Finding:
     return fault(GRANTED, f"missing scopes: {', '.join(missing)}", PASTE)
 
 
-def _subscribed(said: str) -> Finding:
+def _subscribed(said: str) -> CheckResult:
     """Slack tells no app what it is subscribed to; only a missing scope proves that an event cannot come."""
     missing = set(_missing(said)) if said.strip() else set()
     silent = [event for event, scopes in EVENTS.items() if missing & set(scopes)]
@@ -297,7 +297,7 @@ def _app_in(token: str) -> str:
     return parts[2] if len(parts) > 3 and parts[2].startswith("A") else ""
 
 
-def _not_asked(code: str, error: MessengerError) -> Finding:
+def _not_asked(code: str, error: MessengerError) -> CheckResult:
     refusal = code_of(error)
     if refusal in _REMEDIES:
         return fault(code, str(error), _REMEDIES[refusal])

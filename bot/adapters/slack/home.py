@@ -8,10 +8,10 @@ import logging
 from collections.abc import Sequence
 
 from bot.adapters.command_words import Typed
-from bot.adapters.slack.acknowledgement import Ack, InTime
+from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.choices import HOME_CHOICE, chosen
-from bot.adapters.slack.context import Desk
-from bot.adapters.slack.events import Spot
+from bot.adapters.slack.context import HandlerContext
+from bot.adapters.slack.events import Location
 from bot.adapters.slack.home_view import HOME_COMMAND, TITLES, Page
 from bot.adapters.slack.private_reply import answering_by
 from bot.adapters.slack.web import Json
@@ -27,16 +27,16 @@ _FOR_TEACHERS = "review"
 class Home:
     """Publishes the page when it is opened, and again with what its buttons brought."""
 
-    def __init__(self, desk: Desk, in_time: InTime) -> None:
-        self._desk = desk
+    def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
+        self._context = handlers
         self._in_time = in_time
 
     async def opened(self, body: Json) -> None:
         """A person opened the app; only the Home tab is a page."""
         event = body["event"]
-        spot = Spot(channel=str(event["channel"]), user=str(event["user"]), kind="im")
-        if event.get("tab") == "home" and await self._desk.admits(spot):
-            await self._publish(spot, str(body["event_id"]))
+        location = Location(channel=str(event["channel"]), user=str(event["user"]), kind="im")
+        if event.get("tab") == "home" and await self._context.admits(location):
+            await self._publish(location, str(body["event_id"]))
 
     async def pressed(self, ack: Ack, body: Json) -> None:
         """A button of the page: the same command as typed in the direct conversation, answered on the page."""
@@ -45,45 +45,49 @@ class Home:
     async def _pressed(self, body: Json) -> None:
         action, user = body["actions"][0], str(body["user"]["id"])
         channel = await self._direct(user)
-        spot = Spot(channel=channel, user=user, kind="im", team=str(body["user"].get("team_id") or ""))
-        if channel and await self._desk.admits(spot):
+        location = Location(channel=channel, user=user, kind="im", team=str(body["user"].get("team_id") or ""))
+        if channel and await self._context.admits(location):
             typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
-            await self._publish(spot, occasion, _part_of(action), await self._answer(typed, spot, occasion))
+            await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
-    async def _publish(self, spot: Spot, occasion: str, part: str = "", said: Sequence[BotMessage] = ()) -> None:
+    async def _publish(
+        self, location: Location, occasion: str, part: str = "", said: Sequence[BotMessage] = ()
+    ) -> None:
         """Show the page. What a press brought takes the place of the part it happened in, else it is news."""
         shown = {part: said} if part else {}
-        is_teacher = await self._desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)
+        is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
-            *(self._answer(Typed(name), spot, f"{occasion}/page") for name in (*missing, "privacy"))
+            *(self._answer(Typed(name), location, f"{occasion}/page") for name in (*missing, "privacy"))
         )
         page = Page(
-            bot_name=self._desk.identity.name,
+            bot_name=self._context.identity.name,
             news=() if shown else said,
             parts=shown | dict(zip(missing, parts, strict=True)),
             privacy=privacy,
         )
-        web = self._desk.web
+        web = self._context.web
         try:
-            await web.call(web.client.views_publish, f"the home of {spot.user}", user_id=spot.user, view=page.view())
+            await web.call(
+                web.client.views_publish, f"the home of {location.user}", user_id=location.user, view=page.view()
+            )
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, typed: Typed, spot: Spot, occasion: str) -> list[BotMessage]:
+    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[BotMessage]:
         """What a command answers this person, caught instead of posted."""
         said: list[BotMessage] = []
 
         async def catch(message: BotMessage) -> None:
             said.append(message)
 
-        with answering_by(spot.user, catch):
+        with answering_by(location.user, catch):
             event_id = f"{occasion}/{typed.name}"
-            await self._desk.command(typed, spot, event_id=event_id, at=self._desk.clock())
+            await self._context.command(typed, location, event_id=event_id, at=self._context.clock())
         return said
 
     async def _direct(self, user: str) -> str:
-        web = self._desk.web
+        web = self._context.web
         try:
             answer = await web.call(web.client.conversations_open, user, users=user)
         except MessengerError as error:

@@ -75,31 +75,31 @@ class Installations:
 
     async def open(self) -> None:
         """Make the file and its tables where they are missing, and encrypt with the first key what another one did."""
-        await self._off_loop(self._open)
+        await self._executor(self._open)
 
     async def of(self, team: str) -> Installed | None:
         """The installation in a workspace."""
-        return await self._off_loop(self._of, team)
+        return await self._executor(self._of, team)
 
     async def save(self, installation: Installation) -> None:
         """Keep a workspace's installation; from now on it is the one in force."""
-        await self._off_loop(self._store.save, installation)
+        await self._executor(self._store.save, installation)
 
     async def remove(self, installed: Installed) -> None:
         """Forget everything about the app in that workspace, and nothing else."""
-        await self._off_loop(self._store.delete_all, enterprise_id=installed.enterprise, team_id=installed.team)
+        await self._executor(self._store.delete_all, enterprise_id=installed.enterprise, team_id=installed.team)
 
     async def new_state(self) -> str:
         """A random text that comes back with the person who was sent to Slack."""
-        return await self._off_loop(self._new_state)
+        return await self._executor(self._new_state)
 
     async def use_state(self, state: str) -> bool:
         """Whether it was given out, is not too old, and was not used before."""
-        return await self._off_loop(self._states.consume, state)
+        return await self._executor(self._states.consume, state)
 
     # On a thread ----------------------------------------------------------------------------------------------------
 
-    async def _off_loop(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def _executor(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         async with self._one_at_a_time:
             try:
                 return await asyncio.to_thread(partial(function, *args, **kwargs))

@@ -5,16 +5,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.adapters.command_words import CORRECT, Typed, command_in
-from bot.adapters.keyed_lock import InOrder
-from bot.adapters.rate_limit import Pace
-from bot.adapters.slack.context import Desk
+from bot.adapters.keyed_lock import KeyedLock
+from bot.adapters.rate_limit import RateLimiter
+from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
     SHARED,
     Deleted,
     Edited,
+    Location,
     Reacted,
     Said,
-    Spot,
     at,
     message_id_of,
     read_channel_change,
@@ -23,7 +23,7 @@ from bot.adapters.slack.events import (
     timed,
 )
 from bot.adapters.slack.web import Json
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from bot.model import Address, ChannelChanged, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
 from memory.model import Role
@@ -42,23 +42,23 @@ class Intake:
     Raising means: not safely stored, so Slack keeps the event and sends it again.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._in_order = InOrder()
-        self._pace = Pace(desk.clock)
-        self._heard: Recent[tuple[str, str, Address], bool] = Recent(desk.clock, size=5000, keep=_KEEP)
-        self._overtaken: Recent[tuple[str, str], Edited | Deleted] = Recent(desk.clock, size=5000, keep=_KEEP)
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self._in_order = KeyedLock()
+        self._pace = RateLimiter(handlers.clock)
+        self._heard: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
+        self._overtaken: TtlCache[tuple[str, str], Edited | Deleted] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
         """Changes by message: one that arrives before its message holds for it."""
 
     async def message(self, body: Json) -> None:
         """A `message` or `app_mention` event."""
-        if read_channel_change(body["event"], self._desk.identity.user) is not None:
+        if read_channel_change(body["event"], self._context.identity.user) is not None:
             await self.channel_changed(body)
             return
-        read = read_message(self._event(body), self._desk.identity.user)
-        if read is None or not await self._desk.admits(read.spot):
+        read = read_message(self._event(body), self._context.identity.user)
+        if read is None or not await self._context.admits(read.location):
             return
-        async with self._in_order(("message", read.spot.channel)):
+        async with self._in_order(("message", read.location.channel)):
             match read:
                 case Said():
                     await self._said(read)
@@ -70,61 +70,61 @@ class Intake:
     async def reaction(self, body: Json) -> None:
         """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
         read = read_reaction(self._event(body))
-        if read is None or not await self._desk.admits(read.spot):
+        if read is None or not await self._context.admits(read.location):
             return
         if normalise(read.emoji) in _STOP_SIGNS:
             if read.added:
                 await self._stop_sign(read, str(body["event_id"]))
             return
-        is_own = read.author in ("", self._desk.identity.user)
-        if is_own and self._desk.teaches(read.emoji):
-            async with self._in_order(("reaction", read.spot.channel, read.spot.user)):
+        is_own = read.author in ("", self._context.identity.user)
+        if is_own and self._context.teaches(read.emoji):
+            async with self._in_order(("reaction", read.location.channel, read.location.user)):
                 await self._reacted(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
         """Other people read a channel than before: what was said in it counts for fewer, or for more again."""
         event = self._event(body)
-        spot = read_channel_change(event, self._desk.identity.user)
-        if spot is None:
+        location = read_channel_change(event, self._context.identity.user)
+        if location is None:
             return
-        self._desk.places.changed(spot.channel)
-        await self._desk.sink(
+        self._context.places.changed(location.channel)
+        await self._context.sink(
             ChannelChanged(
-                event_id=str(body["event_id"]), scope=await self._desk.scope(spot), at=at(str(event["event_ts"]))
+                event_id=str(body["event_id"]), scope=await self._context.scope(location), at=at(str(event["event_ts"]))
             )
         )
 
     async def session_stopped(self, body: Json) -> None:
         """Somebody pressed Slack's own stop button."""
         event = self._event(body)
-        spot = Spot(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
-        if not await self._desk.admits(spot):
+        location = Location(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
+        if not await self._context.admits(location):
             return
-        if self._desk.status.is_busy(spot.channel, spot.thread):
-            await self._desk.stop(spot, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
+        if self._context.status.is_busy(location.channel, location.thread):
+            await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
             return
         # Nothing runs there any more, perhaps since a restart: the button would stay for ever.
         try:
-            await self._desk.status.end(spot.channel, spot.thread)
+            await self._context.status.end(location.channel, location.thread)
         except MessengerError as error:
             log.info("the status of a thread nobody works in stays: %s", error)
 
     def _event(self, body: Json) -> Json:
-        event = timed(body["event"], float(body.get("event_time") or self._desk.clock().timestamp()))
+        event = timed(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))
         return {**event, SHARED: body.get(SHARED)}
 
     # Inside -------------------------------------------------------------------------------------------------------
 
     async def _said(self, said: Said) -> None:
-        key = (said.spot.channel, said.ts, said.address)
-        change = self._overtaken.get((said.spot.channel, said.ts))
+        key = (said.location.channel, said.ts, said.address)
+        change = self._overtaken.get((said.location.channel, said.ts))
         if self._heard.get(key) or isinstance(change, Deleted):
             return
         text = change.text if change is not None else said.text
         typed = command_in(change.text if change is not None else said.typed)
         if typed is not None and said.address is Address.FOLLOW_UP:
             # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
-            if typed.name == "stop" and not self._desk.status.is_busy(said.spot.channel, said.spot.thread):
+            if typed.name == "stop" and not self._context.status.is_busy(said.location.channel, said.location.thread):
                 return
             typed = typed if typed.name in ("stop", CORRECT) else None
         if typed is None and not text and not said.files and said.address is Address.MENTION:
@@ -136,22 +136,24 @@ class Intake:
 
     def _is_heard(self, said: Said, typed: Typed | None) -> bool:
         """Whether the author keeps a person's pace. What nobody said to the bot counts for its thread alone."""
-        spot = said.spot
-        thread = spot.thread if said.address is Address.FOLLOW_UP else ""
-        return (typed is not None and typed.name == "stop") or self._pace.admits((spot.channel, thread, spot.user))
+        location = said.location
+        thread = location.thread if said.address is Address.FOLLOW_UP else ""
+        return (typed is not None and typed.name == "stop") or self._pace.admits(
+            (location.channel, thread, location.user)
+        )
 
     async def _question(self, said: Said, text: str) -> None:
-        desk, spot = self._desk, said.spot
-        desk.threads.asked(spot.channel, spot.thread, said.ts, spot.user)
-        attached = await desk.files.read(said.files)
-        await desk.sink(
+        handlers, location = self._context, said.location
+        handlers.threads.asked(location.channel, location.thread, said.ts, location.user)
+        attached = await handlers.files.read(said.files)
+        await handlers.sink(
             PersonMessage(
-                event_id=message_id_of(spot.channel, said.ts),
-                scope=await desk.scope(spot),
+                event_id=message_id_of(location.channel, said.ts),
+                scope=await handlers.scope(location),
                 message_id=said.ts,
                 text=text,
                 at=at(said.ts),
-                role=desk.roles.at_hand(spot),
+                role=handlers.roles.at_hand(location),
                 address=said.address,
                 files=attached.files,
                 images=attached.images,
@@ -160,50 +162,50 @@ class Intake:
 
     async def _command(self, said: Said, typed: Typed) -> None:
         """In a channel, what only its giver sees must not go into a thread that has no replies: nobody would see it."""
-        spot = said.spot
+        location = said.location
         if said.address is not Address.DIRECT and not said.is_in_thread:
-            spot = replace(spot, thread="")
-        event_id = message_id_of(spot.channel, said.ts)
-        await self._desk.command(typed, spot, event_id=event_id, at=at(said.ts), address=said.address)
+            location = replace(location, thread="")
+        event_id = message_id_of(location.channel, said.ts)
+        await self._context.command(typed, location, event_id=event_id, at=at(said.ts), address=said.address)
 
     async def _edited(self, edited: Edited, event_id: str) -> None:
-        self._overtaken.put((edited.spot.channel, edited.ts), edited)
-        desk = self._desk
-        was_heard = any(self._heard.get((edited.spot.channel, edited.ts, address)) for address in Address)
-        attached = await desk.files.read(edited.files if was_heard else ())
-        await desk.sink(
+        self._overtaken.put((edited.location.channel, edited.ts), edited)
+        handlers = self._context
+        was_heard = any(self._heard.get((edited.location.channel, edited.ts, address)) for address in Address)
+        attached = await handlers.files.read(edited.files if was_heard else ())
+        await handlers.sink(
             PersonEdit(
                 event_id=event_id,
-                scope=await desk.scope(edited.spot),
+                scope=await handlers.scope(edited.location),
                 message_id=edited.ts,
                 text=edited.text,
                 at=edited.at,
-                role=desk.roles.at_hand(edited.spot),
+                role=handlers.roles.at_hand(edited.location),
                 files=attached.files,
                 images=attached.images,
             )
         )
 
     async def _deleted(self, deleted: Deleted, event_id: str) -> None:
-        self._overtaken.put((deleted.spot.channel, deleted.ts), deleted)
-        desk = self._desk
-        await desk.sink(
+        self._overtaken.put((deleted.location.channel, deleted.ts), deleted)
+        handlers = self._context
+        await handlers.sink(
             PersonDeletion(
                 event_id=event_id,
-                scope=await desk.scope(deleted.spot),
+                scope=await handlers.scope(deleted.location),
                 message_id=deleted.ts,
                 at=deleted.at,
-                role=desk.roles.at_hand(deleted.spot),
+                role=handlers.roles.at_hand(deleted.location),
             )
         )
 
     async def _reacted(self, reacted: Reacted, event_id: str) -> None:
-        desk, spot = self._desk, reacted.spot
-        role = await desk.roles.of(spot)
-        await desk.sink(
+        handlers, location = self._context, reacted.location
+        role = await handlers.roles.of(location)
+        await handlers.sink(
             PersonReaction(
                 event_id=event_id,
-                scope=await desk.scope(spot, thread=desk.threads.known(spot.channel, reacted.ts)),
+                scope=await handlers.scope(location, thread=handlers.threads.known(location.channel, reacted.ts)),
                 message_id=reacted.ts,
                 emoji=reacted.emoji,
                 added=reacted.added,
@@ -218,12 +220,12 @@ class Intake:
 
         Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
         """
-        desk, spot = self._desk, reacted.spot
-        busy = desk.status.busy_threads(spot.channel)
+        handlers, location = self._context, reacted.location
+        busy = handlers.status.busy_threads(location.channel)
         if not busy:
             return
-        thread = reacted.ts if reacted.ts in busy else await desk.threads.of(spot.channel, reacted.ts)
-        askers = desk.threads.askers(spot.channel, thread)
-        may_have_asked = not askers or spot.user in askers
-        if thread in busy and (may_have_asked or await desk.roles.of(spot) in (Role.TEACHER, Role.ADMIN)):
-            await desk.stop(replace(spot, thread=thread), event_id=event_id, at=reacted.at)
+        thread = reacted.ts if reacted.ts in busy else await handlers.threads.of(location.channel, reacted.ts)
+        askers = handlers.threads.askers(location.channel, thread)
+        may_have_asked = not askers or location.user in askers
+        if thread in busy and (may_have_asked or await handlers.roles.of(location) in (Role.TEACHER, Role.ADMIN)):
+            await handlers.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

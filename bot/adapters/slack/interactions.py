@@ -8,14 +8,14 @@ from typing import Any
 from bot.adapters import forms
 from bot.adapters.command_words import Typed, slash_command
 from bot.adapters.slack import blocks
-from bot.adapters.slack.acknowledgement import Ack, InTime
+from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.blocks import Answer
 from bot.adapters.slack.choices import chosen
-from bot.adapters.slack.context import Desk
-from bot.adapters.slack.events import Spot, at, message_id_of
+from bot.adapters.slack.context import HandlerContext
+from bot.adapters.slack.events import Location, at, message_id_of
 from bot.adapters.slack.plain import as_command, plain, without_mention
 from bot.adapters.slack.private_reply import answering_by
-from bot.adapters.slack.response_url import Responder
+from bot.adapters.slack.response_url import ResponseUrl
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import PersonCorrection, PersonRetry, PersonTeaching, PersonVote
@@ -34,10 +34,10 @@ _NOT_OPENED = "Slack was too slow to open the form. Please try again."
 class Interactions:
     """What people do with what Slack draws for the bot."""
 
-    def __init__(self, desk: Desk, in_time: InTime) -> None:
-        self._desk = desk
+    def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
+        self._context = handlers
         self._in_time = in_time
-        self._responder = Responder(desk.web)
+        self._responder = ResponseUrl(handlers.web)
 
     async def vote(self, ack: Ack, body: Json) -> None:
         """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
@@ -69,13 +69,13 @@ class Interactions:
 
     async def slash(self, ack: Ack, body: Json) -> None:
         """The slash command with one of the bot's words."""
-        if await self._desk.admits(_spot(body)):
+        if await self._context.admits(_spot(body)):
             await self._in_time(ack, self._slash(body))
         else:
             await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
 
     async def _do(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
-        if await self._desk.admits(_spot(body)):
+        if await self._context.admits(_spot(body)):
             await self._in_time(ack, act(body))
         else:
             await ack()
@@ -83,20 +83,20 @@ class Interactions:
     # Thumbs and corrections ---------------------------------------------------------------------------------------
 
     async def _vote(self, body: Json) -> None:
-        desk, action = self._desk, body["actions"][0]
-        spot, answer = _spot(body), _answer(body)
-        await desk.sink(
+        handlers, action = self._context, body["actions"][0]
+        location, answer = _spot(body), _answer(body)
+        await handlers.sink(
             PersonVote(
-                event_id=f"vote/{answer.channel}/{answer.ts}/{spot.user}/{action['action_ts']}",
-                scope=await desk.scope(spot),
+                event_id=f"vote/{answer.channel}/{answer.ts}/{location.user}/{action['action_ts']}",
+                scope=await handlers.scope(location),
                 message_id=answer.ts,
                 value=1 if action["value"] == blocks.VOTE_UP else -1,
                 at=at(str(action["action_ts"])),
-                role=await desk.roles.of(spot),
+                role=await handlers.roles.of(location),
             )
         )
         if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
-            await self._ask_by_message(spot, answer)
+            await self._ask_by_message(location, answer)
 
     async def _question_button(self, body: Json) -> None:
         action = body["actions"][0]
@@ -110,17 +110,17 @@ class Interactions:
             await self._responder.remove(str(url))
 
     async def _correction(self, body: Json) -> None:
-        desk, view = self._desk, body["view"]
+        handlers, view = self._context, body["view"]
         answer = Answer.unpacked(view["private_metadata"])
-        spot = _at(body, answer)
+        location = _at(body, answer)
         if text := blocks.entered(view, forms.BETTER):
-            await desk.sink(
+            await handlers.sink(
                 PersonCorrection(
                     event_id=f"correction/{view['id']}",
-                    scope=await desk.scope(spot),
+                    scope=await handlers.scope(location),
                     text=text,
-                    at=desk.clock(),
-                    role=await desk.roles.of(spot),
+                    at=handlers.clock(),
+                    role=await handlers.roles.of(location),
                     message_id=answer.ts,
                     reason=blocks.entered(view, forms.REASON),
                 )
@@ -129,17 +129,17 @@ class Interactions:
             await self._retry(body, answer, str(view["id"]))
 
     async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
-        desk = self._desk
-        thread = answer.thread or await desk.threads.of(answer.channel, answer.ts)
-        spot = _at(body, Answer(channel=answer.channel, ts=answer.ts, thread=thread))
-        desk.threads.asked(spot.channel, spot.thread, answer.ts, spot.user)
-        await desk.sink(
+        handlers = self._context
+        thread = answer.thread or await handlers.threads.of(answer.channel, answer.ts)
+        location = _at(body, Answer(channel=answer.channel, ts=answer.ts, thread=thread))
+        handlers.threads.asked(location.channel, location.thread, answer.ts, location.user)
+        await handlers.sink(
             PersonRetry(
                 event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
-                scope=await desk.scope(spot),
+                scope=await handlers.scope(location),
                 message_id=answer.ts,
-                at=desk.clock(),
-                role=await desk.roles.of(spot),
+                at=handlers.clock(),
+                role=await handlers.roles.of(location),
             )
         )
 
@@ -150,21 +150,21 @@ class Interactions:
         action, container = body["actions"][0], body["container"]
         pressed = _spot(body)
         thread = str(container.get("thread_ts") or "")
-        spot = Spot(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
-        is_private = bool(container.get("is_ephemeral")) or spot.channel.startswith("D")
+        location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
-        with answering_by(spot.user, way):
-            await self._desk.command(
+        with answering_by(location.user, way):
+            await self._context.command(
                 chosen(action),
-                spot,
-                event_id=f"choice/{spot.channel}/{container['message_ts']}/{spot.user}/{action['action_ts']}",
+                location,
+                event_id=f"choice/{location.channel}/{container['message_ts']}/{location.user}/{action['action_ts']}",
                 at=at(str(action["action_ts"])),
             )
 
     # Teaching and explaining --------------------------------------------------------------------------------------
 
     async def _teach(self, body: Json) -> None:
-        message, bot = body["message"], self._desk.identity.user
+        message, bot = body["message"], self._context.identity.user
         thread = str(message.get("thread_ts") or "")
         place = Answer(channel=_spot(body).channel, ts=str(message["ts"]), thread=thread)
         question = ""
@@ -177,50 +177,50 @@ class Interactions:
     async def _asked(self, channel: str, thread: str) -> str:
         try:
             async with asyncio.timeout(_PREFILL_WITHIN_S):
-                root = await self._desk.threads.root(channel, thread)
+                root = await self._context.threads.root(channel, thread)
         except TimeoutError:
             return ""
-        return plain(without_mention(str(root.get("text") or ""), self._desk.identity.user))
+        return plain(without_mention(str(root.get("text") or ""), self._context.identity.user))
 
     async def _teaching(self, body: Json) -> None:
-        desk, view = self._desk, body["view"]
-        spot = _at(body, Answer.unpacked(view["private_metadata"]))
-        await desk.sink(
+        handlers, view = self._context, body["view"]
+        location = _at(body, Answer.unpacked(view["private_metadata"]))
+        await handlers.sink(
             PersonTeaching(
                 event_id=f"teaching/{view['id']}",
-                scope=await desk.scope(spot),
+                scope=await handlers.scope(location),
                 question=blocks.entered(view, forms.QUESTION),
                 answer=blocks.entered(view, forms.ANSWER),
-                at=desk.clock(),
+                at=handlers.clock(),
                 audience=Audience(blocks.entered(view, forms.AUDIENCE) or Audience.PERSONAL),
-                role=await desk.roles.of(spot),
+                role=await handlers.roles.of(location),
             )
         )
 
     async def _why(self, body: Json) -> None:
-        message, spot = body["message"], _spot(body)
-        with answering_by(spot.user, self._responder.way(str(body["response_url"]))):
-            await self._desk.command(
+        message, location = body["message"], _spot(body)
+        with answering_by(location.user, self._responder.way(str(body["response_url"]))):
+            await self._context.command(
                 Typed("why"),
-                spot,
-                event_id=f"why/{message_id_of(spot.channel, str(message['ts']))}/{body['trigger_id']}",
-                at=self._desk.clock(),
+                location,
+                event_id=f"why/{message_id_of(location.channel, str(message['ts']))}/{body['trigger_id']}",
+                at=self._context.clock(),
                 about=str(message["ts"]),
             )
 
     async def _slash(self, body: Json) -> None:
-        spot = Spot(channel=str(body["channel_id"]), user=str(body["user_id"]))
-        with answering_by(spot.user, self._responder.way(str(body["response_url"]))):
-            await self._desk.command(
+        location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
+        with answering_by(location.user, self._responder.way(str(body["response_url"]))):
+            await self._context.command(
                 slash_command(as_command(str(body.get("text") or ""))),
-                spot,
+                location,
                 event_id=f"slash/{body['trigger_id']}",
-                at=self._desk.clock(),
+                at=self._context.clock(),
             )
 
     async def _open(self, body: Json, view: blocks.Block) -> bool:
         """Open a modal. It is a courtesy: what the person did counts without it. False if Slack was too slow for it."""
-        web = self._desk.web
+        web = self._context.web
         try:
             await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
         except MessengerError as error:
@@ -228,32 +228,32 @@ class Interactions:
             return False
         return True
 
-    async def _ask_by_message(self, spot: Spot, answer: Answer) -> None:
+    async def _ask_by_message(self, location: Location, answer: Answer) -> None:
         """The question that a modal would have asked: its button opens one with a trigger of its own."""
-        web = self._desk.web
+        web = self._context.web
         try:
             await web.once(
                 web.client.chat_postEphemeral,
                 answer.channel,
                 channel=answer.channel,
-                user=spot.user,
+                user=location.user,
                 thread_ts=answer.thread or None,
                 text=_ASKED,
                 blocks=blocks.question_blocks(_ASKED, answer),
             )
         except MessengerError as error:
-            log.warning("%s was not asked what would have been right: %s", spot.user, error)
+            log.warning("%s was not asked what would have been right: %s", location.user, error)
 
 
-def _spot(body: Json) -> Spot:
+def _spot(body: Json) -> Location:
     """Who acted where: on a message, with a shortcut, in a modal (which knows no channel) or by a slash command."""
     if "channel_id" in body:
-        return Spot(channel=str(body["channel_id"]), user=str(body["user_id"]))
+        return Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
     message, user = body.get("message") or {}, body["user"]
     channel = body.get("channel") or {}
     container = body.get("container") or {}
     ts = container.get("message_ts") or message.get("ts") or ""
-    return Spot(
+    return Location(
         channel=str(channel.get("id") or container.get("channel_id") or _modal_channel(body)),
         user=str(user["id"]),
         thread=str(container.get("thread_ts") or message.get("thread_ts") or ts),
@@ -266,14 +266,14 @@ def _modal_channel(body: Json) -> str:
     return Answer.unpacked(metadata).channel if metadata else "D"
 
 
-def _at(body: Json, answer: Answer) -> Spot:
+def _at(body: Json, answer: Answer) -> Location:
     """The person in a modal, where the answer is that it is about."""
     user = body["user"]
     thread = answer.thread or answer.ts
-    return Spot(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))
+    return Location(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))
 
 
 def _answer(body: Json) -> Answer:
     """The answer that a button stands under."""
-    spot = _spot(body)
-    return Answer(channel=spot.channel, ts=str(body["container"]["message_ts"]), thread=spot.thread)
+    location = _spot(body)
+    return Answer(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)

@@ -42,7 +42,7 @@ _NOT_INSTALLED = "This app is not installed here any more: ask whoever installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Front:
+class WorkspaceListeners:
     """What takes the payloads of one workspace in."""
 
     identity: Identity
@@ -52,14 +52,14 @@ class Front:
     home: Home
 
 
-FindFront = Callable[[str], Awaitable[Front | None]]
+FindListeners = Callable[[str], Awaitable[WorkspaceListeners | None]]
 """The front of a workspace by its id; None where the app is not installed."""
 
 Removed = Callable[[str, Json], Awaitable[None]]
 """Told the workspace's id and the payload when Slack says that the app or tokens of it are gone."""
 
 
-def make_app(web: Web, *, signing_secret: str, command: str, find: FindFront, removed: Removed) -> AsyncApp:
+def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners, removed: Removed) -> AsyncApp:
     """The app. It answers a payload when its listener is done, so that what is acknowledged is stored."""
     app = AsyncApp(
         logger=library_log(),
@@ -103,7 +103,7 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindFront, re
     return app
 
 
-def _event(choose: Callable[[Front], Callable[[Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
+def _event(choose: Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
     """A listener for events, at the front of the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, body: Json) -> None:
@@ -112,7 +112,9 @@ def _event(choose: Callable[[Front], Callable[[Json], Awaitable[None]]]) -> Call
     return listener
 
 
-def _act(choose: Callable[[Front], Callable[[Ack, Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
+def _act(
+    choose: Callable[[WorkspaceListeners], Callable[[Ack, Json], Awaitable[None]]],
+) -> Callable[..., Awaitable[None]]:
     """A listener for clicks and commands, at the front of the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, ack: Ack, body: Json) -> None:
@@ -121,7 +123,7 @@ def _act(choose: Callable[[Front], Callable[[Ack, Json], Awaitable[None]]]) -> C
     return listener
 
 
-def _authorize(find: FindFront) -> Callable[..., Awaitable[Any]]:
+def _authorize(find: FindListeners) -> Callable[..., Awaitable[Any]]:
     """Whose token goes with a payload: slack-bolt tells the workspace by what Slack says of the installation."""
 
     async def authorize(context: AsyncBoltContext, team_id: str | None) -> AuthorizeResult | None:

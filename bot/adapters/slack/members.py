@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from slack_sdk.oauth.installation_store import Installation
 
-from bot.adapters.keyed_lock import InOrder
+from bot.adapters.keyed_lock import KeyedLock
 from bot.adapters.slack.events import ends_installation
 from bot.adapters.slack.installations import Installations, Installed
-from bot.adapters.slack.listeners import Front
+from bot.adapters.slack.listeners import WorkspaceListeners
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.web import Json
 from bot.errors import NotPermitted
@@ -28,7 +28,7 @@ class Member:
 
     installed: Installed
     messenger: SlackMessenger
-    front: Front | None = None
+    front: WorkspaceListeners | None = None
     """Made when its first payload comes in."""
 
 
@@ -48,7 +48,7 @@ class Members:
         self._new_messenger = new_messenger
         self._still_works = still_works
         self._members: dict[str, Member] = {}
-        self._in_order = InOrder()
+        self._in_order = KeyedLock()
         """Whatever is done about one workspace."""
         self._removing: set[asyncio.Task[None]] = set()
         self._is_closed = False

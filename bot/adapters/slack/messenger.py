@@ -8,20 +8,20 @@ from typing import Any
 
 from bot.adapters import command_words, splitting
 from bot.adapters.naming import by_name
-from bot.adapters.slack.acknowledgement import InTime
+from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
-from bot.adapters.slack.channels import Places
+from bot.adapters.slack.channels import Channels
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections, unless, until_reachable
-from bot.adapters.slack.context import Desk
+from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import ends_installation, stamp_in
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
 from bot.adapters.slack.identity import Identity, identify, settings_in
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.listeners import Front, make_app
+from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.names import Names
-from bot.adapters.slack.posting import Begun, Poster
+from bot.adapters.slack.posting import Poster, ProcessStart
 from bot.adapters.slack.private_reply import way_to
 from bot.adapters.slack.roles import Roles
 from bot.adapters.slack.status import Status
@@ -67,7 +67,7 @@ class SlackMessenger:
         new_id: NewId,
         teaches: Callable[[str], bool] = lambda emoji: True,
         sleep: Sleep = pause,
-        begun: Begun | None = None,
+        begun: ProcessStart | None = None,
         on_end: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
@@ -76,7 +76,7 @@ class SlackMessenger:
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end
-        self._in_time = InTime()
+        self._in_time = TimelyAcknowledgement()
         self._running: asyncio.Task[Any] | None = None
         self._identity: Identity | None = None
         self._web = Web(
@@ -90,7 +90,7 @@ class SlackMessenger:
         self._names = Names(self._web, clock)
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
-        self._poster = Poster(self._web, self._threads, begun=begun or Begun(clock()), sleep=sleep)
+        self._poster = Poster(self._web, self._threads, begun=begun or ProcessStart(clock()), sleep=sleep)
 
     @property
     def platform(self) -> str:
@@ -129,7 +129,7 @@ class SlackMessenger:
     async def _deliver(self, sink: EventSink) -> None:
         front = self.front(sink)
 
-        async def find(team: str) -> Front:
+        async def find(team: str) -> WorkspaceListeners:
             return front
 
         async def removed(team: str, body: Json) -> None:
@@ -160,15 +160,15 @@ class SlackMessenger:
         await self._learn_who_we_are()
         return self._known()
 
-    def front(self, sink: EventSink) -> Front:
+    def front(self, sink: EventSink) -> WorkspaceListeners:
         """What takes the workspace's payloads in, once it is known whose token it is."""
-        desk = self._desk(sink)
-        return Front(
-            identity=desk.identity,
+        handlers = self._context(sink)
+        return WorkspaceListeners(
+            identity=handlers.identity,
             token=self._web.token,
-            intake=Intake(desk),
-            interactions=Interactions(desk, self._in_time),
-            home=Home(desk, self._in_time),
+            intake=Intake(handlers),
+            interactions=Interactions(handlers, self._in_time),
+            home=Home(handlers, self._in_time),
         )
 
     async def leave(self) -> None:
@@ -176,15 +176,15 @@ class SlackMessenger:
         await self._in_time.finish()
         await self._web.close()
 
-    def _desk(self, sink: EventSink) -> Desk:
+    def _context(self, sink: EventSink) -> HandlerContext:
         identity = self._known()
         settings = settings_in(identity.team, self._settings)
-        return Desk(
+        return HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
             web=self._web,
-            places=Places(self._web, self._clock),
+            places=Channels(self._web, self._clock),
             roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
             threads=self._threads,
             status=self._status,

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from bot.adapters.slack.web import Web
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock
 
@@ -19,7 +19,7 @@ class Names:
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
-        self._known: Recent[str, str] = Recent(clock, size=5000, keep=timedelta(hours=1))
+        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, keep=timedelta(hours=1))
 
     async def of(self, user: str) -> str:
         """Their display name, else their full one; nothing if Slack does not say."""

@@ -19,7 +19,7 @@ _MAIN_TEXT_LIMIT = 39_000
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ProcessStart:
     """When this process began. Answers to older questions may have been posted by the one before it."""
 
     moment: datetime
@@ -33,7 +33,7 @@ class Begun:
 class Poster:
     """Posts to everybody in a conversation, in a thread if the message names one."""
 
-    def __init__(self, web: Web, threads: Threads, *, begun: Begun, sleep: Sleep) -> None:
+    def __init__(self, web: Web, threads: Threads, *, begun: ProcessStart, sleep: Sleep) -> None:
         self._web = web
         self._threads = threads
         self._begun = begun

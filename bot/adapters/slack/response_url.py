@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 _LONGEST = 20_000
 
 
-class Responder:
+class ResponseUrl:
     """Posts to `response_url` addresses. Only the person who acted sees it."""
 
     def __init__(self, web: Web) -> None:

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
-from bot.adapters.keyed_lock import InOrder
-from bot.adapters.slack.events import Spot
+from bot.adapters.keyed_lock import KeyedLock
+from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json, Web, code_of
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, NotPermitted
 from memory.model import Role
 from memory.ports import Clock
@@ -24,33 +24,35 @@ class Roles:
         self._web = web
         self._team = team
         self._named = {Role.ADMIN: tuple(admins), Role.TEACHER: tuple(teachers)}
-        self._in_order = InOrder()
+        self._in_order = KeyedLock()
         """Several acts of one person at once ask Slack once."""
-        self._people: Recent[tuple[str, bool], Role] = Recent(clock, size=5000, keep=_KEEP)
+        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP)
         """By person, and whether the payload named another workspace as theirs."""
-        self._groups: Recent[str, frozenset[str]] = Recent(clock, size=100, keep=_KEEP)
+        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP)
 
-    def at_hand(self, spot: Spot) -> Role:
+    def at_hand(self, location: Location) -> Role:
         """The role without asking Slack: enough to ask the bot something."""
-        seems_foreign = self._seems_foreign(spot)
-        return self._people.get((spot.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
+        seems_foreign = self._seems_foreign(location)
+        return self._people.get((location.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
 
-    async def of(self, spot: Spot) -> Role:
+    async def of(self, location: Location) -> Role:
         """The role of who acts.
 
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
         may, so its event is left for Slack to send again.
         """
-        key = (spot.user, self._seems_foreign(spot))
-        async with self._in_order(spot.user):
+        key = (location.user, self._seems_foreign(location))
+        async with self._in_order(location.user):
             role = self._people.get(key)
             if role is None:
-                role = await (self._of_foreign(spot.user) if self._seems_foreign(spot) else self._of_ours(spot.user))
+                role = await (
+                    self._of_foreign(location.user) if self._seems_foreign(location) else self._of_ours(location.user)
+                )
                 self._people.put(key, role)
         return role
 
-    def _seems_foreign(self, spot: Spot) -> bool:
-        return spot.team not in ("", self._team)
+    def _seems_foreign(self, location: Location) -> bool:
+        return location.team not in ("", self._team)
 
     async def _of_ours(self, user: str) -> Role:
         return await self._by_name(user) or await self._by_account(user, unknown=Role.MEMBER)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.adapters.slack.web import Json, Web
-from bot.adapters.ttl_cache import Recent
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock
 
@@ -25,10 +25,10 @@ class Threads:
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
-        self._thread_of: Recent[tuple[str, str], str] = Recent(clock, size=20_000, keep=_KEEP)
-        self._last_answer: Recent[tuple[str, str], str] = Recent(clock, size=5000, keep=_KEEP)
-        self._asker_of: Recent[tuple[str, str], str] = Recent(clock, size=5000, keep=_KEEP)
-        self._askers: Recent[tuple[str, str], tuple[str, ...]] = Recent(clock, size=5000, keep=_KEEP)
+        self._thread_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=20_000, keep=_KEEP)
+        self._last_answer: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, keep=_KEEP)
+        self._asker_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, keep=_KEEP)
+        self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, keep=_KEEP)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
         """The bot answered there."""

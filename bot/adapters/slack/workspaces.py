@@ -19,11 +19,11 @@ from bot.adapters.slack.connection import check_given, deliver, make_connections
 from bot.adapters.slack.encryption import TokenCipher
 from bot.adapters.slack.identity import LISTS, identify
 from bot.adapters.slack.installations import Installations
-from bot.adapters.slack.listeners import Front, make_app
+from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
-from bot.adapters.slack.posting import Begun
+from bot.adapters.slack.posting import ProcessStart
 from bot.adapters.slack.web import Sleep, Web, pause
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
@@ -59,7 +59,7 @@ class SlackWorkspaces:
         self._new_id = new_id
         self._teaches = teaches
         self._sleep = sleep
-        self._begun = Begun(clock())
+        self._begun = ProcessStart(clock())
         self._ended = asyncio.Event()
         self._running: asyncio.Task[Any] | None = None
         self._opening = asyncio.Lock()
@@ -105,7 +105,7 @@ class SlackWorkspaces:
     async def _deliver(self, sink: EventSink, installations: Installations) -> None:
         settings = self._settings
 
-        async def find(team: str) -> Front | None:
+        async def find(team: str) -> WorkspaceListeners | None:
             member = await self._members.of(team)
             if member is None:
                 log.warning("something of workspace %s is dropped: the app is not installed there", team)

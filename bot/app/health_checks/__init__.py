@@ -6,16 +6,16 @@ GB00x and GB01x are about this machine, GB02x about Slack, GB03x about Discord.
 import logging
 from collections.abc import Iterator
 
-from bot.adapters.check_result import Finding, fault
+from bot.adapters.check_result import CheckResult, fault
 from bot.app.health_checks import local, platforms, stored
 from bot.config import Settings
 
 log = logging.getLogger(__name__)
 
-__all__ = ["Finding", "findings", "wrong_settings"]
+__all__ = ["CheckResult", "findings", "wrong_settings"]
 
 
-def findings(settings: Settings) -> Iterator[Finding]:
+def findings(settings: Settings) -> Iterator[CheckResult]:
     """The outcome of every check, one after the other in order of code. Without tokens nobody is asked anything."""
     for number, check in enumerate(local.CHECKS, start=1):
         try:
@@ -27,6 +27,6 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield from look(settings)
 
 
-def wrong_settings(reason: str) -> Finding:
+def wrong_settings(reason: str) -> CheckResult:
     """What is found when the settings cannot be read, and nothing else can be looked at."""
-    return Finding(code="GB001", what=reason, ok=False, remedy="mend the settings named above")
+    return CheckResult(code="GB001", what=reason, ok=False, remedy="mend the settings named above")

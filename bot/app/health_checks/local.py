@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.check_result import CheckResult, fault, fine, warning
 from bot.app.build import make_embedder, make_model, open_memory
 from bot.app.crash_report import last_report
 from bot.app.log_file import LogFile
@@ -16,47 +16,53 @@ from memory.ports import EpisodeFilter
 _MOST_NAMED = 5
 
 
-def _settings(settings: Settings) -> Finding:
-    return Finding(code="GB001", what=f"settings are valid; model {settings.model.name}", ok=True)
+def _settings(settings: Settings) -> CheckResult:
+    return CheckResult(code="GB001", what=f"settings are valid; model {settings.model.name}", ok=True)
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> CheckResult:
     try:
         with open_memory(settings) as memory:
             names = memory.audit.workspaces()
     except MemoryFault as error:
-        return Finding(code="GB002", what=str(error), ok=False, remedy="see the message; DATABASE_URL names the file")
+        return CheckResult(
+            code="GB002", what=str(error), ok=False, remedy="see the message; DATABASE_URL names the file"
+        )
     count = f"{len(names)} workspace{'' if len(names) == 1 else 's'}"
-    return Finding(code="GB002", what=f"database {settings.storage.place} opens and is up to date, {count}", ok=True)
+    return CheckResult(
+        code="GB002", what=f"database {settings.storage.place} opens and is up to date, {count}", ok=True
+    )
 
 
-def _log_agrees(settings: Settings) -> Finding:
+def _log_agrees(settings: Settings) -> CheckResult:
     try:
         with open_memory(settings) as memory:
             found = memory.audit.check()
     except MemoryFault as error:
-        return Finding(code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 or GB011 first")
+        return CheckResult(
+            code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 or GB011 first"
+        )
     if found:
         what = f"{len(found)} stored values are not what the event log says"
-        return Finding(code="GB003", what=what, ok=False, remedy="run `goodbot rebuild`")
-    return Finding(code="GB003", what="everything stored is what the event log says", ok=True)
+        return CheckResult(code="GB003", what=what, ok=False, remedy="run `goodbot rebuild`")
+    return CheckResult(code="GB003", what="everything stored is what the event log says", ok=True)
 
 
-def _embedder(settings: Settings) -> Finding:
+def _embedder(settings: Settings) -> CheckResult:
     try:
         embedder = make_embedder(settings)
         embedder.embed(["ready?"])
     except MemoryFault as error:
-        return Finding(
+        return CheckResult(
             code="GB004",
             what=str(error),
             ok=False,
             remedy="reinstall goodbot, or set GOODBOT_EMBEDDER_NAME=hashing to go on without a model",
         )
-    return Finding(code="GB004", what=f"embedder {embedder.name} works", ok=True)
+    return CheckResult(code="GB004", what=f"embedder {embedder.name} works", ok=True)
 
 
-def _unfiled(settings: Settings) -> Finding:
+def _unfiled(settings: Settings) -> CheckResult:
     """Validated episodes whose vectors are missing or of another embedder cannot be recalled."""
     lost = 0
     try:
@@ -71,51 +77,51 @@ def _unfiled(settings: Settings) -> Finding:
                 vectors = tx.episodes.vectors(workspace, validated)
                 lost += sum(vectors.get(episode_id, ("", None))[0] != name for episode_id in validated)
     except MemoryFault as error:
-        return Finding(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
+        return CheckResult(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
     if lost:
-        return Finding(
+        return CheckResult(
             code="GB005",
             what=f"{lost} lessons were embedded with another model and are not recalled",
             ok=False,
             remedy="go back to the embedder they were made with (GOODBOT_EMBEDDER_NAME)",
         )
-    return Finding(code="GB005", what="every lesson can be recalled", ok=True)
+    return CheckResult(code="GB005", what="every lesson can be recalled", ok=True)
 
 
-def _model(settings: Settings) -> Finding:
+def _model(settings: Settings) -> CheckResult:
     try:
         make_model(settings, make_embedder(settings))
     except ConfigError as error:
-        return Finding(code="GB006", what=str(error), ok=False, remedy="set GOODBOT_MODEL and its key")
+        return CheckResult(code="GB006", what=str(error), ok=False, remedy="set GOODBOT_MODEL and its key")
     except BotError as error:
-        return Finding(code="GB006", what=str(error), ok=False, remedy="see the message")
+        return CheckResult(code="GB006", what=str(error), ok=False, remedy="see the message")
     asked = "no request was sent" if settings.model.name != "offline" else "it is no language model"
-    return Finding(code="GB006", what=f"model {settings.model.name} is configured ({asked})", ok=True)
+    return CheckResult(code="GB006", what=f"model {settings.model.name} is configured ({asked})", ok=True)
 
 
-def _knowledge(settings: Settings) -> Finding:
+def _knowledge(settings: Settings) -> CheckResult:
     folder = settings.knowledge.folder
     if not folder:
-        return Finding(code="GB007", what="no knowledge folder is set (optional)", ok=True)
+        return CheckResult(code="GB007", what="no knowledge folder is set (optional)", ok=True)
     if not Path(folder).is_dir():
-        return Finding(
+        return CheckResult(
             code="GB007", what=f"{folder} is no folder", ok=False, remedy="set GOODBOT_KNOWLEDGE_FOLDER to one"
         )
     count = sum(path.suffix in (".md", ".txt") for path in Path(folder).rglob("*"))
-    return Finding(code="GB007", what=f"knowledge folder {folder} has {count} documents", ok=True)
+    return CheckResult(code="GB007", what=f"knowledge folder {folder} has {count} documents", ok=True)
 
 
-def _log_file(settings: Settings) -> Finding:
+def _log_file(settings: Settings) -> CheckResult:
     path = Path(settings.log.file)
     try:
         LogFile(path).close()
     except OSError as error:
         what = f"the log {path} cannot be written: {error.strerror}"
-        return Finding(code="GB008", what=what, ok=False, remedy="set GOODBOT_LOG_FILE to a file that can")
-    return Finding(code="GB008", what=f"log is written to {path}", ok=True)
+        return CheckResult(code="GB008", what=what, ok=False, remedy="set GOODBOT_LOG_FILE to a file that can")
+    return CheckResult(code="GB008", what=f"log is written to {path}", ok=True)
 
 
-def _set_aside(settings: Settings) -> Finding:
+def _set_aside(settings: Settings) -> CheckResult:
     """Names messages by where and when, never by what was said: they may be from a direct conversation."""
     try:
         with open_memory(settings) as memory:
@@ -144,7 +150,7 @@ def _named(message: Incoming) -> str:
     )
 
 
-CHECKS: tuple[Callable[[Settings], Finding], ...] = (
+CHECKS: tuple[Callable[[Settings], CheckResult], ...] = (
     _settings, _database, _log_agrees, _embedder, _unfiled, _model, _knowledge, _log_file,
     _set_aside,
 )  # fmt: skip

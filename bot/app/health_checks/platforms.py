@@ -3,39 +3,39 @@
 import asyncio
 import logging
 
-from bot.adapters.check_result import Finding, fault, fine
+from bot.adapters.check_result import CheckResult, fault, fine
 from bot.config import Settings
 from memory.adapters.system import utc_now
 
 SLACK, DISCORD = "GB020", "GB030"
 
 
-def _slack(settings: Settings) -> list[Finding]:
+def _slack(settings: Settings) -> list[CheckResult]:
     slack = settings.slack
     secrets = (slack.bot_token, slack.app_token, slack.signing_secret)
     if not (slack.client_id or any(secret.get_secret_value() for secret in secrets)):
         return [fine(SLACK, "Slack is not configured (optional)")]
     try:
-        from bot.adapters.slack.health_checks import SlackCheckup
+        from bot.adapters.slack.health_checks import SlackHealthChecks
 
-        return asyncio.run(SlackCheckup(slack, clock=utc_now).findings())
+        return asyncio.run(SlackHealthChecks(slack, clock=utc_now).findings())
     except ImportError as error:
         return [_not_installed(SLACK, "slack", error)]
 
 
-def _discord(settings: Settings) -> list[Finding]:
+def _discord(settings: Settings) -> list[CheckResult]:
     if not settings.discord.token.get_secret_value():
         return [fine(DISCORD, "Discord is not configured (optional)")]
     try:
-        from bot.adapters.discord.health_checks import DiscordCheckup
+        from bot.adapters.discord.health_checks import DiscordHealthChecks
     except ImportError as error:
         return [_not_installed(DISCORD, "discord", error)]
     # What goes wrong is a finding; the library's own words about it would stand between them.
     logging.getLogger("discord").addHandler(logging.NullHandler())
-    return asyncio.run(DiscordCheckup(settings.discord, clock=utc_now).findings())
+    return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now).findings())
 
 
-def _not_installed(code: str, platform: str, error: ImportError) -> Finding:
+def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:
     what = f"{platform} needs a library that is not installed ({error.name or error})"
     return fault(code, what, f"run pip install 'goodbot[{platform}]'")
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.adapters.check_result import Finding, fault, fine, warning
+from bot.adapters.check_result import CheckResult, fault, fine, warning
 from bot.app.build import open_store
 from bot.config import Settings
 from memory.adapters.private_files import is_open_to_others, is_own, is_plain_file
@@ -15,7 +15,7 @@ _SHOWN = 20
 """Damaged rows that are named; they are mended one by one."""
 
 
-def rows(settings: Settings) -> Iterator[Finding]:
+def rows(settings: Settings) -> Iterator[CheckResult]:
     """Whether every row can be read; a finding for each that cannot."""
     try:
         # A damaged row may keep memory from starting.
@@ -30,7 +30,7 @@ def rows(settings: Settings) -> Iterator[Finding]:
         yield fine(_ROWS, "every stored row can be read")
 
 
-def private(settings: Settings) -> Iterator[Finding]:
+def private(settings: Settings) -> Iterator[CheckResult]:
     """Whether other users of this machine can read the database, the log, or look into their folders."""
     database, log = (Path(each).expanduser().absolute() for each in (settings.storage.place, settings.log.file))
     companions = [Path(f"{database}{ending}") for ending in ("-wal", "-shm", "-journal")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memory.adapters.inmemory.state import Access
-from memory.adapters.partitions import Shelf, search
+from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import goal_key, half, plain, storable
 from memory.errors import NotFound
 from memory.model import Episode, Link, LinkKind, Origin
@@ -141,7 +141,7 @@ class Episodes:
         self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
     ) -> Neighbourhood:
         state = self._access.state
-        shelves = {name: Shelf(len(vector)) for name in partitions}
+        shelves = {name: VectorPartition(len(vector)) for name in partitions}
         for key, entries in state.index.items():
             if key[0] != workspace or not entries:
                 continue

@@ -15,7 +15,7 @@ from sqlalchemy import CompoundSelect, and_, bindparam, delete, insert, select, 
 from sqlalchemy import Row as SqlRow
 from sqlalchemy.types import LargeBinary
 
-from memory.adapters.partitions import Shelf, search
+from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session
 from memory.adapters.sql.tables import counters, episode_vectors, recall_index
@@ -139,19 +139,19 @@ class _Copies:
     """Shelves by workspace, partition, model and dimension, in order of use, with the epoch and `seq` each is at."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str, str, int], tuple[int, int, Shelf, int]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str, int], tuple[int, int, VectorPartition, int]] = OrderedDict()
         self._nbytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def take(self, key: tuple[str, str, str, int]) -> tuple[int, int, Shelf]:
+    def take(self, key: tuple[str, str, str, int]) -> tuple[int, int, VectorPartition]:
         """Out of here, for it may be changed; an empty one, at no `seq`, if it is not here."""
-        epoch, seq, shelf, nbytes = self._kept.pop(key, (0, 0, Shelf(key[3]), 0))
+        epoch, seq, shelf, nbytes = self._kept.pop(key, (0, 0, VectorPartition(key[3]), 0))
         self._nbytes -= nbytes
         return epoch, seq, shelf
 
-    def put(self, key: tuple[str, str, str, int], epoch: int, seq: int, shelf: Shelf) -> None:
+    def put(self, key: tuple[str, str, str, int], epoch: int, seq: int, shelf: VectorPartition) -> None:
         """As the one used last."""
         nbytes = shelf.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
         self._kept[key] = (epoch, seq, shelf, nbytes)
@@ -199,15 +199,15 @@ class RecallIndex:
 
 def _shelves(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
-) -> list[Shelf]:
+) -> list[VectorPartition]:
     """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
     state = {row.name: row.value for row in session.rows(_STATE, {"w": workspace})}
     epoch, seq = state.get(_EPOCH, 0), state.get(_SEQ, 0)
-    held: dict[str, tuple[int, Shelf]] = {}
+    held: dict[str, tuple[int, VectorPartition]] = {}
     for name in names:
         known_epoch, known_seq, shelf = copies.take((workspace, name, model, dimension))
         is_usable = known_epoch == epoch and known_seq <= seq
-        held[name] = (known_seq, shelf) if is_usable else (0, Shelf(dimension))
+        held[name] = (known_seq, shelf) if is_usable else (0, VectorPartition(dimension))
     behind = [(name, known) for name, (known, _) in held.items() if known < seq]
     if behind:
         since = {f"{word}{n}": value for n, each in enumerate(behind) for word, value in zip("ps", each, strict=True)}
@@ -219,7 +219,7 @@ def _shelves(
     return [shelf for _, shelf in held.values()]
 
 
-def _apply(news: Sequence[SqlRow[Any]], shelf: Shelf, model: str, dimension: int) -> None:
+def _apply(news: Sequence[SqlRow[Any]], shelf: VectorPartition, model: str, dimension: int) -> None:
     """Bring the copy of one partition up to date with its new rows."""
     shelf.remove(row.episode_id for row in news)
     live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]

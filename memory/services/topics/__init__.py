@@ -7,7 +7,7 @@ from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placemen
 from memory.services.topics.policy import WorldPolicy
 from memory.services.topics.query import QueryRequest, Stage
 from memory.services.topics.response import Bundle, FieldBundle, QueryResponse, Value
-from memory.services.topics.source import MakeShelf, Shelf, TopicIndex
+from memory.services.topics.source import MakeShelf, TopicIndex, TopicSource
 from memory.services.topics.topics import World
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
     "QueryRequest",
     "QueryResponse",
     "Related",
-    "Shelf",
     "Stage",
     "TopicIndex",
+    "TopicSource",
     "Value",
     "World",
     "WorldPolicy",

@@ -7,11 +7,11 @@ from memory.services.topics.query import QueryRequest, Stage
 
 if TYPE_CHECKING:
     from memory.model import Vector
-    from memory.services.topics.source import Shelf
+    from memory.services.topics.source import TopicSource
 
 
 def choose(
-    shelves: "Sequence[Shelf]", vector: "Vector | None", request: QueryRequest, *, min_similarity: float
+    shelves: "Sequence[TopicSource]", vector: "Vector | None", request: QueryRequest, *, min_similarity: float
 ) -> list[tuple[str, float | None]]:
     """(topic id, similarity) in the order of the answer.
 
@@ -34,7 +34,7 @@ def choose(
     ]
 
 
-def _listed(shelves: "Sequence[Shelf]", topic_ids: Sequence[str]) -> list[str]:
+def _listed(shelves: "Sequence[TopicSource]", topic_ids: Sequence[str]) -> list[str]:
     known: dict[str, str] = {}
     for shelf in shelves:
         known = {**shelf.standing(topic_ids), **known}

@@ -24,7 +24,7 @@ Hits = Sequence[tuple[str, float]]
 """(topic id, cosine), best first."""
 
 
-class Shelf(Protocol):
+class TopicSource(Protocol):
     """The topics of one kind that one person may see, within one transaction. Nothing else is ever named."""
 
     def standing(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
@@ -48,7 +48,7 @@ class Shelf(Protocol):
         ...
 
 
-MakeShelf = Callable[[Transaction, Scope], Shelf]
+MakeShelf = Callable[[Transaction, Scope], TopicSource]
 
 
 class TopicIndex(Protocol):
@@ -59,7 +59,7 @@ class TopicIndex(Protocol):
         ...
 
 
-class TopicShelf:
+class StoredTopics:
     """The world's own topics."""
 
     def __init__(

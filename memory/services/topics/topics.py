@@ -18,7 +18,7 @@ from memory.services.topics.policy import WorldPolicy
 from memory.services.topics.query import QueryRequest
 from memory.services.topics.response import Bundle, QueryResponse
 from memory.services.topics.selection import as_vector, choose
-from memory.services.topics.source import MakeShelf, TopicIndex, TopicShelf
+from memory.services.topics.source import MakeShelf, StoredTopics, TopicIndex
 from memory.services.topics.writer import Writing
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class World:
                 shelf.reinforce([topic_id for topic_id, _ in here], scope.person)
         return QueryResponse(query=request.q, candidates=tuple(bundles[topic_id] for topic_id, _ in chosen))
 
-    def _own_shelf(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> TopicShelf:
-        return TopicShelf(
+    def _own_shelf(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
+        return StoredTopics(
             tx,
             scope,
             now=self._clock(),

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from bot.adapters.fair_gate import Turnstile
+from bot.adapters.fair_gate import FairGate
 
 
 async def test_one_passes_in_each_turn_of_the_loop_and_in_the_order_they_came() -> None:
-    turnstile, loop, turn = Turnstile(), asyncio.get_running_loop(), 0
+    fair_gate, loop, turn = FairGate(), asyncio.get_running_loop(), 0
     passed: list[tuple[int, int]] = []
 
     def count() -> None:
@@ -15,7 +15,7 @@ async def test_one_passes_in_each_turn_of_the_loop_and_in_the_order_they_came() 
         loop.call_soon(count)
 
     async def enter(number: int) -> None:
-        await turnstile.pass_through()
+        await fair_gate.pass_through()
         passed.append((turn, number))
 
     loop.call_soon(count)
@@ -25,8 +25,8 @@ async def test_one_passes_in_each_turn_of_the_loop_and_in_the_order_they_came() 
 
 
 async def test_one_that_gives_up_waiting_holds_nobody_up() -> None:
-    turnstile = Turnstile()
-    first, second, third = (asyncio.create_task(turnstile.pass_through()) for _ in range(3))
+    fair_gate = FairGate()
+    first, second, third = (asyncio.create_task(fair_gate.pass_through()) for _ in range(3))
     await asyncio.sleep(0)
     second.cancel()
     await asyncio.gather(first, third)

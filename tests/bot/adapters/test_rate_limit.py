@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.rate_limit import LIMITS, Limit, Pace
+from bot.adapters.rate_limit import LIMITS, Limit, RateLimiter
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ class Hand:
 
 def test_a_program_that_answers_at_once_is_cut_off_and_heard_again_after_the_rest() -> None:
     clock = Hand()
-    pace = Pace(clock)
+    pace = RateLimiter(clock)
     assert [pace.admits("bot") for _ in range(21)] == [True] * 20 + [False]
     clock.now += timedelta(seconds=59)
     assert not pace.admits("bot")
@@ -32,7 +32,7 @@ def test_a_program_that_answers_at_once_is_cut_off_and_heard_again_after_the_res
 
 def test_a_program_that_takes_its_time_is_cut_off_within_the_hour() -> None:
     clock, heard = Hand(), 0
-    pace = Pace(clock)
+    pace = RateLimiter(clock)
     for _ in range(600):
         heard += pace.admits("bot")
         clock.now += timedelta(seconds=6)
@@ -41,14 +41,14 @@ def test_a_program_that_takes_its_time_is_cut_off_within_the_hour() -> None:
 
 def test_a_busy_person_is_always_heard() -> None:
     clock = Hand()
-    pace = Pace(clock)
+    pace = RateLimiter(clock)
     for _ in range(500):
         assert pace.admits("ana")
         clock.now += timedelta(seconds=31)
 
 
 def test_one_key_does_not_silence_another() -> None:
-    pace = Pace(Hand())
+    pace = RateLimiter(Hand())
     while pace.admits("bot"):
         pass
     assert pace.admits("ana")
@@ -57,7 +57,7 @@ def test_one_key_does_not_silence_another() -> None:
 @given(st.lists(st.integers(min_value=0, max_value=90), max_size=200))
 def test_never_more_than_the_limit_in_any_window(gaps_s: list[int]) -> None:
     clock = Hand()
-    pace, heard = Pace(clock), list[datetime]()
+    pace, heard = RateLimiter(clock), list[datetime]()
     for gap_s in gaps_s:
         clock.now += timedelta(seconds=gap_s)
         if pace.admits("x"):

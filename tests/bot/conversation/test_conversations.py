@@ -18,7 +18,7 @@ async def chat() -> AsyncIterator[Chat]:
     chat = Chat()
     yield chat
     await chat.bot.idle()
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def begun(chat: Chat) -> None:
@@ -65,7 +65,7 @@ async def test_while_things_load_people_are_heard_and_the_answer_waits_without_a
     assert chat.messenger.answers[1:] == ["the answer to early"] * 4
     await chat.correct("late", by=channels[0])
     assert len(chat.world.recalled("early", channels[0])) == 1
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 @pytest.mark.parametrize("refusal", [NotPermitted("no"), ChannelNotFound("gone")])

@@ -3,12 +3,12 @@
 import asyncio
 from threading import Event
 
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 
 
 async def test_the_longest_running_call_is_known_while_it_runs() -> None:
     now = [100.0]
-    off_loop = OffLoop(threads=2, monotonic=lambda: now[0])
+    executor = Executor(threads=2, monotonic=lambda: now[0])
     begun, end = [Event(), Event()], [Event(), Event()]
 
     def work(number: int) -> int:
@@ -18,14 +18,14 @@ async def test_the_longest_running_call_is_known_while_it_runs() -> None:
 
     calls = []
     for number in range(2):
-        calls.append(asyncio.create_task(off_loop(work, number)))
+        calls.append(asyncio.create_task(executor(work, number)))
         await asyncio.to_thread(begun[number].wait)
         now[0] += 5
-    assert off_loop.longest_s == 10
+    assert executor.longest_s == 10
     end[0].set()
     assert await calls[0] == 0
-    assert off_loop.longest_s == 5
+    assert executor.longest_s == 5
     end[1].set()
     assert await calls[1] == 1
-    assert off_loop.longest_s == 0
-    off_loop.close()
+    assert executor.longest_s == 0
+    executor.close()

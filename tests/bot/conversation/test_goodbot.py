@@ -22,7 +22,7 @@ async def chat() -> AsyncIterator[Chat]:
     chat = Chat()
     yield chat
     await chat.bot.idle()
-    chat.off_loop.close()
+    chat.executor.close()
     assert chat.world.memory.audit.check() == []
 
 
@@ -401,7 +401,7 @@ async def test_a_failure_while_handling_a_reaction_does_not_reach_the_messenger(
     with pytest.raises(StoreUnavailable):
         await chat.react(posted, "👎")
     assert len(chat.messenger.notices) == 1
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def test_progress_that_cannot_be_shown_costs_nothing(chat: Chat) -> None:
@@ -422,7 +422,7 @@ async def test_a_part_that_was_not_taken_is_posted_after_the_next_start(chat: Ch
     assert restarted.messenger.answers == ["two", "three"]
     assert progress(chat) == []
     assert await restarted.bot.recover(restarted.messenger) == 0
-    restarted.off_loop.close()
+    restarted.executor.close()
 
 
 async def test_a_restart_answers_what_was_accepted_and_posts_what_was_committed_once(chat: Chat) -> None:
@@ -444,7 +444,7 @@ async def test_a_restart_answers_what_was_accepted_and_posts_what_was_committed_
     assert restarted.oracle.asked == ["accepted"]
     assert progress(chat) == []
     for each in (restarted, elsewhere):
-        each.off_loop.close()
+        each.executor.close()
 
 
 async def test_leaving_keeps_what_waits_for_the_next_start(chat: Chat) -> None:
@@ -472,7 +472,7 @@ async def test_without_an_embedder_the_bot_still_answers() -> None:
     await chat.react(posted, "👍")
     assert chat.messenger.answers == ["the answer to lunch?"]
     assert chat.mark == {posted: True}
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def test_an_answer_nobody_takes_is_offered_for_a_day_and_then_given_up(

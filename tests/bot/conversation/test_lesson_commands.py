@@ -22,7 +22,7 @@ async def chat() -> AsyncIterator[Chat]:
     chat = Chat()
     yield chat
     await chat.bot.idle()
-    chat.off_loop.close()
+    chat.executor.close()
     for post in chat.messenger.posts:
         for choice in post.choices:
             assert_may_be_pressed_and_typed(choice)

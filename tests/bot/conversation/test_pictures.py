@@ -88,7 +88,7 @@ async def chat() -> AsyncIterator[Chat]:
     chat = Chat()
     yield chat
     await chat.bot.idle()
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 def message(text: str, number: int) -> PersonMessage:

@@ -110,7 +110,7 @@ class WorldContract(StoreCase):
     """Topics and what belongs to them."""
 
     def test_implements_every_method_of_the_port(self, store: Store) -> None:
-        names = [name for name, member in vars(ports.WorldTable).items() if name[0] != "_" and callable(member)]
+        names = [name for name, member in vars(ports.TopicTable).items() if name[0] != "_" and callable(member)]
         with store.read() as tx:
             assert [name for name in names if not callable(getattr(tx.world, name, None))] == []
         assert set(CHANGES) < set(names)

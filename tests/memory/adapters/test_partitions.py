@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.partitions import Shelf, search
+from memory.adapters.partitions import VectorPartition, search
 from memory.model import Audience, Verdict
 from tests.memory.adapters.store_samples import unit
 
@@ -18,7 +18,7 @@ def at_angle(degrees: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 
 @given(st.lists(st.one_of(additions, st.lists(names, max_size=3)), max_size=12), st.integers(0, 7))
 def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]], k: int) -> None:
-    shelf, angles = Shelf(2), dict[str, int]()
+    shelf, angles = VectorPartition(2), dict[str, int]()
     for change in changes:
         if isinstance(change, dict):
             labels = [(name, Audience.CHANNEL, Verdict.SUCCESS) for name in change]
@@ -35,6 +35,6 @@ def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]]
 
 
 def test_a_cosine_is_never_above_one() -> None:
-    shelf = Shelf(3)
+    shelf = VectorPartition(3)
     shelf.add([("a", Audience.CHANNEL, Verdict.SUCCESS)], np.full((1, 3), 0.6, np.float32))
     assert search([shelf], np.full(3, 0.6, np.float32), 1, 0.0).hits[0].cosine == 1.0

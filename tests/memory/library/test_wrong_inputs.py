@@ -49,7 +49,7 @@ from memory import (
 )
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.inmemory import InMemoryStore
-from memory.adapters.partitions import Shelf, search
+from memory.adapters.partitions import VectorPartition, search
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
 from memory.rules.feedback import KeywordDetector, SimilarityDetector
@@ -212,7 +212,7 @@ def test_a_vector_that_is_no_vector_is_like_nothing(broken: list[float]) -> None
     with np.errstate(all="ignore"):
         narrow = row.astype(np.float32)
         assert unit_cosine(narrow, np.array([1.0, 0.0], np.float32)) == 0.0
-        shelf = Shelf(2)
+        shelf = VectorPartition(2)
         shelf.add([("broken", Audience.PERSONAL, Verdict.SUCCESS)], row.reshape(1, 2).astype(np.float32))
         shelf.add([("good", Audience.PERSONAL, Verdict.SUCCESS)], np.array([[1.0, 0.0]], np.float32))
         assert [hit.episode_id for hit in search([shelf], np.array([1.0, 0.0]), 5, -1.0).hits] == ["good"]

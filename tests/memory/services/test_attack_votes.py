@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from memory.model import Audience, Episode, EventKind, Lesson, Role, TeachingPolicy, Verdict, Verdicts, Visibility
-from memory.services import Taught
+from memory.services import VoteResult
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import START, World, scope
 
@@ -239,7 +239,7 @@ class TestLimits(Attacked):
 
     policy = TeachingPolicy(votes_per_window=3, promotions_per_window=2, window=timedelta(minutes=10))
 
-    def vote(self, world: World, answers: list[Episode], person: str) -> list[Taught]:
+    def vote(self, world: World, answers: list[Episode], person: str) -> list[VoteResult]:
         return [world.react(answer, "👍", by=person) for answer in answers]
 
     def test_votes_beyond_the_limit_count_for_nobody_else(self, world: World) -> None:

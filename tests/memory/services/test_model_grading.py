@@ -13,7 +13,7 @@ from bot.adapters.llm.offline.reading import read_prompt
 from bot.agent.prompt import Situation, node_prompt
 from bot.app.grading import grading_running
 from bot.config import load_settings
-from bot.conversation.executor import OffLoop
+from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.messages import lesson_line
 from bot.conversation.model_grading import ModelGrading, read_guess, request_for
@@ -228,11 +228,11 @@ def reply(outcome: str, reason: str = "because") -> ModelReply:
 
 @pytest.fixture
 def grading(world: World) -> Iterator[Callable[[ScriptedModel], ModelGrading]]:
-    off_loop = OffLoop(threads=1)
+    executor = Executor(threads=1)
     yield lambda model: ModelGrading(
-        memory=world.memory, off_loop=off_loop, model=model, idle=IDLE, per_run=2, owner="p1"
+        memory=world.memory, executor=executor, model=model, idle=IDLE, per_run=2, owner="p1"
     )
-    off_loop.close()
+    executor.close()
 
 
 async def test_each_idle_answer_is_judged_once_a_few_at_a_time(

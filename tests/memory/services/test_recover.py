@@ -144,7 +144,7 @@ async def test_an_answer_that_was_offered_and_not_taken_is_suspect_no_more() -> 
     await chat.bot.idle()
     assert stored(world.memory, "e1").progress is Progress.ANSWERED
     assert not stored(world.memory, "e1").is_suspect
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 def test_a_note_that_ends_the_process_as_well_is_given_up() -> None:
@@ -309,7 +309,7 @@ async def live(
         world.memory.recovering.count([Death(id=name, in_work=in_work, is_crash=model.is_crash)], messages.SET_ASIDE)
     await asyncio.gather(starting, return_exceptions=True)
     dying.cancel()
-    chat.off_loop.close()
+    chat.executor.close()
     return posts, [event_id for _, event_id in in_work]
 
 
@@ -367,7 +367,7 @@ async def test_suspects_are_answered_one_at_a_time_before_anything_is_posted() -
     assert await chat.bot.recover(chat.messenger) == 3
     await chat.bot.idle()
     assert sorted(chat.messenger.answers) == [f"the answer to question e{n}" for n in range(3)]
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def test_what_may_be_deadly_to_post_is_posted_before_anything_else_begins() -> None:
@@ -387,7 +387,7 @@ async def test_what_may_be_deadly_to_post_is_posted_before_anything_else_begins(
     await chat.bot.idle()
     assert chat.messenger.answers == ["a deadly answer", "the answer to question e0"]
     assert seen[0] == []
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def test_told_to_end_while_a_suspect_is_answered_it_ends_and_keeps_it() -> None:
@@ -403,7 +403,7 @@ async def test_told_to_end_while_a_suspect_is_answered_it_ends_and_keeps_it() ->
     await ending
     assert stored(world.memory, "e0").progress is Progress.ACCEPTED
     assert stored(world.memory, "e0").crashes == 1
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 async def test_a_note_that_is_not_taken_is_offered_again_and_given_up_where_its_place_is_gone() -> None:
@@ -427,7 +427,7 @@ async def test_a_note_that_is_not_taken_is_offered_again_and_given_up_where_its_
     await chat.bot.idle()
     assert await chat.bot.redeliver(chat.messenger) == 0
     assert stored(world.memory, "e2").progress is Progress.SET_ASIDE
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 # The longest message ------------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ async def test_a_message_that_is_too_long_is_answered_with_its_limit_and_not_run
     assert chat.messenger.notices[-1].startswith("this message has 100,001 characters")
     await chat.ask("x" * 100_000)
     assert len(chat.messenger.answers) == 1
-    chat.off_loop.close()
+    chat.executor.close()
 
 
 def test_an_edit_that_is_too_long_leaves_the_question_as_it_was() -> None:

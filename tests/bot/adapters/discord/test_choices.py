@@ -116,8 +116,8 @@ async def test_whoever_presses_acts_for_themselves_and_sees_the_answer_alone(ser
         bot.session = session
         view = choice_view(PAGE)
         assert view is not None
-        assert session.messenger._desk is not None
-        where = session.messenger._desk.client.get_partial_messageable(int(session.general.id))
+        assert session.messenger._context is not None
+        where = session.messenger._context.client.get_partial_messageable(int(session.general.id))
         stray = await where.send("Ana's page", view=view)
         ben = server.person("ben", session.guild)
         use = server.clicks(ben, str(stray.id), "Archive lesson 1")
@@ -139,8 +139,8 @@ async def test_people_who_may_not_use_the_bot_press_in_vain(server: DiscordServe
     async with connected(server, allowed_people=("1",)) as session:
         view = choice_view(PAGE)
         assert view is not None
-        assert session.messenger._desk is not None
-        where = session.messenger._desk.client.get_partial_messageable(int(session.general.id))
+        assert session.messenger._context is not None
+        where = session.messenger._context.client.get_partial_messageable(int(session.general.id))
         stray = await where.send("A page", view=view)
         use = server.clicks(session.ana, str(stray.id), "More")
         await server.until(lambda: use.text)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.check_result import Finding
+from bot.adapters.check_result import CheckResult
 from bot.adapters.discord import health_checks
-from bot.adapters.discord.health_checks import DiscordCheckup
+from bot.adapters.discord.health_checks import DiscordHealthChecks
 from bot.adapters.discord.invite import RIGHTS, invite_link_of
 from memory.adapters.system import utc_now
 from tests.doubles.discord import (
@@ -52,9 +52,9 @@ def guild(server: DiscordServer) -> Guild:
 
 async def check(
     server: DiscordServer, *, ahead: timedelta = timedelta(0), patience_s: float = 10.0, **settings: Any
-) -> dict[str, list[Finding]]:
+) -> dict[str, list[CheckResult]]:
     """The findings by code, with a clock that is so much ahead."""
-    found = await DiscordCheckup(
+    found = await DiscordHealthChecks(
         discord_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s
     ).findings()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)

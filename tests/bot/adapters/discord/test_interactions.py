@@ -381,7 +381,7 @@ async def test_work_that_outlives_a_press_does_not_speak_through_it(server: Disc
     later: list[asyncio.Task[object]] = []
     go = asyncio.Event()
 
-    class Working(Answering):
+    class TypingIndicator(Answering):
         async def __call__(self, event: PersonEvent) -> None:
             await Heard.__call__(self, event)
 
@@ -398,7 +398,7 @@ async def test_work_that_outlives_a_press_does_not_speak_through_it(server: Disc
 
             later.append(asyncio.create_task(work()))
 
-    sink = Working()
+    sink = TypingIndicator()
     async with connected(server, sink=sink, heard=sink) as session:
         sink.session = session
         ref = await session.posted()

@@ -34,8 +34,8 @@ async def heard(bot: DiscordBot) -> None:
     """Until everything that happened before is done with. An answered question comes last."""
     marker = bot.session.asks("are we there yet?", channel=bot.session.server.channel(bot.session.guild, "marker"))
     await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._desk:
-        await bot.session.messenger._desk.tasks.finished()
+    if bot.session.messenger._context:
+        await bot.session.messenger._context.tasks.finished()
     await bot.idle()
     bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
 

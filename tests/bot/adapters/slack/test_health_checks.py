@@ -10,10 +10,10 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.adapters.check_result import Finding
+from bot.adapters.check_result import CheckResult
 from bot.adapters.slack import health_checks
 from bot.adapters.slack.connection import HttpConnection
-from bot.adapters.slack.health_checks import SlackCheckup
+from bot.adapters.slack.health_checks import SlackHealthChecks
 from bot.adapters.slack.oauth import INSTALL_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from memory.adapters.system import utc_now
@@ -33,9 +33,9 @@ async def server() -> AsyncIterator[SlackServer]:
 
 async def check(
     server: SlackServer, *, ahead: timedelta = timedelta(0), patience_s: float = 10.0, **settings: Any
-) -> dict[str, list[Finding]]:
+) -> dict[str, list[CheckResult]]:
     """The findings by code, with a clock that is so much ahead."""
-    found = await SlackCheckup(
+    found = await SlackHealthChecks(
         slack_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s, sleep=Naps()
     ).findings()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)
@@ -77,7 +77,7 @@ async def test_it_changes_nothing_and_takes_no_events_away(server: SlackServer) 
 async def test_no_named_channels(server: SlackServer) -> None:
     found = await check(server)
     assert found[health_checks.CHANNELS] == [
-        Finding(code="GB025", what="slack.allowed_channels names none: it answers wherever it is invited")
+        CheckResult(code="GB025", what="slack.allowed_channels names none: it answers wherever it is invited")
     ]
 
 
@@ -225,7 +225,7 @@ async def test_a_port_that_the_bot_itself_has(server: SlackServer) -> None:
         settings = slack_settings(server, mode="http", http_port=port)
     async with connected(server, mode="http", http_port=port):
         await listening(port)
-        found = await SlackCheckup(settings, clock=utc_now, sleep=Naps()).findings()
+        found = await SlackHealthChecks(settings, clock=utc_now, sleep=Naps()).findings()
     [finding] = [each for each in found if each.code == health_checks.CONNECTION]
     assert finding.ok
     assert "the bot is running" in finding.what
