@@ -47,112 +47,90 @@ class ImageFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonMessage:
-    """A person asks something."""
+class BaseEvent:
+    """What every event says: who did something where, when, and in what role."""
 
     event_id: str
+    """The same for an event that is delivered again."""
     scope: Scope
-    message_id: str
-    text: str
+    """Whoever did it, where they did; of what no person is named for, the bot."""
     at: datetime
     role: Role = Role.MEMBER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonMessage(BaseEvent):
+    """A person asks something."""
+
+    message_id: str
+    text: str
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonEdit:
+class PersonEdit(BaseEvent):
     """A person changed a message of theirs. It counts while it is not being answered yet."""
 
-    event_id: str
-    scope: Scope
     message_id: str
     text: str
-    at: datetime
-    role: Role = Role.MEMBER
     files: tuple[TextFile, ...] = ()
     """What is attached after the change."""
     images: tuple[ImageFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonDeletion:
+class PersonDeletion(BaseEvent):
     """A person's message is gone."""
 
-    event_id: str
-    scope: Scope
     message_id: str
-    at: datetime
-    role: Role = Role.MEMBER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRetry:
+class PersonRetry(BaseEvent):
     """A person wants the question behind an answer tried again."""
 
-    event_id: str
-    scope: Scope
     message_id: str
     """The answer's."""
-    at: datetime
-    role: Role = Role.MEMBER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonReaction:
+class PersonReaction(BaseEvent):
     """A person added or removed an emoji on a message."""
 
-    event_id: str
-    scope: Scope
-    """The reacting person, where they reacted."""
     message_id: str
     emoji: str
     """As the platform spells it: `👍🏽`, `+1::skin-tone-3`, `partyparrot`."""
     added: bool
-    at: datetime
-    role: Role = Role.MEMBER
     on_own_message: bool = True
     """Whether the message reacted to is the bot's. A messenger that cannot tell says True; of a removal that comes
     after the reaction it takes back it may say False."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonVote:
+class PersonVote(BaseEvent):
     """A person pressed a button under an answer: +1, -1, or 0 to take it back."""
 
-    event_id: str
-    scope: Scope
     message_id: str
     value: int
-    at: datetime
-    role: Role = Role.MEMBER
     on_own_message: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReactionsCleared:
+class ReactionsCleared(BaseEvent):
     """A moderator took everybody's reactions off a message: one emoji, or all of them."""
 
-    event_id: str
-    scope: Scope
-    """The moderator, or whoever the platform names."""
     message_id: str
-    at: datetime
     emoji: str = ""
     """Empty for all."""
-    role: Role = Role.MEMBER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonCorrection:
+class PersonCorrection(BaseEvent):
     """A person says what would have been right."""
 
-    event_id: str
-    scope: Scope
     text: str
-    at: datetime
-    role: Role = Role.MEMBER
     message_id: str = ""
     """The answer that was wrong; empty for the last one in the thread, or in the channel outside of threads."""
     address: Address = Address.DIRECT
@@ -161,42 +139,28 @@ class PersonCorrection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonTeaching:
+class PersonTeaching(BaseEvent):
     """A person teaches the answer to a question ("Teach the bot...")."""
 
-    event_id: str
-    scope: Scope
     question: str
     answer: str
-    at: datetime
     audience: Audience = Audience.PERSONAL
     """How far it should reach; the role decides how far it does."""
-    role: Role = Role.MEMBER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonCommand:
+class PersonCommand(BaseEvent):
     """A person gives the bot one of its own commands (`why`, `undo`, ...)."""
 
-    event_id: str
-    scope: Scope
     name: str
     argument: str
-    at: datetime
-    role: Role = Role.MEMBER
     message_id: str = ""
     """The answer the command is about; empty for the last one in the channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelChanged:
+class ChannelChanged(BaseEvent):
     """The platform says that other people may read a channel than before, or that they might."""
-
-    event_id: str
-    scope: Scope
-    """The channel as it is now, with whoever changed it, or the bot where that is not said."""
-    at: datetime
-    role: Role = Role.MEMBER
 
 
 PersonEvent = (

@@ -2,6 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
+
+from bot.model import Address, PersonCommand, PersonCorrection
+from memory.model import Role, Scope
 
 CORRECT = "correct"
 RESTATE = "restate"
@@ -45,6 +49,38 @@ class Typed:
 
     name: str
     argument: str = ""
+
+
+def command_event(
+    typed: Typed,
+    *,
+    event_id: str,
+    scope: Scope,
+    at: datetime,
+    role: Role,
+    message_id: str = "",
+    address: Address = Address.DIRECT,
+) -> PersonCommand | PersonCorrection:
+    """A typed, clicked or chosen command as the event it is; `message_id` is the answer it is about."""
+    if typed.name == CORRECT:
+        return PersonCorrection(
+            event_id=event_id,
+            scope=scope,
+            text=typed.argument,
+            at=at,
+            role=role,
+            message_id=message_id,
+            address=address,
+        )
+    return PersonCommand(
+        event_id=event_id,
+        scope=scope,
+        name=typed.name,
+        argument=typed.argument,
+        at=at,
+        role=role,
+        message_id=message_id,
+    )
 
 
 def command_in(text: str) -> Typed | None:

@@ -1,10 +1,20 @@
 """People by name instead of by id, in what the bot says of them."""
 
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 
+from bot.adapters.ttl_cache import TtlCache
+from bot.errors import MessengerError
 from bot.model import BotMessage
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+AskName = Callable[[str], Awaitable[str]]
+"""Asks the platform what a person is called, by their id. Raises `MessengerError` kinds."""
 
 _LONGEST = 30
 _UNPLAIN = re.compile(r"[^\w .'’-]+")
@@ -30,3 +40,23 @@ async def by_name(message: BotMessage, name_of: Callable[[str], Awaitable[str]])
 def plain_name(name: str) -> str:
     """A name as one short run of words: without marks that would format text, link somewhere or call people."""
     return " ".join(_UNPLAIN.sub(" ", name).split())[:_LONGEST].rstrip()
+
+
+class Names:
+    """People's names as the platform tells them, kept for an hour."""
+
+    def __init__(self, ask: AskName, clock: Clock) -> None:
+        self._ask = ask
+        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, keep=timedelta(hours=1))
+
+    async def of(self, person: str) -> str:
+        """Their name; nothing if the platform does not say."""
+        name = self._known.get(person)
+        if name is None:
+            try:
+                name = await self._ask(person)
+            except MessengerError as error:
+                log.info("%s is shown by id: %s", person, error)
+                return ""
+            self._known.put(person, name)
+        return name

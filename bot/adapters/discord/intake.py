@@ -10,21 +10,20 @@ from typing import Any
 
 import discord
 
-from bot.adapters.command_words import CORRECT, Typed, command_in
+from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
 from bot.adapters.discord.channels import ChannelInfo
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import way_for
-from bot.adapters.discord.private_reply import private_reply_for
+from bot.adapters.discord.private_reply import private_replies
 from bot.adapters.discord.views import asked_about
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     Address,
     PersonCommand,
-    PersonCorrection,
     PersonDeletion,
     PersonEdit,
     PersonMessage,
@@ -164,31 +163,12 @@ class Intake:
         if self._commands.get(event_id):
             return
         self._commands.put(event_id, True)
-        with private_reply_for(person, way_for(self._context, typed.name, place, message)):
-            if typed.name == CORRECT:
-                await self._context.sink(
-                    PersonCorrection(
-                        event_id=event_id,
-                        scope=scope,
-                        text=typed.argument,
-                        at=at,
-                        role=role,
-                        message_id=about,
-                        address=address,
-                    )
+        with private_replies.by(person, way_for(self._context, typed.name, place, message)):
+            await self._context.sink(
+                command_event(
+                    typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address
                 )
-            else:
-                await self._context.sink(
-                    PersonCommand(
-                        event_id=event_id,
-                        scope=scope,
-                        name=typed.name,
-                        argument=typed.argument,
-                        at=at,
-                        role=role,
-                        message_id=about,
-                    )
-                )
+            )
 
     def _answer_replied_to(self, message: discord.Message, place: ChannelInfo) -> str:
         """The bot's message that this one replies to; for a question of the bot's the answer it is about."""

@@ -12,7 +12,7 @@ from typing import Any
 import discord
 
 from bot.adapters import forms
-from bot.adapters.command_words import CORRECT, Typed
+from bot.adapters.command_words import Typed, command_event
 from bot.adapters.discord import views
 from bot.adapters.discord.channel_access import ChannelAccess, standing_in
 from bot.adapters.discord.channels import ChannelInfo
@@ -20,7 +20,7 @@ from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.posting import without_small_print
 from bot.adapters.discord.private_replies import InteractionReply
-from bot.adapters.discord.private_reply import private_reply_for
+from bot.adapters.discord.private_reply import private_replies
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
 from bot.adapters.discord.views import (
     CORRECTION,
@@ -33,7 +33,7 @@ from bot.adapters.discord.views import (
     teaching_form,
 )
 from bot.errors import MessengerError
-from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonRetry, PersonTeaching, PersonVote
+from bot.model import PersonCorrection, PersonEvent, PersonRetry, PersonTeaching, PersonVote
 from memory.model import Audience, Role, Scope
 
 log = logging.getLogger(__name__)
@@ -220,24 +220,16 @@ class Interactions:
     async def _carry_out(
         self, use: Use, way: InteractionReply, standing: ChannelAccess, typed: Typed, about: str = ""
     ) -> None:
-        place, role, event_id = standing.place, standing.role, str(use.id)
-        scope, name, argument = self._scope(use, place), typed.name, typed.argument
-        event: PersonEvent
-        about = about or self._context.posting.last_answer(place.id)
-        if name == CORRECT:
-            event = PersonCorrection(
-                event_id=event_id, scope=scope, text=argument, at=use.created_at, role=role, message_id=about
-            )
-        else:
-            event = PersonCommand(
-                event_id=event_id,
-                scope=scope,
-                name=name,
-                argument=argument,
-                at=use.created_at,
-                role=role,
-                message_id=about,
-            )
+        place, event_id = standing.place, str(use.id)
+        scope = self._scope(use, place)
+        event = command_event(
+            typed,
+            event_id=event_id,
+            scope=scope,
+            at=use.created_at,
+            role=standing.role,
+            message_id=about or self._context.posting.last_answer(place.id),
+        )
         await self._context.tasks.start(event_id, lambda: self._deliver(event, scope, way))
         if not way.has_told:
             await way.tell("Done.")
@@ -266,7 +258,7 @@ class Interactions:
     # Shared ---------------------------------------------------------------------------------------------------
 
     async def _deliver(self, event: PersonEvent, scope: Scope, way: InteractionReply) -> None:
-        with private_reply_for(scope.person, way):
+        with private_replies.by(scope.person, way):
             await self._context.sink(event)
 
     async def _is_new(self, way: InteractionReply) -> bool:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import discord
@@ -14,8 +15,8 @@ from bot.adapters.discord.channels import DIRECT_WORKSPACE, address
 from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.markdown import INVISIBLE, one_line, to_discord
-from bot.adapters.discord.names import Names
-from bot.adapters.discord.private_reply import private_reply_to
+from bot.adapters.discord.names import name_of
+from bot.adapters.discord.private_reply import private_replies
 from bot.adapters.discord.rest import (
     BLOCKED,
     NO_HISTORY,
@@ -28,7 +29,7 @@ from bot.adapters.discord.rest import (
 )
 from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
-from bot.adapters.naming import by_name
+from bot.adapters.naming import Names, by_name
 from bot.adapters.splitting import size, split
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
@@ -60,7 +61,7 @@ class Posting:
         """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
-        self._names = Names(client, rest, clock)
+        self._names = Names(partial(name_of, client, rest), clock)
         self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:
@@ -73,9 +74,9 @@ class Posting:
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
         message = await by_name(message, self._names.of)
-        aside = private_reply_to(message.private_to) if message.private_to and not message.is_answer else None
-        if aside is not None:
-            return _ref(message, await aside.tell(message.text, choices=message.choices))
+        reply = private_replies.to(message.private_to) if message.private_to and not message.is_answer else None
+        if reply is not None:
+            return _ref(message, await reply.tell(message.text, choices=message.choices))
         if message.is_answer:
             ref = _ref(message, await self._send_answer(message))
             self._last_answers.put(message.thread or message.channel, ref.message_id)
@@ -124,9 +125,9 @@ class Posting:
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person: by the way their act opened, else in their direct messages."""
-        aside = private_reply_to(message.private_to)
-        if aside is not None:
-            await aside.tell(message.text, attachment)
+        reply = private_replies.to(message.private_to)
+        if reply is not None:
+            await reply.tell(message.text, attachment)
         else:
             await self.direct(message.private_to, message.text, attachment)
 

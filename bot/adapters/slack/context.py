@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import CORRECT, Typed
+from bot.adapters.command_words import Typed, command_event
 from bot.adapters.slack.channels import Channels
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
@@ -15,7 +15,7 @@ from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
 from bot.errors import MessengerError
-from bot.model import Address, PersonCommand, PersonCorrection
+from bot.model import Address, PersonCommand
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock
@@ -69,29 +69,8 @@ class HandlerContext:
         role = await self.roles.of(location)
         scope = await self.scope(location)
         answer = about or self.threads.last_answer(location.channel, location.thread)
-        if typed.name == CORRECT:
-            await self.sink(
-                PersonCorrection(
-                    event_id=event_id,
-                    scope=scope,
-                    text=typed.argument,
-                    at=at,
-                    role=role,
-                    message_id=answer,
-                    address=address,
-                )
-            )
-            return
         await self.sink(
-            PersonCommand(
-                event_id=event_id,
-                scope=scope,
-                name=typed.name,
-                argument=typed.argument,
-                at=at,
-                role=role,
-                message_id=answer,
-            )
+            command_event(typed, event_id=event_id, scope=scope, at=at, role=role, message_id=answer, address=address)
         )
 
     async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:

@@ -13,7 +13,7 @@ from bot.adapters.slack.choices import HOME_CHOICE, chosen
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.home_view import HOME_COMMAND, TITLES, Page
-from bot.adapters.slack.private_reply import answering_by
+from bot.adapters.slack.private_reply import private_replies
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import BotMessage
@@ -81,7 +81,7 @@ class Home:
         async def catch(message: BotMessage) -> None:
             said.append(message)
 
-        with answering_by(location.user, catch):
+        with private_replies.by(location.user, catch):
             event_id = f"{occasion}/{typed.name}"
             await self._context.command(typed, location, event_id=event_id, at=self._context.clock())
         return said

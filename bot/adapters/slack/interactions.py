@@ -14,7 +14,7 @@ from bot.adapters.slack.choices import chosen
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import Location, at, message_id_of
 from bot.adapters.slack.plain import as_command, plain, without_mention
-from bot.adapters.slack.private_reply import answering_by
+from bot.adapters.slack.private_reply import private_replies
 from bot.adapters.slack.response_url import ResponseUrl
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
@@ -153,7 +153,7 @@ class Interactions:
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
-        with answering_by(location.user, way):
+        with private_replies.by(location.user, way):
             await self._context.command(
                 chosen(action),
                 location,
@@ -199,7 +199,7 @@ class Interactions:
 
     async def _why(self, body: Json) -> None:
         message, location = body["message"], _spot(body)
-        with answering_by(location.user, self._responder.way(str(body["response_url"]))):
+        with private_replies.by(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
                 Typed("why"),
                 location,
@@ -210,7 +210,7 @@ class Interactions:
 
     async def _slash(self, body: Json) -> None:
         location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
-        with answering_by(location.user, self._responder.way(str(body["response_url"]))):
+        with private_replies.by(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
                 slash_command(as_command(str(body.get("text") or ""))),
                 location,

@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, splitting
-from bot.adapters.naming import by_name
+from bot.adapters.naming import Names, by_name
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.channels import Channels
@@ -20,9 +21,9 @@ from bot.adapters.slack.identity import Identity, identify, settings_in
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
-from bot.adapters.slack.names import Names
+from bot.adapters.slack.names import name_of
 from bot.adapters.slack.posting import Poster, ProcessStart
-from bot.adapters.slack.private_reply import way_to
+from bot.adapters.slack.private_reply import private_replies
 from bot.adapters.slack.roles import Roles
 from bot.adapters.slack.status import Status
 from bot.adapters.slack.streaming import Streamer
@@ -87,7 +88,7 @@ class SlackMessenger:
             gone=lambda code: self._end(f"Slack says {code}"),
         )
         self._threads = Threads(self._web, clock)
-        self._names = Names(self._web, clock)
+        self._names = Names(partial(name_of, self._web), clock)
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or ProcessStart(clock()), sleep=sleep)
@@ -218,7 +219,7 @@ class SlackMessenger:
         """
         self._check_workspace(message.workspace)
         message = await by_name(message, self._names.of)
-        if message.private_to and (tell := way_to(message.private_to)):
+        if message.private_to and (tell := private_replies.to(message.private_to)):
             await tell(message)
             return MessageRef(workspace=message.workspace, channel=message.channel, message_id="")
         if not message.is_answer:
@@ -311,7 +312,7 @@ class SlackMessenger:
         self._check_workspace(message.workspace)
         direct = await self._direct(message.private_to)
         await self._files.hand_over(message, attachment, direct)
-        if direct != message.channel or way_to(message.private_to):
+        if direct != message.channel or private_replies.to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
 
     # Small parts ----------------------------------------------------------------------------------------------------
