@@ -202,7 +202,7 @@ class Goodbot:
                 overtaken = await self._answering.deliver(messenger, current)
             if overtaken:
                 await self._teaching.refresh_mark(messenger, incoming.scope.workspace, overtaken)
-            if current.is_suspect:
+            if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
             message = PersonMessage(
