@@ -7,14 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.errors import GraderMissing, MemoryFault
+    from memory.errors import (
+        Conflict,
+        EmbeddingFailed,
+        GraderMissing,
+        InvalidInput,
+        MemoryFault,
+        NotFound,
+        StoreUnavailable,
+    )
     from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig, NoOpEpisodicMemory
-    from memory.library.export import export_memories
+    from memory.library.export import export_memories, export_person
     from memory.library.grading import (
+        ExpectedAction,
         Grader,
         GradingRequest,
         GradingResult,
         StepGrade,
+        StepToGrade,
+        Verifier,
         get_grader,
         has_grader,
         set_grader,
@@ -37,79 +48,122 @@ if TYPE_CHECKING:
         retrieve_memories,
     )
     from memory.library.reactions import ReactionHandler
-    from memory.library.signals import RetrievalFeedbackSignal
+    from memory.library.signals import Findings, RetrievalFeedback, RetrievalFeedbackSignal
     from memory.library.working_memory import WorkingMemory
-    from memory.model import EnvironmentState, Episode, EpisodeStatus, Grade, GradeSource, MemoryEntry, Outcome
-    from memory.rules.retrieval.adapter import DefaultRetriever, RetrieverAdapter, get_retriever, set_retriever
+    from memory.model import (
+        ActionCall,
+        Audience,
+        EnvironmentState,
+        Episode,
+        EpisodeStatus,
+        Exemplar,
+        Grade,
+        GradeSource,
+        Lesson,
+        MemoryEntry,
+        Outcome,
+        Reaction,
+        Role,
+        Scope,
+        Signal,
+        Step,
+        StepKind,
+        TeachingPolicy,
+        Termination,
+        Verdict,
+        Verdicts,
+        Visibility,
+    )
+    from memory.rules.emoji import EmojiMap
+    from memory.rules.feedback.evidence import Detector, Evidence
+    from memory.rules.feedback.keyword import KeywordDetector
+    from memory.rules.feedback.overlap import OverlapDetector
+    from memory.rules.feedback.similarity import SimilarityDetector
+    from memory.rules.retrieval.adapter import (
+        DefaultRetriever,
+        MemorySource,
+        RetrievalInput,
+        RetrievalOutput,
+        RetrieverAdapter,
+        ScoredMemory,
+        get_retriever,
+        set_retriever,
+    )
     from memory.rules.retrieval.config import RetrievalConfig
+    from memory.rules.retrieval.given import GivenMemories
     from memory.services import Memory
-    from memory.services.topics import FieldInput, Ingest, QueryRequest, QueryResponse, World, WorldPolicy
+    from memory.services.topics import (
+        FieldInput,
+        Ingest,
+        Placement,
+        QueryRequest,
+        QueryResponse,
+        Related,
+        Stage,
+        World,
+        WorldPolicy,
+    )
 
-_HOME = {
-    "DefaultRetriever": "memory.rules.retrieval.adapter",
-    "EnvironmentState": "memory.model",
-    "Episode": "memory.model",
-    "EpisodeContext": "memory.library.lifecycle",
-    "EpisodeStatus": "memory.model",
-    "EpisodicMemory": "memory.library.episodic",
-    "EpisodicMemoryConfig": "memory.library.episodic",
-    "FieldInput": "memory.services.topics",
-    "Grade": "memory.model",
-    "GradeSource": "memory.model",
-    "Grader": "memory.library.grading",
-    "GraderMissing": "memory.errors",
-    "GradingReport": "memory.library.lifecycle",
-    "GradingRequest": "memory.library.grading",
-    "GradingResult": "memory.library.grading",
-    "ImportReport": "memory.library.lifecycle",
-    "Ingest": "memory.services.topics",
-    "Memory": "memory.services",
-    "MemoryEntry": "memory.model",
-    "MemoryFault": "memory.errors",
-    "NoOpEpisodicMemory": "memory.library.episodic",
-    "Outcome": "memory.model",
-    "QueryRequest": "memory.services.topics",
-    "QueryResponse": "memory.services.topics",
-    "ReactionContext": "memory.library.ledger",
-    "ReactionGrader": "memory.library.lifecycle",
-    "ReactionHandler": "memory.library.reactions",
-    "ReactionLedger": "memory.library.ledger",
-    "RetrievalConfig": "memory.rules.retrieval.config",
-    "RetrievalFeedbackSignal": "memory.library.signals",
-    "RetrieverAdapter": "memory.rules.retrieval.adapter",
-    "ShortMemoryStore": "memory.library.ledger",
-    "StepGrade": "memory.library.grading",
-    "WorkingMemory": "memory.library.working_memory",
-    "World": "memory.services.topics",
-    "WorldPolicy": "memory.services.topics",
-    "add_grades_to_memories": "memory.library.lifecycle",
-    "content_hash": "memory.library.import_",
-    "export_memories": "memory.library.export",
-    "get_grader": "memory.library.grading",
-    "get_retriever": "memory.rules.retrieval.adapter",
-    "grade_run": "memory.library.lifecycle",
-    "has_grader": "memory.library.grading",
-    "import_memories": "memory.library.lifecycle",
-    "init_episode": "memory.library.lifecycle",
-    "load_all_memories_for_session": "memory.library.lifecycle",
-    "load_export": "memory.library.import_",
-    "persist_memories": "memory.library.lifecycle",
-    "record_step_end": "memory.library.lifecycle",
-    "record_step_start": "memory.library.lifecycle",
-    "retrieve_memories": "memory.library.lifecycle",
-    "set_grader": "memory.library.grading",
-    "set_retriever": "memory.rules.retrieval.adapter",
+_NAMES = {
+    "memory.errors": "Conflict EmbeddingFailed GraderMissing InvalidInput MemoryFault NotFound StoreUnavailable",
+    "memory.library.episodic": "EpisodicMemory EpisodicMemoryConfig NoOpEpisodicMemory",
+    "memory.library.export": "export_memories export_person",
+    "memory.library.grading": """
+        ExpectedAction Grader GradingRequest GradingResult StepGrade StepToGrade Verifier get_grader has_grader
+        set_grader
+    """,
+    "memory.library.import_": "content_hash load_export",
+    "memory.library.ledger": "ReactionContext ReactionLedger ShortMemoryStore",
+    "memory.library.lifecycle": """
+        EpisodeContext GradingReport ImportReport ReactionGrader add_grades_to_memories grade_run import_memories
+        init_episode load_all_memories_for_session persist_memories record_step_end record_step_start
+        retrieve_memories
+    """,
+    "memory.library.reactions": "ReactionHandler",
+    "memory.library.signals": "Findings RetrievalFeedback RetrievalFeedbackSignal",
+    "memory.library.working_memory": "WorkingMemory",
+    "memory.model": """
+        ActionCall Audience EnvironmentState Episode EpisodeStatus Exemplar Grade GradeSource Lesson MemoryEntry
+        Outcome Reaction Role Scope Signal Step StepKind TeachingPolicy Termination Verdict Verdicts Visibility
+    """,
+    "memory.rules.emoji": "EmojiMap",
+    "memory.rules.feedback.evidence": "Detector Evidence",
+    "memory.rules.feedback.keyword": "KeywordDetector",
+    "memory.rules.feedback.overlap": "OverlapDetector",
+    "memory.rules.feedback.similarity": "SimilarityDetector",
+    "memory.rules.retrieval.adapter": """
+        DefaultRetriever MemorySource RetrievalInput RetrievalOutput RetrieverAdapter ScoredMemory get_retriever
+        set_retriever
+    """,
+    "memory.rules.retrieval.config": "RetrievalConfig",
+    "memory.rules.retrieval.given": "GivenMemories",
+    "memory.services": "Memory",
+    "memory.services.topics": """
+        FieldInput Ingest Placement QueryRequest QueryResponse Related Stage World WorldPolicy
+    """,
 }
+_HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "ActionCall",
+    "Audience",
+    "Conflict",
     "DefaultRetriever",
+    "Detector",
+    "EmbeddingFailed",
+    "EmojiMap",
     "EnvironmentState",
     "Episode",
     "EpisodeContext",
     "EpisodeStatus",
     "EpisodicMemory",
     "EpisodicMemoryConfig",
+    "Evidence",
+    "Exemplar",
+    "ExpectedAction",
     "FieldInput",
+    "Findings",
+    "GivenMemories",
     "Grade",
     "GradeSource",
     "Grader",
@@ -119,28 +173,57 @@ __all__ = [
     "GradingResult",
     "ImportReport",
     "Ingest",
+    "InvalidInput",
+    "KeywordDetector",
+    "Lesson",
     "Memory",
     "MemoryEntry",
     "MemoryFault",
+    "MemorySource",
     "NoOpEpisodicMemory",
+    "NotFound",
     "Outcome",
+    "OverlapDetector",
+    "Placement",
     "QueryRequest",
     "QueryResponse",
+    "Reaction",
     "ReactionContext",
     "ReactionGrader",
     "ReactionHandler",
     "ReactionLedger",
+    "Related",
     "RetrievalConfig",
+    "RetrievalFeedback",
     "RetrievalFeedbackSignal",
+    "RetrievalInput",
+    "RetrievalOutput",
     "RetrieverAdapter",
+    "Role",
+    "Scope",
+    "ScoredMemory",
     "ShortMemoryStore",
+    "Signal",
+    "SimilarityDetector",
+    "Stage",
+    "Step",
     "StepGrade",
+    "StepKind",
+    "StepToGrade",
+    "StoreUnavailable",
+    "TeachingPolicy",
+    "Termination",
+    "Verdict",
+    "Verdicts",
+    "Verifier",
+    "Visibility",
     "WorkingMemory",
     "World",
     "WorldPolicy",
     "add_grades_to_memories",
     "content_hash",
     "export_memories",
+    "export_person",
     "get_grader",
     "get_retriever",
     "grade_run",

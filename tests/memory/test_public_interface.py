@@ -40,7 +40,8 @@ NAMES = [
     "import_memories", "load_export", "content_hash", "init_episode", "record_step_start", "record_step_end",
     "persist_memories", "add_grades_to_memories", "retrieve_memories", "load_all_memories_for_session", "MemoryEntry",
     "EnvironmentState", "Outcome", "Grade", "GradeSource", "Grader", "GradingRequest", "GradingResult", "StepGrade",
-    "set_grader", "get_grader", "has_grader", "grade_run", "ReactionGrader", "GraderMissing",
+    "set_grader", "get_grader", "has_grader", "grade_run", "ReactionGrader", "GraderMissing", "RetrievalInput",
+    "GivenMemories", "KeywordDetector", "Placement", "Stage", "Scope", "Audience", "Verdict",
 ]  # fmt: skip
 
 
@@ -48,6 +49,10 @@ NAMES = [
 def test_every_promised_name_is_there_and_says_what_it_is(name: str) -> None:
     assert name in memory.__all__
     assert getattr(memory, name).__doc__
+
+
+def test_every_public_name_has_a_home() -> None:
+    assert [name for name in memory.__all__ if not hasattr(memory, name)] == []
 
 
 def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
