@@ -75,7 +75,8 @@ def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
         TokenCipher(settings.token_key)
         check_oauth(settings)
     except ConfigError as error:
-        remedy = f'client id and secret are on {APPS}, page "Basic Information"; see "Several workspaces" in the README'
+        page = f'{APPS}, page "Basic Information"'
+        remedy = f'client id and secret are on {page}; see "Several workspaces" in config/README.md'
         return [fault(TOKENS, str(error), remedy)]
     return []
 
