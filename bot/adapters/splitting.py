@@ -1,4 +1,4 @@
-"""Cutting a long answer into messages: at the best place there is, and never through what belongs together."""
+"""Splits a long text into messages without breaking emoji, links or code blocks."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""One node's dialogue with the model: the same loop for models with native tool calls and for those without."""
+"""One node's dialogue with the model, with native tool calls or without."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a node's model reads: one system prompt, one opening turn. Pure text from plain values.
+"""The prompts of a node: one system prompt, one opening turn. Pure text from plain values.
 
 Everything a person, a tool or another node wrote stands inside a named block, neutralised so that it cannot close the
 block, and the system prompt says that such blocks are data. The goal always comes last.

@@ -1,4 +1,4 @@
-"""What all nodes of one run share: the model, the tools, the board, the budget, and the record of what they did."""
+"""The state that all nodes of one run share: the model, the tools, the board, the budget, the record."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a process leaves behind if it falls: which messages it was working on and, if it fell by itself, where.
+"""The report of a process that crashed: which messages it was working on and, if possible, the traceback.
 
 Each process has a file of its own beside the database, private to the user and locked while the process lives. An
 orderly end takes it away; so whatever unlocked file is there tells of a death. It begins with one line for each message
@@ -84,7 +84,7 @@ def _new_locked(path: Path) -> int:
 
 @contextmanager
 def deaths(database: Path) -> Iterator[list[Death]]:
-    """What the reports of processes that are no more tell. They are taken away at the end, if nothing was raised.
+    """The deaths that reports of ended processes tell of. The reports are removed at the end, if nothing was raised.
 
     The last one with a traceback stays, for whoever looks for the cause (`last_report`). A report that cannot be read
     is passed over, and so is one that cannot be taken away: it is told again.

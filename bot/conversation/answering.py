@@ -34,7 +34,7 @@ InWork = Callable[[Incoming], AbstractContextManager[None]]
 
 
 def unnoted(_: Incoming) -> AbstractContextManager[None]:
-    """Where nobody wants to know."""
+    """The default for `in_work`: nothing is noted."""
     return nullcontext()
 
 
@@ -334,4 +334,4 @@ class Answering:
 
 
 def _unseen(_: str) -> None:
-    """Nobody follows the progress yet."""
+    """A callback for progress while no platform is connected."""

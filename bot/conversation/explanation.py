@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the lessons it was shown with their numbers, the tree in short, the votes."""
+"""The text behind `why` for an answer: its lessons with their numbers, the tree in short, the votes."""
 
 from bot.conversation.lesson_story import votes_text
 from bot.conversation.messages import verdict_word

@@ -1,4 +1,4 @@
-"""Reactions, buttons and corrections: find the answer, store what was said of it, show what came of it."""
+"""Handles reactions, buttons and corrections: finds the answer, stores the vote, shows the result."""
 
 import logging
 import re
@@ -33,7 +33,7 @@ _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 
 
 class FeedbackHandler:
-    """What people do to teach, whatever the platform."""
+    """Handles what people do to teach, on any platform."""
 
     def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap) -> None:
         self._memory = memory

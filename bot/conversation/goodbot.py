@@ -1,4 +1,4 @@
-"""The bot: takes every event of a person, whatever the platform, and does what follows from it.
+"""The bot: handles every event of a person, on any platform.
 
 A message is safe once the sink has returned: it is stored before it is worked on. Messages of one conversation are
 answered in order, conversations run side by side. This is the event boundary: an unexpected failure is logged with a

@@ -1,4 +1,4 @@
-"""What a person said before in the same conversation, for the agent's search tool."""
+"""A person's earlier messages in the same conversation, for the agent's search tool."""
 
 from datetime import datetime
 

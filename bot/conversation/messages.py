@@ -1,4 +1,4 @@
-"""What the bot says about itself, in one place. Answers come from the agent, everything else from here."""
+"""The bot's messages. Answers come from the agent, everything else from here."""
 
 from collections.abc import Callable, Sequence
 

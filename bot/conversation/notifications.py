@@ -1,4 +1,4 @@
-"""Saying something to one person that is no answer: a thank-you, a question, a refusal."""
+"""Notifications to one person: a thank-you, a question, a refusal."""
 
 import logging
 

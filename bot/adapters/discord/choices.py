@@ -1,4 +1,4 @@
-"""Commands as buttons under a private message. Everything a press needs is in its id, so it works after a restart.
+"""Commands as buttons under a private message. The id of a button holds all it needs, so it works after a restart.
 
 Discord's rules (discord.com/developers, "Component Reference"): five rows of five buttons, ids of at most 100
 characters and none twice in a message, labels of at most 80.
@@ -25,7 +25,7 @@ _DIGITS = string.digits + string.ascii_letters
 
 
 class Choosers(Protocol):
-    """Who is told of a press."""
+    """The client's side of a button: it is called with each press."""
 
     @property
     def chosen(self) -> Callable[[Use, int, Typed], Coroutine[Any, Any, None]]:

@@ -1,4 +1,4 @@
-"""What the bot says, from CommonMark to what Discord shows, with nothing in it that rings a bell.
+"""CommonMark to Discord's Markdown, without mentions.
 
 Discord's dialect (support.discord.com, "Markdown Text 101") has headings of three levels, lists, quotes, code, links.
 It lacks tables, images, rules and deeper headings; and it reads things into plain text that CommonMark does not:

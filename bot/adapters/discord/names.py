@@ -1,4 +1,4 @@
-"""What people are called on Discord."""
+"""Names of people on Discord."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What the bot says, sent: in Discord's dialect, within its limits, once and not twice, pinging nobody."""
+"""Posts messages: in Discord's Markdown, within its limits, once, without pinging anybody."""
 
 import io
 import logging

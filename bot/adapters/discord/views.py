@@ -1,4 +1,4 @@
-"""What people can press and fill in: the row under an answer, "Undo", "Tell me", and the two forms.
+"""Buttons and forms: the row under an answer, "Undo", "Tell me", and the two forms.
 
 Everything carries the answer it is about in its own id, so it works after any restart. Submitted forms are read from
 Discord's payload (`entered`), not by the library's form objects, which a restart would lose.
@@ -41,7 +41,7 @@ _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
 
 
 class Presses(Protocol):
-    """Who is told of a press."""
+    """The client's side of a button: it is called with each press."""
 
     @property
     def pressed(self) -> Callable[[Use, str, str], Coroutine[Any, Any, None]]:

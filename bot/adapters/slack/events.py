@@ -1,4 +1,4 @@
-"""Slack's event payloads, read: what a person did, in the bot's words. Pure; what is of no interest is None.
+"""Parses Slack's event payloads into plain values. Pure; None for an event of no interest.
 
 Field by field: docs.slack.dev/reference/events. A message that mentions the bot arrives twice, as `message` and as
 `app_mention`, with different event ids and the same time stamp: so a message is known by its channel and time stamp.

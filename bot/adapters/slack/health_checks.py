@@ -1,4 +1,4 @@
-"""What `goodbot doctor` finds out about Slack: with the bot's own tokens, changing nothing and hearing no event.
+"""The checks of Slack for `goodbot doctor`: with the bot's own tokens, read-only, without receiving events.
 
 No WebSocket is opened: while the bot runs, Slack would give some of its events to the doctor.
 """
@@ -100,7 +100,7 @@ class SlackHealthChecks:
         )
 
     async def findings(self) -> list[CheckResult]:
-        """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
+        """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         found = token_findings(self._settings)
         if not all(finding.ok for finding in found):
             return found

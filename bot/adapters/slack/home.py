@@ -1,4 +1,4 @@
-"""App Home: a person's own page, made of what the bot's commands answer them in their direct conversation.
+"""App Home: a person's own page, made of the answers to the bot's commands in their direct conversation.
 
 So it can show nothing that the commands would not: what is of a channel stays in that channel.
 """

@@ -1,4 +1,4 @@
-"""Who the bot is in the workspace its token belongs to."""
+"""The bot's user and workspace, by its token."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Slack's events, taken in: each becomes an event of a person and is delivered before it is acknowledged."""
+"""Handles Slack's events: each becomes an event of a person, delivered before it is acknowledged."""
 
 import logging
 from dataclasses import replace
@@ -37,7 +37,7 @@ _KEEP = timedelta(hours=1)
 
 
 class Intake:
-    """Messages, edits, deletions, reactions, the stop button.
+    """Handles messages, edits, deletions, reactions and the stop button.
 
     Raising means: not safely stored, so Slack keeps the event and sends it again.
     """
@@ -135,7 +135,7 @@ class Intake:
         self._heard.put(key, True)
 
     def _is_heard(self, said: Said, typed: Typed | None) -> bool:
-        """Whether the author keeps a person's pace. What nobody said to the bot counts for its thread alone."""
+        """Whether the author is within the rate limit. Messages not meant for the bot count for their thread alone."""
         location = said.location
         thread = location.thread if said.address is Address.FOLLOW_UP else ""
         return (typed is not None and typed.name == "stop") or self._pace.admits(

@@ -1,4 +1,4 @@
-"""Buttons, modals, shortcuts and the slash command: delivered like everything else people do."""
+"""Handles interactions: buttons, modals, shortcuts and the slash command."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ _NOT_OPENED = "Slack was too slow to open the form. Please try again."
 
 
 class Interactions:
-    """What people do with what Slack draws for the bot."""
+    """Turns interactions into events for the sink."""
 
     def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
         self._context = handlers

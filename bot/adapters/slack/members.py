@@ -1,4 +1,4 @@
-"""The workspaces that have the app, each with the one messenger that holds its token."""
+"""The workspaces that have the app, each with its messenger."""
 
 import asyncio
 import logging

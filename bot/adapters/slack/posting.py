@@ -1,4 +1,4 @@
-"""Posting so that every message appears once: what Slack may have taken is looked for before it is sent again."""
+"""Posts each message once: before it is sent again, it is looked for in Slack."""
 
 import logging
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Answering through the address that came with a click or a command: good for half an hour and five messages."""
+"""Answers through the `response_url` of a click or command: for half an hour and five messages."""
 
 import logging
 from collections.abc import Mapping

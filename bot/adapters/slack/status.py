@@ -1,4 +1,4 @@
-"""What a thread shows while the bot works in it: the agent's status with its stop button, or a line of text."""
+"""The status of a thread while the bot works in it: the agent's status with a stop button, or a line of text."""
 
 import logging
 

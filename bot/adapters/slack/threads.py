@@ -1,4 +1,4 @@
-"""Which thread a message stands in, and what the bot last answered there."""
+"""Finds the thread of a message, and the bot's last answer in it."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Calls of Slack's Web API: waits where Slack asks to, and says in the bot's own words what went wrong."""
+"""Calls of Slack's Web API, with waits for rate limits, and the bot's own errors."""
 
 import asyncio
 import logging

@@ -1,11 +1,11 @@
-"""What stands on this screen: numbered answers, who reacted to them how, and the bot's own marks."""
+"""The answers on this screen: their numbers, people's reactions, and the bot's own marks."""
 
 from bot.adapters.terminal.commands import Refusal
 from bot.adapters.terminal.reactions import same_emoji
 
 
 class Board:
-    """The numbers are this process's own and start at 1; the message ids behind them are valid for ever."""
+    """Answers by number. Numbers start at 1 in each process; the message ids behind them stay valid."""
 
     def __init__(self) -> None:
         self._answers: list[str] = []

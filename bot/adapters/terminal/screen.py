@@ -1,4 +1,4 @@
-"""What the chat looks like: the port both looks implement, and the plain one for pipes and files."""
+"""The screen: the port, and the plain implementation for pipes and files."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO

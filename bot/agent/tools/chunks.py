@@ -1,4 +1,4 @@
-"""Cutting a Markdown or plain text document into passages that can be found and quoted."""
+"""Splits a Markdown or plain text document into passages that can be found and quoted."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What `goodbot doctor` looks at. A finding's code stays the same.
+"""The checks of `goodbot doctor`. The code of a check never changes.
 
 GB00x and GB01x are about this machine, GB02x about Slack, GB03x about Discord.
 """

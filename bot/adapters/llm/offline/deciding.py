@@ -1,4 +1,4 @@
-"""One decision about a goal: take it apart, use a tool, repeat a known answer, or honestly give up."""
+"""One decision about a goal: split it, use a tool, repeat a known answer, or give up."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The prompt of a node read back: its goal and the lessons it shows. Reverses `memory.rules.retrieval.prompt`."""
+"""Parses a node's prompt: its goal and the lessons in it. Reverses `memory.rules.retrieval.prompt`."""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class Taught:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a node is told at its start."""
+    """The goal and the lessons of a prompt."""
 
     goal: str
     lessons: tuple[Taught, ...] = ()
