@@ -49,7 +49,7 @@ class _Fence:
 
     @property
     def closing(self) -> str:
-        """The line that closes it where it stands."""
+        """The line that closes the code block, indented as it is."""
         return f"{self.lead}{self.fence}"
 
     def again(self, rest: str) -> str:

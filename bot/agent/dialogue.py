@@ -9,7 +9,7 @@ from bot.model import ImageFile, ModelReply, ModelRequest, ModelTurn, ToolCall, 
 
 
 class Dialogue:
-    """Turns so far, and how observations are said in the form the model understands."""
+    """The turns so far, in the form the model understands."""
 
     def __init__(
         self,

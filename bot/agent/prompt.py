@@ -48,7 +48,7 @@ fail honestly and say what is missing; never invent a result."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """Where and when a node stands."""
+    """The circumstances of a node that its prompt tells."""
 
     now: datetime
     """Aware; shown as it is given."""

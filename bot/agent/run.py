@@ -158,6 +158,6 @@ class Run:
 
 
 def _look_at(task: "asyncio.Future[Any]") -> None:
-    """Take the exception of abandoned work, which nobody waits for."""
+    """Retrieve the exception of abandoned work, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -55,7 +55,7 @@ class CrashReport:
             log.warning("what is in work cannot be noted in %s: %s", self.path, error)
 
     def close(self) -> None:
-        """The process ends in good order."""
+        """Remove the report: the process ends in an orderly way."""
         self.path.unlink(missing_ok=True)
         os.close(self.trace)
         os.close(self._file)
@@ -117,7 +117,7 @@ def _beside(database: Path, ending: str) -> list[Path]:
 
 
 def _sweep(database: Path) -> None:
-    """Take away what processes left that were killed before their report had its name. A locked one has a process."""
+    """Remove files of processes that were killed before their report had its name. A locked one is in use."""
     for path in _beside(database, _UNNAMED):
         with _passed_over(path), ExitStack() as stack:
             if _take(path, stack):
@@ -126,7 +126,7 @@ def _sweep(database: Path) -> None:
 
 @contextmanager
 def _passed_over(path: Path) -> Iterator[None]:
-    """One bad file keeps nobody from the others."""
+    """Log a file that cannot be read and go on with the others."""
     try:
         yield
     except OSError as error:

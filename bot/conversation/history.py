@@ -9,7 +9,7 @@ from memory.services import Memory
 
 
 class SaidBefore:
-    """Reads a person's own earlier messages in one channel. Nobody else's, and none of the bot's answers."""
+    """A person's own earlier messages in one channel, without other people's and the bot's."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory

@@ -16,7 +16,7 @@ async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
 
 
 async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
-    """Say why something was not done. False if the platform does not let us."""
+    """Tell the person why something was not done. False if the platform does not allow it."""
     try:
         await say(messenger, event, text)
     except MessengerError as failure:

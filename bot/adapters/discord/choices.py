@@ -29,7 +29,7 @@ class Choosers(Protocol):
 
     @property
     def chosen(self) -> Callable[[Use, int, Typed], Coroutine[Any, Any, None]]:
-        """Takes the use, the channel or thread it is about (0: where it was pressed), and the command."""
+        """Called with the interaction, the channel or thread it is about (0: where it was pressed), and the command."""
         ...
 
 
@@ -46,12 +46,12 @@ class Chosen(
 
     @classmethod
     async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
-        """The button a person pressed, whoever sent it."""
+        """The button a person pressed, also one that an earlier process sent."""
         button: ui.Button[Any] = ui.Button(custom_id=match.string)
         return cls(button, _number(match["place"]), Typed(match["command"], match["argument"] or ""))
 
     async def callback(self, interaction: Use) -> None:
-        """Tell the client."""
+        """Pass the press on to the client."""
         choosers: Choosers = interaction.client
         await choosers.chosen(interaction, self.place, self.typed)
 

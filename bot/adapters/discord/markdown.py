@@ -164,7 +164,7 @@ def _without_closing(title: str) -> str:
 
 
 def _line_start(line: str) -> str:
-    """What stands first in a line, as Discord takes it."""
+    """The beginning of a line in Discord's Markdown."""
     line = re.sub(r"^(\s*)\+ ", r"\1- ", line)
     line = re.sub(r"^(\s*[-*] )\[ \] ", r"\1☐ ", line)
     line = re.sub(r"^(\s*[-*] )\[[xX]\] ", r"\1☑ ", line)

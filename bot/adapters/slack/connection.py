@@ -144,7 +144,7 @@ class SocketConnection:
 
 
 class HttpConnection:
-    """Answers requests to an address that Slack and people's browsers are told of."""
+    """An HTTP server for Slack's requests and people's browsers."""
 
     def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int) -> None:
         self._host = host

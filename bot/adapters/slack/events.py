@@ -69,7 +69,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """A person's message is gone, or a tombstone stands in its place."""
+    """A person's message was deleted, or replaced by a tombstone."""
 
     location: Location
     ts: str

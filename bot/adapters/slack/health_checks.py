@@ -39,7 +39,7 @@ _APP_TOKEN = f'make an app-level token with the scope connections:write on {APPS
 
 
 def token_findings(settings: SlackSettings) -> list[CheckResult]:
-    """Whether the tokens that the mode needs are there and of the right kind. Asks nobody."""
+    """Whether the tokens that the mode needs are set and of the right kind. Makes no request."""
     bot, app = settings.bot_token.get_secret_value(), settings.app_token.get_secret_value()
     found = []
     if serves_several(settings):
@@ -224,7 +224,7 @@ class SlackHealthChecks:
     # Where it is used -----------------------------------------------------------------------------------------------
 
     async def _channels(self, bot: str) -> list[CheckResult]:
-        """The bot hears only in channels that it is a member of."""
+        """The named channels: the bot gets events only from those it is a member of."""
         named = self._settings.allowed_channels
         if not named:
             return [fine(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
@@ -260,7 +260,7 @@ class SlackHealthChecks:
 
 
 def _missing(said: str) -> list[str]:
-    """The scopes that are needed and not among those of Slack's header, which stands in each of its answers."""
+    """The scopes that are needed and not in the header `x-oauth-scopes` of Slack's response."""
     granted = {scope.strip() for scope in said.split(",")}
     return [scope for scope in SCOPES if scope not in granted]
 

@@ -82,7 +82,7 @@ class Intake:
                 await self._reacted(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
-        """Other people read a channel than before: what was said in it counts for fewer, or for more again."""
+        """A channel's readers changed, so memory files anew what was said in it."""
         event = self._event(body)
         location = read_channel_change(event, self._context.identity.user)
         if location is None:
@@ -161,7 +161,7 @@ class Intake:
         )
 
     async def _command(self, said: Said, typed: Typed) -> None:
-        """In a channel, what only its giver sees must not go into a thread that has no replies: nobody would see it."""
+        """A typed command. Its private answer would not show in a channel thread that has no replies."""
         location = said.location
         if said.address is not Address.DIRECT and not said.is_in_thread:
             location = replace(location, thread="")
@@ -216,7 +216,7 @@ class Intake:
         )
 
     async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
-        """On any message of a thread that is being worked in: by whoever asked there, or a teacher.
+        """A 🛑 on any message of a busy thread: allowed to whoever asked there, and to teachers.
 
         Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
         """

@@ -39,7 +39,7 @@ class ResponseUrl:
         return tell
 
     async def note(self, url: str, text: str) -> None:
-        """One line that matters to nobody if it is lost."""
+        """Send one line. Failing is logged, nothing more."""
         try:
             await self._post(url, {"response_type": "ephemeral", "replace_original": False, "text": text})
         except MessengerUnavailable as error:

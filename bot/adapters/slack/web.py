@@ -145,7 +145,7 @@ def library_log() -> logging.Logger:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that slack-bolt ignores the token it finds in the environment by itself: each payload is given its own."""
+    """False for slack-bolt's warning that it ignores the token in the environment: each payload has its own."""
     return record.getMessage() != warning_client_prioritized_and_token_skipped()
 
 

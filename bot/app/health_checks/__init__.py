@@ -16,7 +16,7 @@ __all__ = ["CheckResult", "findings", "wrong_settings"]
 
 
 def findings(settings: Settings) -> Iterator[CheckResult]:
-    """The outcome of every check, one after the other in order of code. Without tokens nobody is asked anything."""
+    """The result of every check, in order of code. Without tokens no platform is asked."""
     for number, check in enumerate(local.CHECKS, start=1):
         try:
             yield check(settings)

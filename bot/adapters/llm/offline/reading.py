@@ -67,7 +67,7 @@ def read_output(text: str) -> str:
 
 
 def _lines_within(block: str, text: str) -> list[str]:
-    """What stands between the lines that open and close a block; nothing when there is no such block."""
+    """The lines between those that open and close a block; none when there is no such block."""
     begin = re.search(rf"^<{block}>\n", text, re.MULTILINE)
     end = re.compile(rf"\n</{block}>$", re.MULTILINE).search(text, begin.end()) if begin else None
     return text[begin.end() : end.start()].split("\n") if begin and end else []
