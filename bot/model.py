@@ -1,4 +1,4 @@
-"""What moves through the bot on every platform: events of people, messages to them, turns with a model."""
+"""The values of the bot on every platform: events of people, messages to them, turns with a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The bot's doors to the outside: a messenger and a language model. (The store and the embedder are memory's.)"""
+"""The bot's ports: a messenger and a language model. (The store and the embedder are memory's.)"""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol

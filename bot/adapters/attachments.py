@@ -1,4 +1,4 @@
-"""What of people's attachments the agent can make something of: text as text, pictures as pictures, within limits."""
+"""Attached files for the agent: text as text, pictures as pictures, within limits of size and number."""
 
 from dataclasses import dataclass
 
@@ -22,14 +22,14 @@ _BEGINNINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
-    """What came with a message. In place of what could not be read stands why."""
+    """What came with a message; for a file that could not be read, a text that says why."""
 
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
 
     @classmethod
     def of(cls, read: list[TextFile | ImageFile]) -> "Attached":
-        """The same by kind, each in order."""
+        """Files sorted by kind, each kind in order."""
         return cls(
             files=tuple(one for one in read if isinstance(one, TextFile)),
             images=tuple(one for one in read if isinstance(one, ImageFile)),
@@ -45,17 +45,17 @@ def objection(media_type: str, size: int) -> str:
 
 
 def is_picture(media_type: str) -> bool:
-    """Whether it says to be one."""
+    """Whether the declared type is that of a picture."""
     return media_type.startswith("image/")
 
 
 def largest(media_type: str) -> int:
-    """How many bytes are fetched at most."""
+    """The most bytes fetched of a file of this declared type."""
     return LARGEST_IMAGE if is_picture(media_type) else LARGEST_FILE
 
 
 def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
-    """The fetched file. What it is, its first bytes say: the declared type may be anything."""
+    """The fetched file, by its first bytes: its declared type may be wrong."""
     if is_picture(media_type):
         kind = _kind_of(content)
         if not kind:
@@ -68,7 +68,7 @@ def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
 
 
 def unread(name: str, why: str) -> TextFile:
-    """What stands in place of a file that could not be read."""
+    """The text in place of a file that could not be read."""
     return TextFile(name=name, text=f"[not read: {why}]")
 
 

@@ -1,11 +1,11 @@
-"""What a check found: a stable code, words for people and, where something is wrong, the remedy."""
+"""The result of one check of `goodbot doctor`: a stable code, a text and, where something is wrong, the remedy."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The outcome of one check. A finding that is ok and has a remedy is a warning: it works, but not for everybody."""
+    """The result of one check. One that is ok and has a remedy is a warning: it works, but not for everybody."""
 
     code: str
     what: str
@@ -14,15 +14,15 @@ class CheckResult:
 
 
 def fine(code: str, what: str) -> CheckResult:
-    """All is well."""
+    """A result that is ok."""
     return CheckResult(code=code, what=what)
 
 
 def warning(code: str, what: str, remedy: str) -> CheckResult:
-    """It works, and something should be looked at."""
+    """A result that is ok, with a remedy for what should be looked at."""
     return CheckResult(code=code, what=what, remedy=remedy)
 
 
 def fault(code: str, what: str, remedy: str) -> CheckResult:
-    """It does not work before a person mends it."""
+    """A result that is not ok, with the remedy."""
     return CheckResult(code=code, what=what, ok=False, remedy=remedy)

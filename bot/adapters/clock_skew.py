@@ -1,4 +1,4 @@
-"""How far this machine's clock is from a platform's, by the `Date` header of the platform's answers."""
+"""The difference between this machine's clock and a platform's, by the `Date` header of its answers."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime

@@ -1,4 +1,4 @@
-"""Which words are commands: alone in a message meant for the bot, or behind the slash command."""
+"""Parses commands: words alone in a message meant for the bot, or behind the slash command."""
 
 import re
 from dataclasses import dataclass

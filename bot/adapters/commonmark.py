@@ -1,4 +1,4 @@
-"""CommonMark as it is read here: with tables and strikethrough, HTML as the text it is, in time linear in the text."""
+"""A CommonMark parser with tables and strikethrough, HTML as plain text, in time linear in the text."""
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
@@ -8,7 +8,7 @@ _MOST_COLUMNS = 20
 
 
 def parser() -> MarkdownIt:
-    """A parser of its own for whoever asks."""
+    """A new parser."""
     made = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
     made.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     return made

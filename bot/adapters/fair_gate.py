@@ -1,4 +1,4 @@
-"""Letting events in one by one, so that many at once do not hold the event loop for as long as all of them take."""
+"""A gate that lets events in one by one, so that many at once do not block the event loop."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the forms of every platform ask: the names of their fields, and the reasons why an answer was wrong."""
+"""What the forms of every platform share: the names of their fields, and the reasons to choose from."""
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
 """Of a correction."""

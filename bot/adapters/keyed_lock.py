@@ -1,4 +1,4 @@
-"""Handling what belongs together in the order it came, and everything else side by side."""
+"""A lock for each key: same key in order of arrival, different keys side by side."""
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 
 class KeyedLock:
-    """One at a time for each key, first come first served."""
+    """Lets one in at a time for each key, first come first served."""
 
     def __init__(self) -> None:
         self._locks: dict[Hashable, tuple[asyncio.Lock, int]] = {}

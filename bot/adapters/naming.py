@@ -1,4 +1,4 @@
-"""People by name instead of by id, in what the bot says of them."""
+"""Replaces ids of people by their names in what the bot says."""
 
 import logging
 import re
@@ -21,7 +21,7 @@ _UNPLAIN = re.compile(r"[^\w .'’-]+")
 
 
 async def by_name(message: BotMessage, name_of: Callable[[str], Awaitable[str]]) -> BotMessage:
-    """The message with names for the people it mentions. An answer's own text stays as it is: the ledger knows it.
+    """The message with names for the people it mentions. An answer's own text is not changed: the ledger has it.
 
     `name_of` gives a name, as people chose it for themselves, or nothing where there is none to be had.
     """

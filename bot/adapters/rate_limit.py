@@ -1,4 +1,4 @@
-"""How much one person may ask in one conversation. A guard against loops: people do not write like this, bots do.
+"""A limit on messages of one author in one conversation: a guard against loops with other bots.
 
 Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
 such programs would answer each other for ever.
@@ -19,7 +19,7 @@ _MOST_WATCHED = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """More than `most` messages within `window`, and nothing is heard for `rest`."""
+    """The limit: after more than `most` messages within `window`, further ones are dropped for `rest`."""
 
     most: int
     window: timedelta
@@ -34,7 +34,7 @@ LIMITS = (
 
 
 class RateLimiter:
-    """Counts what each key was heard saying. A key names an author and a conversation."""
+    """Counts messages for each key. A key names an author and a conversation."""
 
     def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
         self._clock = clock
@@ -45,7 +45,7 @@ class RateLimiter:
         self._longest = longest
 
     def admits(self, key: Hashable) -> bool:
-        """Whether one more message of this key is heard; it is counted if so."""
+        """Whether one more message of this key is within the limit; it is counted if so."""
         now = self._clock()
         until = self._resting.get(key)
         if until is not None and now < until:

@@ -1,4 +1,4 @@
-"""Cutting a long answer into messages: at the best place there is, and never through what belongs together."""
+"""Splits a long text into messages without breaking emoji, links or code blocks."""
 
 import re
 import unicodedata
@@ -49,7 +49,7 @@ class _Fence:
 
     @property
     def closing(self) -> str:
-        """The line that closes it where it stands."""
+        """The line that closes the code block, indented as it is."""
         return f"{self.lead}{self.fence}"
 
     def again(self, rest: str) -> str:

@@ -1,4 +1,4 @@
-"""A bounded memory of what was seen lately: losing it costs a look-up, never an answer."""
+"""A bounded cache whose entries expire."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -21,24 +21,24 @@ class TtlCache(Generic[K, V]):
         self._entries: OrderedDict[K, tuple[datetime, V]] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """What was put there, if it is still remembered."""
+        """The value of a key, unless it expired."""
         entry = self._entries.get(key)
         if entry is None or self._clock() - entry[0] > self._keep:
             return None
         return entry[1]
 
     def last(self, key: K) -> V | None:
-        """What was put there, however long ago, unless newer entries took its place."""
+        """The value of a key, even if it expired, unless newer entries took its place."""
         entry = self._entries.get(key)
         return None if entry is None else entry[1]
 
     def put(self, key: K, value: V) -> None:
-        """Remember it from now on."""
+        """Set the value of a key."""
         self._entries[key] = (self._clock(), value)
         self._entries.move_to_end(key)
         while len(self._entries) > self._size:
             self._entries.popitem(last=False)
 
     def drop(self, key: K) -> None:
-        """Forget it now."""
+        """Remove a key."""
         self._entries.pop(key, None)

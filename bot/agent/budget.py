@@ -1,4 +1,4 @@
-"""What one run may use up. One budget for the whole tree, so that no shape of tree can escape it."""
+"""The budget of one run, shared by its whole tree: decisions, seconds, tokens, cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Control flow: how the ends of several subgoals make the end of the goal above them.
+"""Control flow: sequence, fallback and parallel over subgoals.
 
 An end is one of three values. `stopped` (a budget ran out, a person must be asked first) means "not known", and the
 tables are Kleene's: `sequence` and parallel/all are AND, `fallback` and parallel/any are OR, so that the two are each

@@ -1,4 +1,4 @@
-"""What a node may decide in one reply, and how a reply with native tool calls is read.
+"""The decisions of a node, and the parser for replies with native tool calls.
 
 Beside the real tools the model is offered four control tools. A reply without any call is the answer.
 """

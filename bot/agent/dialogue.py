@@ -1,4 +1,4 @@
-"""One node's dialogue with the model: the same loop for models with native tool calls and for those without."""
+"""One node's dialogue with the model, with native tool calls or without."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from bot.model import ImageFile, ModelReply, ModelRequest, ModelTurn, ToolCall, 
 
 
 class Dialogue:
-    """Turns so far, and how observations are said in the form the model understands."""
+    """The turns so far, in the form the model understands."""
 
     def __init__(
         self,

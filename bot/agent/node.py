@@ -75,7 +75,7 @@ class AgentNode:
                 return outcome
 
     async def _open(self) -> Dialogue:
-        """The fresh context: lessons for this goal, the keys of the board, where the node stands."""
+        """The fresh context: lessons for this goal, the keys of the board, the situation."""
         run, task = self._run, self._task
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))

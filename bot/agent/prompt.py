@@ -1,4 +1,4 @@
-"""What a node's model reads: one system prompt, one opening turn. Pure text from plain values.
+"""The prompts of a node: one system prompt, one opening turn. Pure text from plain values.
 
 Everything a person, a tool or another node wrote stands inside a named block, neutralised so that it cannot close the
 block, and the system prompt says that such blocks are data. The goal always comes last.
@@ -48,7 +48,7 @@ fail honestly and say what is missing; never invent a result."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """Where and when a node stands."""
+    """The circumstances of a node that its prompt tells."""
 
     now: datetime
     """Aware; shown as it is given."""

@@ -1,4 +1,4 @@
-"""What one node leaves behind: its trace while it works, and the episode made of it at the end."""
+"""The record of one node: its trace while it works, and the episode made of it at the end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

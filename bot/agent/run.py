@@ -1,4 +1,4 @@
-"""What all nodes of one run share: the model, the tools, the board, the budget, and the record of what they did."""
+"""The state that all nodes of one run share: the model, the tools, the board, the budget, the record."""
 
 import asyncio
 import logging
@@ -158,6 +158,6 @@ class Run:
 
 
 def _look_at(task: "asyncio.Future[Any]") -> None:
-    """Take the exception of abandoned work, which nobody waits for."""
+    """Retrieve the exception of abandoned work, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""The textual ReAct form, for models without tool calls: how the choices are described, and how a reply is read.
+"""The textual ReAct form, for models without tool calls: its instructions and its parser.
 
 A reply is read up to its first choice. Whatever a model makes up after it (an `Observation:` of its own, a second
 action) is dropped, and not kept in the dialogue either.

@@ -1,4 +1,4 @@
-"""What a process leaves behind if it falls: which messages it was working on and, if it fell by itself, where.
+"""The report of a process that crashed: which messages it was working on and, if possible, the traceback.
 
 Each process has a file of its own beside the database, private to the user and locked while the process lives. An
 orderly end takes it away; so whatever unlocked file is there tells of a death. It begins with one line for each message
@@ -55,7 +55,7 @@ class CrashReport:
             log.warning("what is in work cannot be noted in %s: %s", self.path, error)
 
     def close(self) -> None:
-        """The process ends in good order."""
+        """Remove the report: the process ends in an orderly way."""
         self.path.unlink(missing_ok=True)
         os.close(self.trace)
         os.close(self._file)
@@ -84,7 +84,7 @@ def _new_locked(path: Path) -> int:
 
 @contextmanager
 def deaths(database: Path) -> Iterator[list[Death]]:
-    """What the reports of processes that are no more tell. They are taken away at the end, if nothing was raised.
+    """The deaths that reports of ended processes tell of. The reports are removed at the end, if nothing was raised.
 
     The last one with a traceback stays, for whoever looks for the cause (`last_report`). A report that cannot be read
     is passed over, and so is one that cannot be taken away: it is told again.
@@ -117,7 +117,7 @@ def _beside(database: Path, ending: str) -> list[Path]:
 
 
 def _sweep(database: Path) -> None:
-    """Take away what processes left that were killed before their report had its name. A locked one has a process."""
+    """Remove files of processes that were killed before their report had its name. A locked one is in use."""
     for path in _beside(database, _UNNAMED):
         with _passed_over(path), ExitStack() as stack:
             if _take(path, stack):
@@ -126,7 +126,7 @@ def _sweep(database: Path) -> None:
 
 @contextmanager
 def _passed_over(path: Path) -> Iterator[None]:
-    """One bad file keeps nobody from the others."""
+    """Log a file that cannot be read and go on with the others."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How the interpreter is set so that one process answers many people without long pauses of its event loop."""
+"""Settings of the garbage collector and the interpreter that keep pauses of the event loop short."""
 
 import asyncio
 import gc

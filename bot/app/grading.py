@@ -1,4 +1,4 @@
-"""The model that judges answers nobody reacted to, looked after every minute on APScheduler. Off by default."""
+"""Runs the grading model on APScheduler, every minute, on answers nobody reacted to. Off by default."""
 
 import logging
 from collections.abc import AsyncIterator

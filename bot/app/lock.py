@@ -1,4 +1,4 @@
-"""One process among several on a database: only one may finish what a killed one left behind."""
+"""A lock among the processes on one database: only one may finish what a killed one left."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

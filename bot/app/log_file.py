@@ -1,4 +1,4 @@
-"""The log: a file that rotates, written by a thread of its own, for a slow disk must not hold the event loop."""
+"""The log: a file that rotates, written by a thread so that a slow disk does not block the event loop."""
 
 import atexit
 import logging
@@ -42,7 +42,7 @@ class LogFile(RotatingFileHandler):
 
 
 class ServiceLog(logging.StreamHandler[TextIO]):
-    """The log on stderr. When nobody reads that any more, there is nobody to tell."""
+    """The log on stderr. Errors of writing it are ignored."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Something looked after again and again on APScheduler, and ended without a fuss."""
+"""Runs functions periodically on APScheduler, and stops them at the end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

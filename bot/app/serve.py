@@ -77,7 +77,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
 
 
 async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asyncio.Event) -> None:
-    """Before anything else goes on, answer what may have made an earlier process fall, unless told to end."""
+    """Before anything else, answer messages that may have crashed an earlier process, unless told to end."""
     recovering = asyncio.create_task(goodbot.recover_alone(*alone))
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Ends a process that is frozen, for nothing inside it can: code that keeps the interpreter to itself stops everything.
+"""A watchdog that ends the process when its event loop is frozen.
 
 Timers, threads and signals all wait for the interpreter. What does not is a timer thread of `faulthandler`: the event
 loop sets it again at every turn, and where it is not set in time it writes where every thread was, and ends the
@@ -32,7 +32,7 @@ _PATIENCE = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporting:
-    """What a process that falls leaves to the next one."""
+    """The report of this process, as its parts write to it."""
 
     trace: int
     """The descriptor that a traceback is written to."""

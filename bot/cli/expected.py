@@ -1,4 +1,4 @@
-"""The errors a command may end with: each has a line of its own for people."""
+"""The errors a command may end with, each shown to people as one line."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""What no command expected: one line for the person, the traceback for the log."""
+"""Unexpected errors of commands: one line for the person, the traceback for the log."""
 
 import logging
 from contextlib import suppress

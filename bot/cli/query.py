@@ -1,4 +1,4 @@
-"""`goodbot query` and `goodbot stats`: what memory would say, and how much there is."""
+"""`goodbot query` and `goodbot stats`: what would be recalled, and how much is stored."""
 
 import click
 

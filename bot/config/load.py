@@ -1,4 +1,4 @@
-"""Putting the settings together: defaults, then the file, then the environment, then one validation."""
+"""Loads the settings: defaults, then the file, then the environment, then one validation."""
 
 from collections.abc import Mapping
 from pathlib import Path

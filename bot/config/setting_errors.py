@@ -1,4 +1,4 @@
-"""What a wrong setting is told to the person who wrote it: what is allowed there, and which name was probably meant."""
+"""Error texts for wrong settings: what is allowed, and which name was probably meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

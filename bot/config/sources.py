@@ -1,4 +1,4 @@
-"""Where settings come from: the packaged file, a settings file, environment variables. Values are not judged here."""
+"""The sources of settings: the packaged file, a settings file, environment variables. Values are not validated here."""
 
 import tomllib
 from collections.abc import Mapping

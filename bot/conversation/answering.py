@@ -34,7 +34,7 @@ InWork = Callable[[Incoming], AbstractContextManager[None]]
 
 
 def unnoted(_: Incoming) -> AbstractContextManager[None]:
-    """Where nobody wants to know."""
+    """The default for `in_work`: nothing is noted."""
     return nullcontext()
 
 
@@ -168,7 +168,7 @@ class Answering:
         return None
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
-        """Wait here while things load, unless told to stop: threads that waited for it would hold up all else."""
+        """Wait until the models are loaded, unless cancelled, so that no thread of the pool is blocked by it."""
         if self._warm_up is None or self._warm_up.done():
             return
         show("loading what I need to understand you (this once)")
@@ -334,4 +334,4 @@ class Answering:
 
 
 def _unseen(_: str) -> None:
-    """Nobody follows the progress yet."""
+    """A callback for progress while no platform is connected."""

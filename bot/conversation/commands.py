@@ -1,4 +1,4 @@
-"""The bot's own commands, the same words on every platform: each takes a person's command and says what to post."""
+"""Runs the bot's commands, which are the same words on every platform."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _LOOKED_THROUGH = 200
 
 
 class Commands:
-    """Runs one command. Nobody is shown what they may not see, or does what is for teachers."""
+    """Runs one command, after checking what the person may see and do."""
 
     def __init__(self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str]) -> None:
         self._memory = memory

@@ -1,4 +1,4 @@
-"""Conversations side by side, each in order: the queues of accepted messages and the workers that answer them."""
+"""The queues of accepted messages, one for each conversation, and the workers that answer them."""
 
 import asyncio
 from collections import deque

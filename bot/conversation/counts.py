@@ -1,4 +1,4 @@
-"""Numbers of things, as people say them."""
+"""Counts as words: `1 lesson`, `2 lessons`."""
 
 
 def count(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""The one hand-over from the asynchronous bot to synchronous memory: every call runs on this small pool of threads."""
+"""The thread pool on which every call of synchronous memory runs."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the lessons it was shown with their numbers, the tree in short, the votes."""
+"""The text behind `why` for an answer: its lessons with their numbers, the tree in short, the votes."""
 
 from bot.conversation.lesson_story import votes_text
 from bot.conversation.messages import verdict_word
@@ -96,7 +96,7 @@ def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
 
 
 def _guess(view: RunView, episode_id: str) -> list[str]:
-    """What a model said of an answer nobody judged; for the asker alone."""
+    """A model's grade of an answer nobody judged; for the asker alone."""
     guess = guess_of(view.grades.get(episode_id, ()))
     if guess is None:
         return []

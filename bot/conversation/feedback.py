@@ -1,4 +1,4 @@
-"""Reactions, buttons and corrections: find the answer, store what was said of it, show what came of it."""
+"""Handles reactions, buttons and corrections: finds the answer, stores the vote, shows the result."""
 
 import logging
 import re
@@ -33,7 +33,7 @@ _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 
 
 class FeedbackHandler:
-    """What people do to teach, whatever the platform."""
+    """Handles what people do to teach, on any platform."""
 
     def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap) -> None:
         self._memory = memory
@@ -45,13 +45,13 @@ class FeedbackHandler:
         return self._emoji.value(emoji) is not None
 
     async def on_reaction(self, messenger: Messenger, event: PersonReaction) -> None:
-        """An emoji came or went. Most mean nothing, and cost no look at the store."""
+        """Handle a reaction that was added or removed. Emoji without meaning cost no query."""
         value = self._emoji.value(event.emoji)
         if value is not None:
             await self._vote(messenger, event, f"emoji:{event.emoji}", value, is_active=event.added)
 
     async def on_vote(self, messenger: Messenger, event: PersonVote) -> None:
-        """A button was pressed: the last press counts, 0 takes it back."""
+        """Handle a pressed button: the last press counts, 0 takes it back."""
         await self._vote(messenger, event, _BUTTON, event.value, is_active=event.value != 0)
 
     async def _vote(
@@ -113,7 +113,7 @@ class FeedbackHandler:
         await self._show_mark(messenger, changed)
 
     async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
-        """Somebody says what would have been right."""
+        """Handle a correction."""
         run_id = await self._meant(event, event.message_id)
         if run_id is None:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
@@ -138,7 +138,7 @@ class FeedbackHandler:
             await say(messenger, event, messages.corrected(outcome, messenger.spell))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
-        """Whether a question looked like a correction that lacks its spelling, and the person was told: once a month.
+        """Whether a question looks like a misspelled correction and the person was told so, at most once a month.
 
         It is not answered then: its answer would be the last one, which the correction would meet.
         """
@@ -161,7 +161,7 @@ class FeedbackHandler:
         return await self._executor(find_run, self._memory, about)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
-        """Somebody teaches an answer nobody had asked for yet."""
+        """Handle a lesson that somebody teaches without a question before it."""
         lesson = await self._executor(
             self._memory.teaching.teach,
             event.scope,

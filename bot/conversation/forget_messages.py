@@ -1,4 +1,4 @@
-"""What the bot says about forgetting: what goes, what stays with others, and what these are asked for then."""
+"""The bot's messages about forgetting: what goes, what stays with others, and what these are asked."""
 
 from collections.abc import Sequence
 

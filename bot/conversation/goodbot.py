@@ -1,4 +1,4 @@
-"""The bot: takes every event of a person, whatever the platform, and does what follows from it.
+"""The bot: handles every event of a person, on any platform.
 
 A message is safe once the sink has returned: it is stored before it is worked on. Messages of one conversation are
 answered in order, conversations run side by side. This is the event boundary: an unexpected failure is logged with a
@@ -60,7 +60,7 @@ class Goodbot:
         self._commands = Commands(memory, executor, self._stop)
 
     def sink(self, messenger: Messenger) -> EventSink:
-        """The function a messenger calls with each event. It raises only what was neither stored nor told."""
+        """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
 
         async def take(event: PersonEvent) -> None:
             lost: StoreUnavailable | None = None
@@ -223,7 +223,7 @@ class Goodbot:
             log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
 
     def _stop(self, command: PersonCommand) -> str:
-        """Whoever asked, or a teacher, ends what is being answered there, by whatever way they say so."""
+        """Stop the answer under way there, for whoever asked or a teacher."""
         current = self._conversations.running(command.scope.conversation)
         if current is None:
             return messages.NOTHING_RUNNING
@@ -240,7 +240,7 @@ class Goodbot:
         self._conversations.begin_no_more()
 
     async def abandon(self, within_s: float) -> None:
-        """Break off answers that do not even end when told to. The next start finishes them."""
+        """Cancel answers that do not stop when asked to. The next start finishes them."""
         await self._conversations.abandon(within_s)
 
     def leave(self) -> None:
@@ -249,7 +249,7 @@ class Goodbot:
         self._conversations.leave()
 
     async def recover_alone(self, *messengers: Messenger) -> None:
-        """Answer the messages that may be why an earlier process fell: one at a time, with nothing else going on.
+        """Answer the messages that may have crashed an earlier process: one at a time, before anything else.
 
         So that the next fall is the fault of one message and no other's. For the time before the platforms connect:
         the answers are committed, and posted by `recover`.
@@ -307,7 +307,7 @@ class Goodbot:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
-        """Tell whoever says something that lessons of theirs lost their question, if nobody did yet."""
+        """Tell a person once that lessons of theirs lost their question."""
         try:
             async with self._commands.restating.news(event.scope) as lessons:
                 if lessons:

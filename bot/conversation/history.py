@@ -1,4 +1,4 @@
-"""What a person said before in the same conversation, for the agent's search tool."""
+"""A person's earlier messages in the same conversation, for the agent's search tool."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from memory.services import Memory
 
 
 class SaidBefore:
-    """Reads a person's own earlier messages in one channel. Nobody else's, and none of the bot's answers."""
+    """A person's own earlier messages in one channel, without other people's and the bot's."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory

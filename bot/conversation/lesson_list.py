@@ -1,4 +1,4 @@
-"""`memory`: what the bot believes here, page by page."""
+"""`memory`: the lessons that count for a person here, page by page."""
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor

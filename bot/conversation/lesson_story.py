@@ -1,4 +1,4 @@
-"""Why a lesson counts as it does: its verdicts and votes, what moved it, where it was shown and how it fared."""
+"""The text behind `why` for a lesson: its verdicts, votes, changes, where it was shown and whether it was used."""
 
 from collections.abc import Sequence
 

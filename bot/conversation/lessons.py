@@ -1,4 +1,4 @@
-"""Which lessons a person may be shown, point at, and change, from where they are."""
+"""The lessons a person may see, name and change, from where they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class ListedLesson:
 
 
 class Lessons:
-    """Looks at memory through one person's eyes. Synchronous: to be called off the event loop."""
+    """The lessons as one person may see them. Synchronous: to be called off the event loop."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory

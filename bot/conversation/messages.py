@@ -1,4 +1,4 @@
-"""What the bot says about itself, in one place. Answers come from the agent, everything else from here."""
+"""The bot's messages. Answers come from the agent, everything else from here."""
 
 from collections.abc import Callable, Sequence
 
@@ -69,7 +69,7 @@ def ask_correction(spell: Spell) -> str:
 
 
 def how_to_correct(spell: Spell) -> str:
-    """To whoever may have meant a correction and wrote what is a question to the agent."""
+    """A hint to a person whose question may be meant as a correction."""
     return (
         f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
         "send it once more."
@@ -348,7 +348,7 @@ def whom_to_purge(command: str) -> str:
 
 
 def nothing_to_purge(person: str) -> str:
-    """Nothing stands that this person taught."""
+    """There is nothing to purge of this person."""
     return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
 
 

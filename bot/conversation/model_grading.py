@@ -1,4 +1,4 @@
-"""A language model as grader of answers nobody reacted to: what it is asked, and how its word is read.
+"""A language model as grader of answers nobody reacted to: its prompt, and how its reply is parsed.
 
 Question, answer and steps are data in delimited blocks. What comes back is good, bad or unsure; a reply that is none of
 these is unsure, so that no answer is paid for twice. `memory.services.model_grading`
@@ -76,12 +76,12 @@ class ModelGrading:
         return count
 
     async def release(self) -> None:
-        """Leave the judging to whoever comes first."""
+        """Release the lease, so that any process may grade next."""
         await self._executor(self._memory.guessing.release, self._owner)
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:
-    """What the model is asked about one answer, whose nodes these are, the root first."""
+    """The request for a grade of one answer, by its nodes, the root first."""
     root = nodes[0]
     taken = [_step(step) for node in nodes for step in node.trajectory]
     steps = [line for line in taken if line][:_STEPS]
@@ -107,7 +107,7 @@ def _step(step: Step) -> str:
 
 
 def read_guess(text: str, *, grader: str) -> Guess:
-    """The model's word. Anything but one object with a known outcome is unsure."""
+    """The model's grade. Anything but one object with a known outcome is unsure."""
     found = _OBJECT.findall(text)
     try:
         said = json.loads(found[0]) if len(found) == 1 else None

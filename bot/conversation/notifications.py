@@ -1,4 +1,4 @@
-"""Saying something to one person that is no answer: a thank-you, a question, a refusal."""
+"""Notifications to one person: a thank-you, a question, a refusal."""
 
 import logging
 
@@ -16,7 +16,7 @@ async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
 
 
 async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
-    """Say why something was not done. False if the platform does not let us."""
+    """Tell the person why something was not done. False if the platform does not allow it."""
     try:
         await say(messenger, event, text)
     except MessengerError as failure:

@@ -1,4 +1,4 @@
-"""Pictures of accepted messages until these are answered. They are kept in no store: a restart loses them."""
+"""A cache of pictures of accepted messages until these are answered. A restart loses them."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""What a command answers, and the arguments and pages that commands share."""
+"""Replies to commands, and the arguments and pages that commands share."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence

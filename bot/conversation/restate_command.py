@@ -1,4 +1,4 @@
-"""`restate`: a new question for a lesson whose own went with whoever had asked it; and telling its author so, once."""
+"""`restate`: a new question for a lesson whose question was erased; its author is told once."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""`review`, `promote` and `release`: what waits for a teacher, giving it to more people, or into use at all."""
+"""`review`, `promote` and `release`: the list of lessons that wait for a teacher, and the teacher's decisions."""
 
 from dataclasses import replace
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
-from memory.library.places import may_be_shown, said_in
+from memory.library.visibility import may_be_shown, said_in
 from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
 from memory.model.validation import json_value, lifetime, mapping, one_of, text
 from memory.ports import Transaction

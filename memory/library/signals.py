@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from memory.library.episodic import EpisodicMemory
-from memory.library.places import may_be_shown, said_in
+from memory.library.visibility import may_be_shown, said_in
 from memory.model import (
     Audience,
     Episode,

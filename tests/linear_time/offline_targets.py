@@ -26,7 +26,7 @@ from bot.agent.prompt import Situation, node_prompt, tool_output
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
-from bot.agent.tools.places import find_place as find_zone
+from bot.agent.tools.time_zones import find_place as find_zone
 from bot.conversation.messages import belief_line, review_line
 from bot.conversation.model_grading import read_guess, request_for
 from bot.conversation.purge_command import read_argument

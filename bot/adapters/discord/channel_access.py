@@ -1,4 +1,4 @@
-"""Acting about another place than the one a person is in: only where they may look just now."""
+"""Checks that a person may act on another channel than the one they are in: only where they may look now."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from memory.model import Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelAccess:
-    """Where somebody acts, and what they may decide there."""
+    """Finds a person's scope and role in another channel of their server."""
 
     place: ChannelInfo
     role: Role
 
 
 async def standing_in(handlers: HandlerContext, channel_id: int, person: int) -> ChannelAccess | None:
-    """The person's standing in a channel or thread of a server; None where they may not look or use the bot.
+    """The person's scope and role in a channel or thread; None where they may not look or use the bot.
 
     Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
     """
@@ -42,5 +42,5 @@ async def standing_in(handlers: HandlerContext, channel_id: int, person: int) ->
 
 
 async def _asleep(handlers: HandlerContext, channel_id: int) -> object:
-    """A thread that was archived is no longer among what the gateway told."""
+    """An archived thread, by REST: the gateway does not send those."""
     return await handlers.rest(f"looking up channel {channel_id}", lambda: handlers.client.fetch_channel(channel_id))

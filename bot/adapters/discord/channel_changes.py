@@ -1,4 +1,4 @@
-"""Channels that change who reads them: told at once, for what was said there then counts for fewer, or more again."""
+"""Reports channels whose readers change, so that memory files anew what was said there."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from bot.model import ChannelChanged
 
 
 class ChannelChanges:
-    """Hears of changes, and tells the sink."""
+    """Turns the gateway's events about channels and roles into `ChannelChanged` events."""
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
@@ -28,12 +28,12 @@ class ChannelChanges:
             handler(payload)
 
     def _changed(self, before: discord.abc.GuildChannel) -> None:
-        """The library tells what it was, and has what it is now. Most changes are to its name or its place."""
+        """Compares a channel before and after a change. Most changes are to its name or its position."""
         if visibility_of(before.guild.get_channel(before.id)) is not visibility_of(before):
             self._look_again(before)
 
     def _role_changed(self, before: discord.Role) -> None:
-        """What @everyone may see, every channel may inherit."""
+        """A change of the role @everyone: every channel may inherit what it may see."""
         for channel in before.guild.text_channels if before.is_default() else ():
             self._look_again(channel)
 

@@ -1,4 +1,4 @@
-"""Where something happens, as memory files it: servers, channels, threads, direct messages."""
+"""Channels as memory files them: servers, channels, threads, direct messages."""
 
 import logging
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def address(channel: str, message_id: str) -> tuple[int, int] | None:
 
 
 class Channels:
-    """Finds out what a channel's id stands for: from what the gateway told, else by asking."""
+    """Looks channels up by id: in what the gateway sent, else by REST."""
 
     def __init__(self, client: discord.Client, rest: Rest) -> None:
         self._client = client
@@ -73,7 +73,7 @@ class Channels:
         self._asked: dict[int, object] = {}
 
     async def of(self, channel_id: int, guild_id: int | None) -> ChannelInfo:
-        """The place of an event. One that Discord will not tell about counts as private."""
+        """The channel of an event. One that Discord tells nothing about counts as private."""
         if guild_id is None:
             return ChannelInfo(
                 workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM"
@@ -121,7 +121,7 @@ class Channels:
         )
 
     async def _ask(self, channel_id: int) -> object:
-        """A thread that sleeps, or a channel whose server is unavailable just now."""
+        """Asks by REST: for an archived thread, or a channel whose server is unavailable."""
         if channel_id not in self._asked:
             try:
                 found = await self._rest(
@@ -146,7 +146,7 @@ def visibility_of(channel: object) -> Visibility:
 
 
 def _is_known(channel: object) -> bool:
-    """Whether Discord told who reads it."""
+    """Whether Discord sent who may read it."""
     if isinstance(channel, discord.abc.GuildChannel):
         return _everyone(channel) is not None
     return channel is not _OUT_OF_REACH

@@ -1,4 +1,4 @@
-"""Commands as buttons under a private message. Everything a press needs is in its id, so it works after a restart.
+"""Commands as buttons under a private message. The id of a button holds all it needs, so it works after a restart.
 
 Discord's rules (discord.com/developers, "Component Reference"): five rows of five buttons, ids of at most 100
 characters and none twice in a message, labels of at most 80.
@@ -25,11 +25,11 @@ _DIGITS = string.digits + string.ascii_letters
 
 
 class Choosers(Protocol):
-    """Who is told of a press."""
+    """The client's side of a button: it is called with each press."""
 
     @property
     def chosen(self) -> Callable[[Use, int, Typed], Coroutine[Any, Any, None]]:
-        """Takes the use, the channel or thread it is about (0: where it was pressed), and the command."""
+        """Called with the interaction, the channel or thread it is about (0: where it was pressed), and the command."""
         ...
 
 
@@ -46,12 +46,12 @@ class Chosen(
 
     @classmethod
     async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
-        """The button a person pressed, whoever sent it."""
+        """The button a person pressed, also one that an earlier process sent."""
         button: ui.Button[Any] = ui.Button(custom_id=match.string)
         return cls(button, _number(match["place"]), Typed(match["command"], match["argument"] or ""))
 
     async def callback(self, interaction: Use) -> None:
-        """Tell the client."""
+        """Pass the press on to the client."""
         choosers: Choosers = interaction.client
         await choosers.chosen(interaction, self.place, self.typed)
 

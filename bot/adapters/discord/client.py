@@ -1,4 +1,4 @@
-"""discord.py's client as the bot uses it: raw events only, no caches of messages or people, commands on change."""
+"""discord.py's client with raw events only, no caches of messages or people, and commands synced on change."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ HasChosen = Callable[[Use, int, Typed], Any]
 
 
 def intents(settings: DiscordSettings) -> discord.Intents:
-    """What the gateway tells: 13825, none of it privileged; with `reads = "everything"` the content of messages too."""
+    """The gateway intents: 13825, none of them privileged; with `reads = "everything"` message content too."""
     wanted = discord.Intents(
         guilds=True, guild_messages=True, dm_messages=True, guild_reactions=True, dm_reactions=True
     )
@@ -37,7 +37,7 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One login. `hear` is told of every event at once, before the next one is read."""
+    """One login. `hear` is called with every event before the next one is read."""
 
     def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed, chosen: HasChosen) -> None:
         # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
@@ -86,7 +86,7 @@ class Client(discord.AutoShardedClient):
             await asyncio.sleep(self._identify_pause_s)
 
     def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
-        """Tell of the event at once; a handler of the library's would run later, when the stream has moved on."""
+        """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         if args:
             self._hear(event, args[0])

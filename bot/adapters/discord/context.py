@@ -1,4 +1,4 @@
-"""What everything that takes in Discord's payloads works with, for one login."""
+"""The dependencies of the handlers of Discord's events, for one login."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Tasks:
-    """Work that was begun and is seen to its end. Work with the same key is done in the order it came."""
+    """Tasks in the background. Those with the same key run in the order they were started."""
 
     def __init__(self) -> None:
         self._in_order = KeyedLock()
@@ -32,7 +32,7 @@ class Tasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
-        """Begin it after everything with the same key that came before. What it raises is logged."""
+        """Start a task after the earlier ones with the same key. What it raises is logged."""
         task = asyncio.create_task(self._run(key, work))
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -52,14 +52,14 @@ class Tasks:
             log.error("something that happened on Discord was not taken in: %s", error, exc_info=error)
 
     async def finished(self) -> None:
-        """Wait until nothing is being done."""
+        """Wait until no task is left."""
         while self._running:
             await asyncio.wait(self._running)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerContext:
-    """One login of the bot, and who takes what people do there."""
+    """The dependencies of handlers: one login of the bot, and the sink for events."""
 
     client: Client
     rest: Rest

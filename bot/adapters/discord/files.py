@@ -38,7 +38,7 @@ def _compressed(attachment: Attachment) -> bytes:
 
 
 async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
-    """What is attached. In place of what could not be read stands why."""
+    """The attachments; for one that could not be read, a text that says why."""
     read = await asyncio.gather(*(_read(file, rest) for file in attached[:MOST_FILES]))
     read += [unread(file.filename, f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
     return Attached.of(read)

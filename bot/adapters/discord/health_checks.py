@@ -1,4 +1,4 @@
-"""What `goodbot doctor` finds out about Discord: by REST alone, changing nothing and opening no session."""
+"""The checks of Discord for `goodbot doctor`: by REST alone, read-only, without a gateway session."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -40,7 +40,7 @@ class DiscordHealthChecks:
         self._date = ""
 
     async def findings(self) -> list[CheckResult]:
-        """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
+        """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         use_api(self._settings.api_url)
         token = self._settings.token.get_secret_value()
         client = discord.Client(

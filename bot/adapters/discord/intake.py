@@ -45,7 +45,7 @@ _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 
 
 class Intake:
-    """Hears what happens and tells the sink."""
+    """Turns the gateway's events into events for the sink."""
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
@@ -138,7 +138,7 @@ class Intake:
         )
 
     def _is_heard(self, message: discord.Message, address: Address, typed: Typed | None) -> bool:
-        """Whether the author keeps a person's pace. What nobody said to the bot counts by itself."""
+        """Whether the author is within the rate limit. Messages not addressed to the bot are counted apart."""
         key = (message.channel.id, message.author.id, address is Address.FOLLOW_UP)
         return (typed is not None and typed.name == "stop") or self._pace.admits(key)
 
@@ -146,7 +146,7 @@ class Intake:
         return plain(without_mention(message.content, *self._ids(message)), self._names(message))
 
     def _ids(self, message: discord.Message) -> tuple[int, int]:
-        """What stands for the bot in the message's text."""
+        """The ids that mention the bot in the message's text."""
         return self._context.me, own_role_in(message)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What people press, fill in and choose: buttons, forms, the slash command, the menu of messages.
+"""Handles interactions: buttons, forms, the slash command, the menu of messages.
 
 A vote is stored first; the form is the answer to the same press. Discord voids a press that is not answered within
 three seconds, so whatever takes longer is acknowledged and answered later.

@@ -1,4 +1,4 @@
-"""The link that brings the bot into a server, with the rights it uses and no more."""
+"""The link that invites the bot to a server, with the permissions it uses and no more."""
 
 import base64
 
@@ -17,7 +17,7 @@ SCOPES = ("bot", "applications.commands")
 
 
 def invite_link(token: str) -> str:
-    """Where an owner of a server invites the bot; empty when the token has not the shape of one of Discord's."""
+    """The invite link of the token's app; empty when the token does not look like one of Discord's."""
     application = _application_of(token)
     return invite_link_of(application) if application else ""
 

@@ -1,4 +1,4 @@
-"""What the bot says, from CommonMark to what Discord shows, with nothing in it that rings a bell.
+"""CommonMark to Discord's Markdown, without mentions.
 
 Discord's dialect (support.discord.com, "Markdown Text 101") has headings of three levels, lists, quotes, code, links.
 It lacks tables, images, rules and deeper headings; and it reads things into plain text that CommonMark does not:
@@ -164,7 +164,7 @@ def _without_closing(title: str) -> str:
 
 
 def _line_start(line: str) -> str:
-    """What stands first in a line, as Discord takes it."""
+    """The beginning of a line in Discord's Markdown."""
     line = re.sub(r"^(\s*)\+ ", r"\1- ", line)
     line = re.sub(r"^(\s*[-*] )\[ \] ", r"\1☐ ", line)
     line = re.sub(r"^(\s*[-*] )\[[xX]\] ", r"\1☑ ", line)

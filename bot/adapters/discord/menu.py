@@ -1,4 +1,4 @@
-"""The slash command with its sub-words and the two entries in the menu of messages."""
+"""The slash command with its subcommands, and the two entries in the menu of messages."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""Discord behind the messenger port: one login after another until it is closed, and everything the bot says."""
+"""The messenger for Discord: keeps logged in until it is closed, delivers events, posts messages."""
 
 import asyncio
 import logging

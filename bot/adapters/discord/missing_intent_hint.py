@@ -1,4 +1,4 @@
-"""Messages that are likely meant for the bot though Discord keeps their words back: only a mention shows them.
+"""A hint to people whose message Discord withholds because it does not mention the bot.
 
 Without the privileged intent content comes with direct messages, mentions of the bot's user, and replies with the ping
 left on (discord.com/developers, "You Might Not Need a Privileged Intent").
@@ -19,7 +19,7 @@ _HINT = (
 
 
 class MissingIntentHint:
-    """Says why there is no answer, once to each person in a day."""
+    """Tells each person, once a day, that the bot reads only messages that mention it."""
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers

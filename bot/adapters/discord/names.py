@@ -1,4 +1,4 @@
-"""What people are called on Discord."""
+"""Names of people on Discord."""
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.rest import Rest

@@ -1,4 +1,4 @@
-"""What people wrote, from Discord's dialect to the plain text they see.
+"""Discord's Markdown of people's messages to plain text.
 
 The dialect: discord.com/developers, "Message Formatting".
 """

@@ -1,4 +1,4 @@
-"""What the bot says, sent: in Discord's dialect, within its limits, once and not twice, pinging nobody."""
+"""Posts messages: in Discord's Markdown, within its limits, once, without pinging anybody."""
 
 import io
 import logging
@@ -102,7 +102,7 @@ class Posting:
     async def reply(
         self, channel: int, to: int, text: str, file: Attachment | None = None, view: ui.View | None = None
     ) -> str:
-        """Reply to a person's message where it stands. Returns the last message's id."""
+        """Reply to a person's message in its channel. Returns the last message's id."""
         return await self._in_parts(channel, text, file, view, reply_to=to)
 
     async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
@@ -114,7 +114,7 @@ class Posting:
     async def _in_parts(
         self, channel: int, text: str, file: Attachment | None, view: ui.View | None, *, reply_to: int | None = None
     ) -> str:
-        """A file stands on the first part, buttons under the last."""
+        """Send the parts: a file with the first, buttons under the last."""
         sent, parts = "", in_parts(text)
         for number, part in enumerate(parts):
             attached, under = file if number == 0 else None, view if number == len(parts) - 1 else None
@@ -152,7 +152,7 @@ class Posting:
     # one message ------------------------------------------------------------------------------------------------
 
     async def _send_answer(self, message: BotMessage) -> str:
-        """A long first part grows; those after it would only keep people waiting."""
+        """Send an answer's part. Only a long first one is streamed."""
         text, view = _answer(message), row(UP, DOWN, FIX) if message.is_last else None
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
@@ -269,7 +269,7 @@ def _answer(message: BotMessage) -> str:
 
 
 def without_small_print(shown: str) -> str:
-    """What an answer says, from how it stands in Discord: without the lessons under it and what nobody sees."""
+    """The text of a posted answer, without the lessons under it and invisible characters."""
     lines = shown.replace(INVISIBLE, "").split("\n")
     while lines and lines[-1].startswith(_SMALL_PRINT):
         lines.pop()

@@ -1,4 +1,4 @@
-"""The ways to say something to one person: an answer only they see, their direct messages, or a plain reply."""
+"""The kinds of private reply: an answer only one person sees, a direct message, or a plain reply."""
 
 from collections.abc import Sequence
 
@@ -91,7 +91,7 @@ class InteractionReply:
 
 
 class DirectMessageReply:
-    """What a command typed in a channel brings to light about a person goes to their direct messages."""
+    """Replies by direct message to a command that was typed in a channel."""
 
     def __init__(
         self, posting: Posting, person: int, place: ChannelInfo, message: tuple[int, int], instead: str

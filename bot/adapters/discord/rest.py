@@ -1,4 +1,4 @@
-"""Calls of Discord's REST API: repeats what may be repeated, and says in the bot's own words what went wrong.
+"""Calls of Discord's REST API, with retries where they are safe, and the bot's own errors.
 
 discord.py itself waits out rate limits up to a length, and repeats after 500, 502, 504 and 524. It does not repeat
 after 503 or a broken connection, and takes a 429 without a `Via` header for a ban (discord/http.py).

@@ -1,4 +1,4 @@
-"""Who may decide what, and who may use the bot at all: by the ids of people and of their roles."""
+"""Roles of people, and who may use the bot, by their ids and those of their Discord roles."""
 
 from collections.abc import Iterable
 

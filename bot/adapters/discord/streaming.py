@@ -1,4 +1,4 @@
-"""An answer that grows before the person's eyes: one message, changed at the pace Discord allows."""
+"""An answer that grows: one message, edited as often as Discord allows."""
 
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""While the bot works, Discord shows that it is typing; when that takes long, a line with a stop button."""
+"""The typing indicator while the bot works; when that takes long, a line with a stop button."""
 
 import asyncio
 import logging

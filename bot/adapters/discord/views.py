@@ -1,4 +1,4 @@
-"""What people can press and fill in: the row under an answer, "Undo", "Tell me", and the two forms.
+"""Buttons and forms: the row under an answer, "Undo", "Tell me", and the two forms.
 
 Everything carries the answer it is about in its own id, so it works after any restart. Submitted forms are read from
 Discord's payload (`entered`), not by the library's form objects, which a restart would lose.
@@ -41,11 +41,11 @@ _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
 
 
 class Presses(Protocol):
-    """Who is told of a press."""
+    """The client's side of a button: it is called with each press."""
 
     @property
     def pressed(self) -> Callable[[Use, str, str], Coroutine[Any, Any, None]]:
-        """Takes the use, what was pressed, and the answer it is about (empty: the message it stands on)."""
+        """Called with the interaction, the button's name, and the answer it is about (empty: the message above it)."""
         ...
 
 
@@ -64,17 +64,17 @@ class Press(
 
     @classmethod
     async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Press":
-        """The button a person pressed, whoever sent it."""
+        """The button a person pressed, also one that an earlier process sent."""
         return cls(match["act"], match["answer"] or "")
 
     async def callback(self, interaction: Use) -> None:
-        """Tell the client."""
+        """Pass the press on to the client."""
         presses: Presses = interaction.client
         await presses.pressed(interaction, self.act, self.answer)
 
 
 def asked_about(message: discord.Message) -> str:
-    """The answer that a question of the bot's is about ("Tell me" stands under it); empty for other messages."""
+    """The answer that a question of the bot's is about (by its button "Tell me"); empty for other messages."""
     buttons = (button for line in message.components for button in getattr(line, "children", ()))
     found = (_ASKS.fullmatch(getattr(button, "custom_id", None) or "") for button in buttons)
     return next((match["answer"] for match in found if match), "")

@@ -1,4 +1,4 @@
-"""Our dialogue in pydantic-ai's words and back. Imports pydantic-ai, so it is itself imported late."""
+"""Converts requests and replies to and from pydantic-ai's. Imports pydantic-ai, so it is imported late."""
 
 import json
 import math
@@ -85,7 +85,7 @@ def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
 
 
 def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
-    """The reply in our words.
+    """The reply as a `ModelReply`.
 
     Raises `ModelRefused` for a refusal or a content filter, `MalformedReply` for a reply with neither text nor calls.
     """

@@ -1,4 +1,4 @@
-"""Vendor exceptions as ours. Imports pydantic-ai, so it is itself imported late."""
+"""Converts vendor exceptions to ours. Imports pydantic-ai, so it is imported late."""
 
 from pydantic_ai import exceptions as vendor
 

@@ -1,4 +1,4 @@
-"""A language model over any server that speaks OpenAI's chat completions."""
+"""A language model on any server with OpenAI's chat completions."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit

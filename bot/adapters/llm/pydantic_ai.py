@@ -1,4 +1,4 @@
-"""Any pydantic-ai model as a `bot.ports.LanguageModel`: one request at a time, the loop around it stays ours.
+"""Any pydantic-ai model as a `bot.ports.LanguageModel`, one request at a time.
 
 The library takes seconds to import, so it and what builds on it load in a thread, at `warm_up` or the first reply.
 """

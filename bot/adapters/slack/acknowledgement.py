@@ -1,4 +1,4 @@
-"""Acknowledging clicks and commands: after the work where that is quick enough, in time where it is not.
+"""Acknowledges clicks and commands: after the work if that is quick, else before Slack's time limit.
 
 Slack does not repeat these. What is not acknowledged within three seconds is shown to the person as failed, and what
 failed should be: so the acknowledgement waits for the work, but not for ever.
@@ -35,7 +35,7 @@ class TimelyAcknowledgement:
         await ack()
 
     async def finish(self) -> None:
-        """Wait for what was acknowledged before it was done."""
+        """Wait for work that was acknowledged before it was done."""
         await asyncio.gather(*self._working, return_exceptions=True)
 
 

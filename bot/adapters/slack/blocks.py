@@ -1,4 +1,4 @@
-"""Slack's building blocks: what stands under an answer, the question after a 👎, the modals, App Home."""
+"""Slack's blocks: the row under an answer, the question after a 👎, the modals."""
 
 import json
 from collections.abc import Mapping, Sequence

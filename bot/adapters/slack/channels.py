@@ -1,4 +1,4 @@
-"""Which conversation a channel id stands for: who can read it, and what people call it."""
+"""Channels by id: who can read them, and their names."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class ChannelInfo:
 
 
 class Channels:
-    """Looks channels up once in a while. What cannot be looked up counts as private: its lessons stay in it.
+    """Looks channels up, with a cache. One that cannot be looked up counts as private: its lessons stay in it.
 
     While Slack is out of reach a channel is as it was seen last.
     """
@@ -56,7 +56,7 @@ class Channels:
         )
 
     def changed(self, channel: str) -> None:
-        """What is known of the channel is no longer so: it is looked up anew."""
+        """Drop the channel from the cache."""
         self._known.drop(channel)
 
     async def _place(self, location: Location) -> ChannelInfo:

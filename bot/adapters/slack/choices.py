@@ -1,4 +1,4 @@
-"""Commands as buttons under a private message. Everything a press needs is in the button, so it works after a restart.
+"""Commands as buttons under a private message. A button holds all it needs, so it works after a restart.
 
 Slack's rules (docs.slack.dev/reference/block-kit): 25 elements in a block of actions, 50 blocks in a message, 75
 characters on a button, 2,000 in its value, and no action id twice in a block.

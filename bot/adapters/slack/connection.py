@@ -1,4 +1,4 @@
-"""The two ways Slack's payloads come in: over a WebSocket that the bot opens (Socket Mode), or as signed requests."""
+"""The connections Slack's payloads come over: a WebSocket that the bot opens (Socket Mode), or signed requests."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ class Connection(Protocol):
 
 
 class _Link:
-    """One of slack-sdk's clients, and what is being handled of what came over it."""
+    """One of slack-sdk's clients, and the payloads of it that are being handled."""
 
     def __init__(self, app: AsyncApp, app_token: str, *, url: str, ping_interval_s: float) -> None:
         self._handler = AsyncSocketModeHandler(app, app_token, logger=library_log(), ping_interval=ping_interval_s)
@@ -58,7 +58,7 @@ class _Link:
         await self._client.connect()
 
     async def is_connected(self) -> bool:
-        """Whether Slack can be heard."""
+        """Whether the WebSocket is connected."""
         return bool(await self._client.is_connected())
 
     async def leave(self) -> None:
@@ -144,7 +144,7 @@ class SocketConnection:
 
 
 class HttpConnection:
-    """Answers requests to an address that Slack and people's browsers are told of."""
+    """An HTTP server for Slack's requests and people's browsers."""
 
     def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int) -> None:
         self._host = host

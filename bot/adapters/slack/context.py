@@ -1,4 +1,4 @@
-"""What everything that takes in Slack's payloads works with: the sink, who people are, where things happen."""
+"""The dependencies of the handlers of Slack's payloads: the sink, people, channels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from memory.ports import Clock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerContext:
-    """One connected workspace."""
+    """The dependencies of handlers for one connected workspace."""
 
     sink: EventSink
     identity: Identity

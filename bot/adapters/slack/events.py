@@ -1,4 +1,4 @@
-"""Slack's event payloads, read: what a person did, in the bot's words. Pure; what is of no interest is None.
+"""Parses Slack's event payloads into plain values. Pure; None for an event of no interest.
 
 Field by field: docs.slack.dev/reference/events. A message that mentions the bot arrives twice, as `message` and as
 `app_mention`, with different event ids and the same time stamp: so a message is known by its channel and time stamp.
@@ -69,7 +69,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """A person's message is gone, or a tombstone stands in its place."""
+    """A person's message was deleted, or replaced by a tombstone."""
 
     location: Location
     ts: str

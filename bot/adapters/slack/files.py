@@ -25,7 +25,7 @@ class Files:
         self._api_host = urlsplit(api_url).netloc
 
     async def read(self, attached: tuple[Json, ...]) -> Attached:
-        """What is attached. In place of what could not be read stands why."""
+        """The attachments; for one that could not be read, a text that says why."""
         read = [await self._read(file) for file in attached[:MOST_FILES]]
         read += [unread(_name(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
         return Attached.of(read)

@@ -1,4 +1,4 @@
-"""What `goodbot doctor` finds out about Slack: with the bot's own tokens, changing nothing and hearing no event.
+"""The checks of Slack for `goodbot doctor`: with the bot's own tokens, read-only, without receiving events.
 
 No WebSocket is opened: while the bot runs, Slack would give some of its events to the doctor.
 """
@@ -39,7 +39,7 @@ _APP_TOKEN = f'make an app-level token with the scope connections:write on {APPS
 
 
 def token_findings(settings: SlackSettings) -> list[CheckResult]:
-    """Whether the tokens that the mode needs are there and of the right kind. Asks nobody."""
+    """Whether the tokens that the mode needs are set and of the right kind. Makes no request."""
     bot, app = settings.bot_token.get_secret_value(), settings.app_token.get_secret_value()
     found = []
     if serves_several(settings):
@@ -75,7 +75,8 @@ def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
         TokenCipher(settings.token_key)
         check_oauth(settings)
     except ConfigError as error:
-        remedy = f'client id and secret are on {APPS}, page "Basic Information"; see "Several workspaces" in the README'
+        page = f'{APPS}, page "Basic Information"'
+        remedy = f'client id and secret are on {page}; see "Several workspaces" in config/README.md'
         return [fault(TOKENS, str(error), remedy)]
     return []
 
@@ -99,7 +100,7 @@ class SlackHealthChecks:
         )
 
     async def findings(self) -> list[CheckResult]:
-        """Everything found, in order of code. Raises nothing: what cannot be asked is a finding."""
+        """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         found = token_findings(self._settings)
         if not all(finding.ok for finding in found):
             return found
@@ -223,7 +224,7 @@ class SlackHealthChecks:
     # Where it is used -----------------------------------------------------------------------------------------------
 
     async def _channels(self, bot: str) -> list[CheckResult]:
-        """The bot hears only in channels that it is a member of."""
+        """The named channels: the bot gets events only from those it is a member of."""
         named = self._settings.allowed_channels
         if not named:
             return [fine(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
@@ -259,7 +260,7 @@ class SlackHealthChecks:
 
 
 def _missing(said: str) -> list[str]:
-    """The scopes that are needed and not among those of Slack's header, which stands in each of its answers."""
+    """The scopes that are needed and not in the header `x-oauth-scopes` of Slack's response."""
     granted = {scope.strip() for scope in said.split(",")}
     return [scope for scope in SCOPES if scope not in granted]
 

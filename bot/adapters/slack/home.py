@@ -1,4 +1,4 @@
-"""App Home: a person's own page, made of what the bot's commands answer them in their direct conversation.
+"""App Home: a person's own page, made of the answers to the bot's commands in their direct conversation.
 
 So it can show nothing that the commands would not: what is of a channel stays in that channel.
 """
@@ -25,7 +25,7 @@ _FOR_TEACHERS = "review"
 
 
 class Home:
-    """Publishes the page when it is opened, and again with what its buttons brought."""
+    """Publishes the page when it is opened, and again after each press of its buttons."""
 
     def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
         self._context = handlers
@@ -53,7 +53,7 @@ class Home:
     async def _publish(
         self, location: Location, occasion: str, part: str = "", said: Sequence[BotMessage] = ()
     ) -> None:
-        """Show the page. What a press brought takes the place of the part it happened in, else it is news."""
+        """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: said} if part else {}
         is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
@@ -97,7 +97,7 @@ class Home:
 
 
 def _part_of(action: Json) -> str:
-    """The part of the page that a choice stands in; empty for another button."""
+    """The part of the page that a choice is in; empty for another button."""
     name = str(action["action_id"]).removeprefix(HOME_CHOICE).rpartition("_")[0]
     return name if name in TITLES else ""
 

@@ -1,4 +1,4 @@
-"""What App Home looks like: one page for one person."""
+"""The view of App Home: one page for one person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _MOST_SECTIONS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What is on a person's page. Each part is what a command answered them."""
+    """A person's page. Each part is the answer to a command."""
 
     bot_name: str
     news: Sequence[BotMessage] = ()

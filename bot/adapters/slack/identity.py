@@ -1,4 +1,4 @@
-"""Who the bot is in the workspace its token belongs to."""
+"""The bot's user and workspace, by its token."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ async def identify(web: Web) -> Identity:
 
 
 def settings_in(team: str, settings: SlackSettings) -> SlackSettings:
-    """The settings as they are in one workspace: its own ids are bare, those of others stay and match nobody."""
+    """The settings for one workspace: its own ids without their prefix; other workspaces' keep it and match nothing."""
     bare = {name: tuple(each.removeprefix(f"{team}/") for each in getattr(settings, name)) for name in LISTS}
     return settings.model_copy(update=bare)
 

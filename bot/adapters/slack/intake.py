@@ -1,4 +1,4 @@
-"""Slack's events, taken in: each becomes an event of a person and is delivered before it is acknowledged."""
+"""Handles Slack's events: each becomes an event of a person, delivered before it is acknowledged."""
 
 import logging
 from dataclasses import replace
@@ -37,7 +37,7 @@ _KEEP = timedelta(hours=1)
 
 
 class Intake:
-    """Messages, edits, deletions, reactions, the stop button.
+    """Handles messages, edits, deletions, reactions and the stop button.
 
     Raising means: not safely stored, so Slack keeps the event and sends it again.
     """
@@ -82,7 +82,7 @@ class Intake:
                 await self._reacted(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
-        """Other people read a channel than before: what was said in it counts for fewer, or for more again."""
+        """A channel's readers changed, so memory files anew what was said in it."""
         event = self._event(body)
         location = read_channel_change(event, self._context.identity.user)
         if location is None:
@@ -135,7 +135,7 @@ class Intake:
         self._heard.put(key, True)
 
     def _is_heard(self, said: Said, typed: Typed | None) -> bool:
-        """Whether the author keeps a person's pace. What nobody said to the bot counts for its thread alone."""
+        """Whether the author is within the rate limit. Messages not meant for the bot count for their thread alone."""
         location = said.location
         thread = location.thread if said.address is Address.FOLLOW_UP else ""
         return (typed is not None and typed.name == "stop") or self._pace.admits(
@@ -161,7 +161,7 @@ class Intake:
         )
 
     async def _command(self, said: Said, typed: Typed) -> None:
-        """In a channel, what only its giver sees must not go into a thread that has no replies: nobody would see it."""
+        """A typed command. Its private answer would not show in a channel thread that has no replies."""
         location = said.location
         if said.address is not Address.DIRECT and not said.is_in_thread:
             location = replace(location, thread="")
@@ -216,7 +216,7 @@ class Intake:
         )
 
     async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
-        """On any message of a thread that is being worked in: by whoever asked there, or a teacher.
+        """A 🛑 on any message of a busy thread: allowed to whoever asked there, and to teachers.
 
         Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
         """

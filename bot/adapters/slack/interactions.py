@@ -1,4 +1,4 @@
-"""Buttons, modals, shortcuts and the slash command: delivered like everything else people do."""
+"""Handles interactions: buttons, modals, shortcuts and the slash command."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ _NOT_OPENED = "Slack was too slow to open the form. Please try again."
 
 
 class Interactions:
-    """What people do with what Slack draws for the bot."""
+    """Turns interactions into events for the sink."""
 
     def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
         self._context = handlers
@@ -146,7 +146,7 @@ class Interactions:
     # Commands -----------------------------------------------------------------------------------------------------
 
     async def _choice(self, body: Json) -> None:
-        """The presser's own command, wherever the button came from. Only what nobody else sees is replaced."""
+        """Run the command of whoever pressed the button. Only a message that they alone see is replaced."""
         action, container = body["actions"][0], body["container"]
         pressed = _spot(body)
         thread = str(container.get("thread_ts") or "")
@@ -219,7 +219,7 @@ class Interactions:
             )
 
     async def _open(self, body: Json, view: blocks.Block) -> bool:
-        """Open a modal. It is a courtesy: what the person did counts without it. False if Slack was too slow for it."""
+        """Open a modal. What the person did counts without it. False if Slack was too slow for it."""
         web = self._context.web
         try:
             await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
@@ -274,6 +274,6 @@ def _at(body: Json, answer: Answer) -> Location:
 
 
 def _answer(body: Json) -> Answer:
-    """The answer that a button stands under."""
+    """The answer that a button belongs to."""
     location = _spot(body)
     return Answer(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)

@@ -1,4 +1,4 @@
-"""The slack-bolt app: which of Slack's payloads goes where. What has no place is acknowledged and dropped."""
+"""The slack-bolt app: routes Slack's payloads to their handlers; others are acknowledged and dropped."""
 
 import logging
 import re
@@ -43,7 +43,7 @@ _NOT_INSTALLED = "This app is not installed here any more: ask whoever installed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceListeners:
-    """What takes the payloads of one workspace in."""
+    """The handlers of one workspace's payloads."""
 
     identity: Identity
     token: str = field(repr=False)

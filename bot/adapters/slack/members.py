@@ -1,4 +1,4 @@
-"""The workspaces that have the app, each with the one messenger that holds its token."""
+"""The workspaces that have the app, each with its messenger."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ class Members:
         self._is_closed = False
 
     async def of(self, team: str) -> Member | None:
-        """A workspace that has the app, ready to be used; None if it has not, or its token is of no use.
+        """A workspace that has the app, ready to be used; None if it has not, or its token is not valid.
 
         Raises `MessengerUnavailable` and `RateLimited` too, when Slack cannot say now whose token it is.
         """

@@ -1,4 +1,4 @@
-"""Slack behind the messenger port: what people do there becomes events, what the bot says is posted."""
+"""The messenger for one Slack workspace: delivers events, posts messages."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What the bot says, from CommonMark to what Slack shows, with nothing in it that rings a bell.
+"""CommonMark to Slack's mrkdwn, without mentions.
 
 Messages carry their text in a `markdown` block, which Slack itself renders: headings, tables, nested lists and code
 keep their form, and a block takes 12,000 characters where a section of mrkdwn takes 3,000. `to_mrkdwn` makes Slack's

@@ -1,4 +1,4 @@
-"""What people wrote, from Slack's dialect to the plain text they see.
+"""Slack's mrkdwn of people's messages to plain text.
 
 Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
 `<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text").

@@ -1,4 +1,4 @@
-"""Posting so that every message appears once: what Slack may have taken is looked for before it is sent again."""
+"""Posts each message once: before it is sent again, it is looked for in Slack."""
 
 import logging
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class Poster:
         return found
 
     async def _look_again(self, message: BotMessage) -> str:
-        """As `_look_for`, right after a try of which nobody knows how it ended."""
+        """As `_look_for`, right after a try whose outcome is not known."""
         if message.run_id:
             self._doubtful.add((message.run_id, message.part))
         found = await self._look_for(message)

@@ -1,4 +1,4 @@
-"""Answering through the address that came with a click or a command: good for half an hour and five messages."""
+"""Answers through the `response_url` of a click or command: for half an hour and five messages."""
 
 import logging
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class ResponseUrl:
         return tell
 
     async def note(self, url: str, text: str) -> None:
-        """One line that matters to nobody if it is lost."""
+        """Send one line. Failing is logged, nothing more."""
         try:
             await self._post(url, {"response_type": "ephemeral", "replace_original": False, "text": text})
         except MessengerUnavailable as error:

@@ -1,4 +1,4 @@
-"""What a person may decide: teachers and admins by id or user group, guests by what Slack says of them."""
+"""Roles of people: teachers and admins by id or user group, guests by what Slack says of them."""
 
 import logging
 from collections.abc import Iterable

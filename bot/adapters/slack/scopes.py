@@ -1,4 +1,4 @@
-"""What the bot is allowed to do in Slack: each scope that the manifest asks for, and which calls and events need it.
+"""The OAuth scopes the manifest asks for, and which calls and events need each.
 
 The scopes of methods and events are those on their pages in docs.slack.dev/reference.
 """

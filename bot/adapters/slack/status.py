@@ -1,4 +1,4 @@
-"""What a thread shows while the bot works in it: the agent's status with its stop button, or a line of text."""
+"""The status of a thread while the bot works in it: the agent's status with a stop button, or a line of text."""
 
 import logging
 
@@ -45,7 +45,7 @@ class Status:
             await self.end(channel, thread)
 
     async def end(self, channel: str, thread: str) -> None:
-        """Take the status away, whoever left it there."""
+        """Take the status away, also one that an earlier process set."""
         if not (self._has_sessions and await self._set_session(channel, thread, "active", None)):
             await self._set_line(channel, thread, "", None)
 

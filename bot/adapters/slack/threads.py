@@ -1,4 +1,4 @@
-"""Which thread a message stands in, and what the bot last answered there."""
+"""Finds the thread of a message, and the bot's last answer in it."""
 
 import logging
 from datetime import timedelta
@@ -58,7 +58,7 @@ class Threads:
         return self._thread_of.get((channel, ts)) or ""
 
     async def of(self, channel: str, ts: str) -> str:
-        """The thread a message stands in; its own time stamp when it begins one, or when Slack cannot say."""
+        """The thread of a message; its own time stamp when it begins one, or when Slack cannot say."""
         thread = self.known(channel, ts)
         if not thread:
             root = await self.root(channel, ts)
@@ -67,7 +67,7 @@ class Threads:
         return thread
 
     async def root(self, channel: str, ts: str) -> Json:
-        """The first message of the thread that a message stands in; empty when Slack cannot say."""
+        """The first message of a message's thread; empty when Slack cannot say."""
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies, channel, patience_s=0, channel=channel, ts=ts, limit=1

@@ -1,4 +1,4 @@
-"""Calls of Slack's Web API: waits where Slack asks to, and says in the bot's own words what went wrong."""
+"""Calls of Slack's Web API, with waits for rate limits, and the bot's own errors."""
 
 import asyncio
 import logging
@@ -145,7 +145,7 @@ def library_log() -> logging.Logger:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that slack-bolt ignores the token it finds in the environment by itself: each payload is given its own."""
+    """False for slack-bolt's warning that it ignores the token in the environment: each payload has its own."""
     return record.getMessage() != warning_client_prioritized_and_token_skipped()
 
 

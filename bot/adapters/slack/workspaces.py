@@ -1,4 +1,4 @@
-"""Every workspace that installed the app, behind the messenger port: one connection, one `SlackMessenger` for each.
+"""The messenger for several Slack workspaces: one connection, and a `SlackMessenger` for each workspace.
 
 What comes in goes to the messenger of the workspace that Slack names, what the bot says to that of the workspace in the
 message; a messenger has the token of its own workspace only, so nothing can reach another one.

@@ -1,11 +1,11 @@
-"""What stands on this screen: numbered answers, who reacted to them how, and the bot's own marks."""
+"""The answers on this screen: their numbers, people's reactions, and the bot's own marks."""
 
 from bot.adapters.terminal.commands import Refusal
 from bot.adapters.terminal.reactions import same_emoji
 
 
 class Board:
-    """The numbers are this process's own and start at 1; the message ids behind them are valid for ever."""
+    """Answers by number. Numbers start at 1 in each process; the message ids behind them stay valid."""
 
     def __init__(self) -> None:
         self._answers: list[str] = []
@@ -42,7 +42,7 @@ class Board:
         return self._answers[number - 1]
 
     def react(self, message_id: str, person: str, emoji: str) -> bool:
-        """Put an emoji on; False if this person's stands there already."""
+        """Add a person's emoji; False if it is there already."""
         standing = self._reactions.setdefault((message_id, person), {})
         if (same := same_emoji(emoji)) in standing:
             return False
@@ -59,7 +59,7 @@ class Board:
         return standing.pop(wanted)
 
     def mark(self, message_id: str, emoji: str, present: bool) -> bool:
-        """Note the bot's own mark; False if that is how it stood."""
+        """Set the bot's own mark; False if nothing changed."""
         on_screen = message_id in self._answers
         before = self._marks.get((message_id, emoji), False if on_screen else None)
         self._marks[message_id, emoji] = present

@@ -1,4 +1,4 @@
-"""What a typed line means. Pure: text in, one value out; anything that cannot be meant becomes a `Refusal`."""
+"""Parses typed lines. Pure: text in, one value out; a line that cannot be carried out is a `Refusal`."""
 
 import re
 import unicodedata

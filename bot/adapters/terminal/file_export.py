@@ -1,4 +1,4 @@
-"""Saving a file for a person without ever overwriting one."""
+"""Saves a file for a person without overwriting one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Reading lines from a pipe, a file or a plain terminal, one at a time and never more than is asked for."""
+"""Reads lines from a pipe, a file or a plain terminal, one at a time."""
 
 import asyncio
 import queue

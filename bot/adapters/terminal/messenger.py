@@ -1,4 +1,4 @@
-"""The terminal behind the messenger port: typed lines become events, what the bot says goes on the screen."""
+"""The messenger for the terminal: typed lines become events, messages go to the screen."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

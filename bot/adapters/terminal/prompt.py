@@ -1,4 +1,4 @@
-"""The line a person types on: editing, history, completion of commands, and the progress line above it."""
+"""The input line: editing, history, completion of commands, and the progress line above it."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Which typed lines are reactions: nothing but emoji, or the name of one."""
+"""Finds lines that are reactions: nothing but emoji, or the name of one."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the chat looks like: the port both looks implement, and the plain one for pipes and files."""
+"""The screen: the port, and the plain implementation for pipes and files."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
@@ -36,7 +36,7 @@ class Screen(Protocol):
 
 
 def visible(text: str) -> str:
-    """Text without control characters but newline and tab: nobody's words may move the cursor or change the title."""
+    """Text without control characters but newline and tab: no text may move the cursor or change the title."""
     return "".join(c for c in text if c in "\n\t" or not ("\x00" <= c < " " or "\x7f" <= c < "\xa0"))
 
 
@@ -90,7 +90,7 @@ class PlainScreen:
             self._print(f"{who}: {visible(text)}")
 
     def working(self, text: str) -> None:
-        """Nothing: a transcript has no moments."""
+        """Nothing: a transcript shows no progress."""
 
     def _print(self, text: str) -> None:
         def write() -> None:

@@ -1,4 +1,4 @@
-"""The person at the keyboard, and the events that come of what they do."""
+"""The person at the keyboard, and the events of what they do."""
 
 from bot.config import TerminalSettings
 from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction

@@ -1,4 +1,4 @@
-"""What the terminal messenger reads from and writes to, and what those ends can do."""
+"""The input and output of the terminal messenger, and what they are capable of."""
 
 import io
 import sys

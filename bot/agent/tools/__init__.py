@@ -1,1 +1,1 @@
-"""What the agent can do: the registry that runs tools, and the built-in ones, a file each."""
+"""Tools: the registry that runs them, and the built-in ones, a file each."""

@@ -1,4 +1,4 @@
-"""Cutting a Markdown or plain text document into passages that can be found and quoted."""
+"""Splits a Markdown or plain text document into passages that can be found and quoted."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _SPACE = re.compile(r"\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """One passage and the headings it stands under."""
+    """One passage and the headings above it."""
 
     heading: str
     """`Handbook > Holidays`; empty when there is none."""

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from bot.agent.tools.places import Place, find_place
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.time_zones import Place, find_place
 from memory.ports import Clock
 
 

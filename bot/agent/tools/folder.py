@@ -1,4 +1,4 @@
-"""Reading a folder of documents: what is there, what changed, and what cannot be used and why. Blocking."""
+"""Reads a folder of documents: what is there, what changed, what cannot be used and why. Blocking."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Notes: working memory as two tools, so that nodes can leave each other what they noticed during a run."""
+"""Notes: working memory as two tools, for the nodes of one run."""
 
 from collections.abc import Mapping
 

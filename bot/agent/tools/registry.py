@@ -1,4 +1,4 @@
-"""Tools: what they look like, and the one place where they are run.
+"""The registry of tools: their definition, and the one place where they are run.
 
 Whatever goes wrong in a way a tool can foresee comes back as an observation the model may react to.
 """

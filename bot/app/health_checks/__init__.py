@@ -1,4 +1,4 @@
-"""What `goodbot doctor` looks at. A finding's code stays the same.
+"""The checks of `goodbot doctor`. The code of a check never changes.
 
 GB00x and GB01x are about this machine, GB02x about Slack, GB03x about Discord.
 """
@@ -16,7 +16,7 @@ __all__ = ["CheckResult", "findings", "wrong_settings"]
 
 
 def findings(settings: Settings) -> Iterator[CheckResult]:
-    """The outcome of every check, one after the other in order of code. Without tokens nobody is asked anything."""
+    """The result of every check, in order of code. Without tokens no platform is asked."""
     for number, check in enumerate(local.CHECKS, start=1):
         try:
             yield check(settings)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.agent.tools.calculator import calculate, calculator_tool
 from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.notes import recall_tool, remember_tool
-from bot.agent.tools.places import find_place
 from bot.agent.tools.registry import ToolContext, ToolRegistry
+from bot.agent.tools.time_zones import find_place
 from bot.errors import ToolRetry
 from memory.library.working_memory import Observation, WorkingMemory
 from tests.doubles.model import NOW, SCOPE, tool_call

@@ -1,4 +1,4 @@
-"""The calculation in a sentence: "what is twelve plus 15 percent of 80, please?" holds `12 + 15% of 80`."""
+"""Finds the calculation in a sentence: "what is twelve plus 15 percent of 80, please?" has `12 + 15% of 80`."""
 
 import re
 

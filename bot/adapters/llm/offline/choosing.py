@@ -1,4 +1,4 @@
-"""What to do about a goal: every tool and every known answer with a score, best first.
+"""Scores what can be done about a goal: every tool and every known answer, best first.
 
     score(a) = similarity(a) + L * max over REPEAT lessons with action a of (sim - d)+
                              - M * max over AVOID lessons with action a of (sim - d)+

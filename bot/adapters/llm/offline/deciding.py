@@ -1,4 +1,4 @@
-"""One decision about a goal: take it apart, use a tool, repeat a known answer, or honestly give up."""
+"""One decision about a goal: split it, use a tool, repeat a known answer, or give up."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -173,7 +173,7 @@ def _is_same_deed(one: Candidate, other: Candidate) -> bool:
 
 
 def _approved_parts(steps: str) -> Split | None:
-    """The expansion of an approved lesson. Shortened subgoals are of no use."""
+    """The expansion of an approved lesson, unless its subgoals were shortened."""
     match = _STEPS.search(steps)
     if match is None or "…" in match["parts"]:
         return None

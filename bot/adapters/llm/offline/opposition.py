@@ -1,4 +1,4 @@
-"""Questions that sound alike and ask for different things. An embedding hardly tells them apart; their words do."""
+"""Tells apart questions that are worded alike and ask for different things, which embeddings hardly do."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The place a sentence is about: "what time is it in New York right now?" is about New York."""
+"""Finds the place a sentence is about: "what time is it in New York right now?" is about New York."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The prompt of a node read back: its goal and the lessons it shows. Reverses `memory.rules.retrieval.prompt`."""
+"""Parses a node's prompt: its goal and the lessons in it. Reverses `memory.rules.retrieval.prompt`."""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class Taught:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a node is told at its start."""
+    """The goal and the lessons of a prompt."""
 
     goal: str
     lessons: tuple[Taught, ...] = ()
@@ -67,7 +67,7 @@ def read_output(text: str) -> str:
 
 
 def _lines_within(block: str, text: str) -> list[str]:
-    """What stands between the lines that open and close a block; nothing when there is no such block."""
+    """The lines between those that open and close a block; none when there is no such block."""
     begin = re.search(rf"^<{block}>\n", text, re.MULTILINE)
     end = re.compile(rf"\n</{block}>$", re.MULTILINE).search(text, begin.end()) if begin else None
     return text[begin.end() : end.start()].split("\n") if begin and end else []

@@ -1,4 +1,4 @@
-"""Cosines between texts. The embedder remembers the latest texts, so nothing is remembered here."""
+"""Cosines between texts. The embedder caches the latest texts, so nothing is cached here."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Goals made of several: "A and B", "A, then B", "A, or else B". Only the words are looked at here.
+"""Splits goals made of several: "A and B", "A, then B", "A, or else B". By their words only.
 
 A part may itself be several: the node that pursues it takes it apart in turn.
 """

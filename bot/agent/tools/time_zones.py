@@ -1,4 +1,4 @@
-"""Place names people use, and the time zones they are in.
+"""Time zones by the names of places.
 
 Countries and zones come from the tables of the IANA database, as the `tzdata` package carries them (`iso3166.tab`,
 `zone.tab`, whose first zone of a country is its most populous); the few names below are what those tables lack.

@@ -1,0 +1,65 @@
+"""The words of the glossary are the words of the code, and words given up do not come back."""
+
+import re
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from tests import CHECKOUT
+
+GLOSSARY = (CHECKOUT / "memory" / "README.md").read_text(encoding="utf-8").partition("## Glossary")[2]
+ROWS = [
+    (words.split(", "), re.findall(r"`([\w.]+)`", names))
+    for words, names in re.findall(r"^\| ([\w ,]+) \| [^|]+ \| (`[^|]+) \|$", GLOSSARY, re.MULTILINE)
+]
+
+RETIRED = {
+    "aside", "asides", "beliefs", "checkup", "desk", "elsewhere", "fading", "finding", "growing", "guessing", "holding",
+    "off_loop", "order", "pace", "pacing", "places", "proving", "recent", "rounds", "ruling", "settled", "shelf",
+    "shelving", "speech", "spot", "storable", "taught", "trail", "turns", "unread", "use_cases", "uses", "wording",
+    "working", "world",
+}  # fmt: skip
+"""Names that say less than the field's own word for the thing."""
+FORMER = {"memory/adapters/inmemory/world.py"}
+"""Still there."""
+
+
+def find(name: str) -> object:
+    """What a dotted name stands for. Raises `ImportError` or `AttributeError` where there is nothing."""
+    first, *rest = name.split(".")
+    found: object = import_module(first)
+    for part in rest:
+        if isinstance(found, ModuleType) and not hasattr(found, part):
+            found = import_module(f"{found.__name__}.{part}")
+        else:
+            found = getattr(found, part)
+    return found
+
+
+def test_every_row_is_read() -> None:
+    lines = [line for line in GLOSSARY.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert len(ROWS) == len(lines) - 1 > 20
+
+
+@pytest.mark.parametrize("name", [name for _, names in ROWS for name in names])
+def test_what_it_names_exists(name: str) -> None:
+    assert find(name) is not None
+
+
+@pytest.mark.parametrize(("words", "names"), ROWS, ids=lambda value: value[0])
+def test_what_it_names_bears_the_word(words: list[str], names: list[str]) -> None:
+    bare = [name.replace("_", "").lower() for name in names]
+    assert [word for word in words if not any(word.replace(" ", "") in name for name in bare)] == []
+
+
+def test_no_word_is_explained_twice() -> None:
+    words = [word for row, _ in ROWS for word in row]
+    assert sorted(set(words)) == sorted(words)
+
+
+@pytest.mark.parametrize("package", ["bot", "memory"])
+def test_no_module_bears_a_retired_name(package: str) -> None:
+    paths = [path.relative_to(CHECKOUT) for path in (CHECKOUT / package).rglob("*.py")]
+    found = {path.as_posix() for path in paths if RETIRED & {path.stem, *path.parts[:-1]}}
+    assert found - FORMER == set()
