@@ -90,22 +90,26 @@ def command_in(text: str) -> Typed | None:
     if restated := _restated(text):
         return restated
     words = " ".join(text.split())
-    said = words.rstrip(".!?")
-    name, _, argument = said.partition(" ")
+    words_given = words.rstrip(".!?")
+    name, _, argument = words_given.partition(" ")
     name = name.lower()
     if name not in _ARGUMENTS or not re.fullmatch(_ARGUMENTS[name], argument, re.IGNORECASE):
         return None
-    if "?" in words[len(said) :] and (argument or name in _SERIOUS):
+    if "?" in words[len(words_given) :] and (argument or name in _SERIOUS):
         return None
     return Typed(name, argument if name == "purge" else argument.lower())
 
 
 def _restated(text: str) -> Typed | None:
     """`restate ID QUESTION`: the question is kept as it is written."""
-    said = text.split(maxsplit=2)
-    if len(said) < 3 or said[0].lower() != RESTATE or not re.fullmatch(_ID, said[1], re.IGNORECASE):
+    words_given = text.split(maxsplit=2)
+    if (
+        len(words_given) < 3
+        or words_given[0].lower() != RESTATE
+        or not re.fullmatch(_ID, words_given[1], re.IGNORECASE)
+    ):
         return None
-    return Typed(RESTATE, f"{said[1].lower()} {said[2].strip()}")
+    return Typed(RESTATE, f"{words_given[1].lower()} {words_given[2].strip()}")
 
 
 def slash_command(text: str) -> Typed:

@@ -40,7 +40,7 @@ class RateLimiter:
         self._clock = clock
         self._limits = limits
         longest = max(max(limit.window, limit.rest) for limit in limits)
-        self._heard: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
+        self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._longest = longest
 
@@ -50,11 +50,11 @@ class RateLimiter:
         until = self._resting.get(key)
         if until is not None and now < until:
             return False
-        heard = [at for at in self._heard.get(key) or () if now - at < self._longest]
+        recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
         for limit in self._limits:
-            if sum(now - at < limit.window for at in heard) >= limit.most:
+            if sum(now - at < limit.window for at in recent) >= limit.most:
                 self._resting.put(key, now + limit.rest)
                 log.warning("%s writes like a program: nothing of it is heard for %s", key, limit.rest)
                 return False
-        self._heard.put(key, [*heard, now])
+        self._recent.put(key, [*recent, now])
         return True

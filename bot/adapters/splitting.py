@@ -86,8 +86,8 @@ def split(text: str, limit: int) -> list[str]:
     while _fitting(rest, limit) < len(rest):
         head, rest = _cut(rest, limit)
         parts.append(head)
-    said = [part for part in (*parts, rest) if part.strip()]
-    return said or [""]
+    nonempty = [part for part in (*parts, rest) if part.strip()]
+    return nonempty or [""]
 
 
 def _cut(text: str, limit: int) -> tuple[str, str]:

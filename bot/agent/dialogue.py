@@ -39,7 +39,7 @@ class Dialogue:
             turn, decision = reply.turn, decide(reply)
         else:
             parsed = textual.parse(reply.turn.text)
-            turn, decision = ModelTurn(text=parsed.said), parsed.decision
+            turn, decision = ModelTurn(text=parsed.prose), parsed.decision
         if turn.text.strip() or turn.calls:
             self._turns.append(turn)
         self._open = list(turn.calls)

@@ -101,9 +101,9 @@ class AgentNode:
                 asked = isinstance(choice, Ask)
                 return Outcome(termination=Termination.SUCCESS, output=text, asked=asked)
             case Fail(reason=reason):
-                said = reason or "I could not find an answer."
-                self._trace.say(said, is_error=True)
-                return self._failed(said, self._trace.child_findings)
+                explanation = reason or "I could not find an answer."
+                self._trace.say(explanation, is_error=True)
+                return self._failed(explanation, self._trace.child_findings)
             case Think(text=text):
                 self._trace.think(text)
                 dialogue.remark("OK.")

@@ -28,7 +28,7 @@ class Parsed:
     """A decision and the part of the reply that says it."""
 
     decision: Decision
-    said: str
+    prose: str
 
 
 def instructions(tools: Sequence[ToolSpec], *, can_expand: bool) -> str:
@@ -58,7 +58,7 @@ def parse(text: str) -> Parsed:
     if not found:
         stripped = text.strip()
         choice: Choice = Answer(text=stripped) if stripped else Invalid(problem="Your reply was empty.")
-        return Parsed(decision=Decision(choice=choice), said=stripped)
+        return Parsed(decision=Decision(choice=choice), prose=stripped)
     thoughts = [text[: found[0].start()].strip()]
     for position, match in enumerate(found):
         following = found[position + 1].start() if position + 1 < len(found) else len(text)
@@ -72,12 +72,12 @@ def parse(text: str) -> Parsed:
             # An answer may itself contain "Act:" at the start of a line; the rest of the reply belongs to it.
             end = len(text) if label in ("answer", "final answer") else following
             choice = _choice(label, text[match.end() : end])
-            return Parsed(decision=_decision(choice, thoughts), said=text[:end].strip())
+            return Parsed(decision=_decision(choice, thoughts), prose=text[:end].strip())
     kept = [thought for thought in thoughts if thought]
     if not kept:
-        return Parsed(decision=Decision(choice=Invalid(problem="Your reply decided nothing.")), said="")
-    said = "\n".join(f"Think: {thought}" for thought in kept)
-    return Parsed(decision=_decision(Think(text=kept[-1]), kept[:-1]), said=said)
+        return Parsed(decision=Decision(choice=Invalid(problem="Your reply decided nothing.")), prose="")
+    prose = "\n".join(f"Think: {thought}" for thought in kept)
+    return Parsed(decision=_decision(Think(text=kept[-1]), kept[:-1]), prose=prose)
 
 
 def _decision(choice: Choice, thoughts: Sequence[str]) -> Decision:

@@ -162,7 +162,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import ToolRegistry
-    from bot.conversation.history import SaidBefore
+    from bot.conversation.history import MessageHistory
     from memory.model import Vector
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
@@ -173,7 +173,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
         calculator_tool(),
         remember_tool(utc_now),
         recall_tool(),
-        conversation_tool(SaidBefore(memory, executor), embed),
+        conversation_tool(MessageHistory(memory, executor), embed),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))

@@ -34,8 +34,8 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     pad = "  " * (node.node_path.count(".") + 1)
     mark = "*" if is_focus else "-"
     say(f"{pad}{mark} {node.node_path}  “{shown_line(node.goal, 100)}”  [{node.id[-8:]}]")
-    told = node.verdicts
-    verdicts = f"personal {told.personal}, channel {told.channel}, workspace {told.workspace}"
+    decided = node.verdicts
+    verdicts = f"personal {decided.personal}, channel {decided.channel}, workspace {decided.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
     numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
     held = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""

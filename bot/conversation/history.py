@@ -8,19 +8,19 @@ from memory.rules.audience import stays
 from memory.services import Memory
 
 
-class SaidBefore:
+class MessageHistory:
     """A person's own earlier messages in one channel, without other people's and the bot's."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
 
-    async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         """The newest `limit` messages with their times, newest first."""
         messages = await self._executor(self._read, scope, limit)
         return [(message.at, message.text) for message in messages]
 
     def _read(self, scope: Scope, limit: int) -> list[Incoming]:
         with self._memory.store.read() as tx:
-            said = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
-        return [message for message in said if stays(message.scope.visibility, scope.visibility)]
+            messages = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+        return [message for message in messages if stays(message.scope.visibility, scope.visibility)]

@@ -160,12 +160,12 @@ class Posting:
         channel, message_id = address(message.channel, sent) or (0, 0)
         growing = self._client.get_partial_messageable(channel).get_partial_message(message_id)
 
-        async def change(said: str, is_all: bool) -> object:
+        async def change(content: str, is_all: bool) -> object:
             under = view if is_all else None
             what = f"letting the answer {message_id} in channel {channel} grow"
             return await self._rest(
                 what,
-                lambda: growing.edit(content=said, view=under, allowed_mentions=discord.AllowedMentions.none()),
+                lambda: growing.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
                 again=is_all,
             )
 
@@ -205,7 +205,7 @@ class Posting:
             raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
         where = self._client.get_partial_messageable(channel)
 
-        async def send(reference: discord.MessageReference | None, said: str = text) -> discord.Message:
+        async def send(reference: discord.MessageReference | None, content: str = text) -> discord.Message:
             options: dict[str, Any] = {
                 "nonce": nonce,
                 "reference": reference,
@@ -214,7 +214,7 @@ class Posting:
                 "suppress_embeds": True,
                 "allowed_mentions": discord.AllowedMentions.none(),
             }
-            return await where.send(said or "…", **options)
+            return await where.send(content or "…", **options)
 
         quoted = (
             discord.MessageReference(message_id=reply_to, channel_id=channel, fail_if_not_exists=False)

@@ -95,21 +95,21 @@ def translated(error: BaseException, what: str) -> MessengerError:
 
 def _refused(error: discord.HTTPException, what: str) -> MessengerError:
     code, status = error.code, error.status
-    said = f"{what}: Discord says {status} {error.text or ''} ({code})"
+    description = f"{what}: Discord says {status} {error.text or ''} ({code})"
     if status == 429:
         # discord.py waits out every other kind: this one is a ban by the network in front of Discord.
         return RateLimited(f"{what}: Discord refuses all requests for a while", retry_after_s=_retry_after_s(error))
     if status == 401:
-        return MessengerError(f"{said}; the token is no longer valid: set DISCORD_TOKEN to a new one")
+        return MessengerError(f"{description}; the token is no longer valid: set DISCORD_TOKEN to a new one")
     if code in _NOT_THERE:
-        return ChannelNotFound(f"{said}; invite the bot, and let it view the channel")
+        return ChannelNotFound(f"{description}; invite the bot, and let it view the channel")
     if code in _FORBIDDEN or status == 403:
-        return NotPermitted(f"{said}; give the bot's role the permission in that channel")
+        return NotPermitted(f"{description}; give the bot's role the permission in that channel")
     if status >= 500:
-        return MessengerUnavailable(f"{said}; try again later")
+        return MessengerUnavailable(f"{description}; try again later")
     if code == 50035 and "fewer in length" in error.text:
-        return TooLong(f"{said}; send it in more parts", limit=_LIMIT)
-    return MessengerError(said)
+        return TooLong(f"{description}; send it in more parts", limit=_LIMIT)
+    return MessengerError(description)
 
 
 def _retry_after_s(error: discord.HTTPException) -> float:

@@ -30,12 +30,12 @@ async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[Non
     Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
     meanwhile is left alone.
     """
-    said = len(beginning(text))
+    shown_length = len(beginning(text))
     for length in range(AT_ONCE + _STEP, len(text), _STEP):
         step = _cut(text, length)
-        if len(step) <= said:
+        if len(step) <= shown_length:
             continue
-        said = len(step)
+        shown_length = len(step)
         await sleep(_PACE_S)
         try:
             await change(step, False)

@@ -100,10 +100,10 @@ class TypingIndicator:
     async def _keep_line(self, channel: int, work: _TypingTask) -> None:
         """Send the line, let it say what is being done, take it away."""
         where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
-        said, once = work.text, nonce_for(self._new_id())
+        shown_text, once = work.text, nonce_for(self._new_id())
 
         async def send() -> discord.Message:
-            return await where.send(_line(said), view=row(STOP), nonce=once, silent=True, suppress_embeds=True)
+            return await where.send(_line(shown_text), view=row(STOP), nonce=once, silent=True, suppress_embeds=True)
 
         # A second try finds the first one: a line that nobody knows of would stay.
         line = await self._rest(what, send)
@@ -111,9 +111,9 @@ class TypingIndicator:
             while not work.ended.is_set():
                 await work.changed.wait()
                 work.changed.clear()
-                if work.text != said and not work.ended.is_set():
-                    said = work.text
-                    await self._rest(what, partial(line.edit, content=_line(said)), again=False)
+                if work.text != shown_text and not work.ended.is_set():
+                    shown_text = work.text
+                    await self._rest(what, partial(line.edit, content=_line(shown_text)), again=False)
                     with suppress(TimeoutError):
                         await asyncio.wait_for(work.ended.wait(), PACE_S)
         finally:

@@ -100,8 +100,8 @@ def _nothing(response: vendor.ModelResponse, name: str) -> ModelRefused | Malfor
     details = response.provider_details or {}
     if response.finish_reason == "content_filter":
         refusal = details.get("refusal")
-        said = f": {refusal}" if isinstance(refusal, str) else " (the provider's content filter stopped it)"
-        return ModelRefused(f"{name} declined to answer{said}. Ask in other words, or choose another model.")
+        reason = f": {refusal}" if isinstance(refusal, str) else " (the provider's content filter stopped it)"
+        return ModelRefused(f"{name} declined to answer{reason}. Ask in other words, or choose another model.")
     if response.finish_reason == "length":
         return MalformedReply(f"{name} used up its tokens before it said anything. Allow a reply more tokens.")
     return MalformedReply(f"{name} sent an empty reply: neither text nor a tool call. Try again.")

@@ -49,25 +49,28 @@ def _judge(exc: Exception, timeout_s: float) -> tuple[type[ModelError], str]:
 
 
 def _judge_status(exc: vendor.ModelHTTPError) -> tuple[type[ModelError], str]:
-    said = f"HTTP {exc.status_code}: {_said(exc)}"
+    description = f"HTTP {exc.status_code}: {_explanation(exc)}"
     match exc:
         case vendor.ModelQuotaExceededError():
-            return ModelRejected, f"the account's quota is used up ({said}). Look at the provider's billing page."
+            return (
+                ModelRejected,
+                f"the account's quota is used up ({description}). Look at the provider's billing page.",
+            )
         case vendor.ModelRateLimitError():
-            return ModelUnavailable, f"too many requests ({said}). Try again later."
+            return ModelUnavailable, f"too many requests ({description}). Try again later."
         case vendor.ModelAuthenticationError():
-            return ModelRejected, f"the key was refused ({said}). Check OPENAI_API_KEY."
+            return ModelRejected, f"the key was refused ({description}). Check OPENAI_API_KEY."
         case vendor.ModelNotFoundError():
-            return ModelRejected, f"no such model or address ({said}). Check GOODBOT_MODEL and OPENAI_BASE_URL."
+            return ModelRejected, f"no such model or address ({description}). Check GOODBOT_MODEL and OPENAI_BASE_URL."
         case _ if exc.status_code in (408, 425, 429) or exc.status_code >= 500:
-            return ModelUnavailable, f"the server failed ({said}). Try again later."
+            return ModelUnavailable, f"the server failed ({description}). Try again later."
         case _ if exc.provider_error_code == "content_filter":
-            return ModelRefused, f"the provider's content filter stopped it ({said}). Ask in other words."
+            return ModelRefused, f"the provider's content filter stopped it ({description}). Ask in other words."
         case _:
-            return ModelRejected, f"the request was refused ({said}). Check the model's settings."
+            return ModelRejected, f"the request was refused ({description}). Check the model's settings."
 
 
-def _said(exc: vendor.ModelHTTPError) -> str:
+def _explanation(exc: vendor.ModelHTTPError) -> str:
     """What the server said, without the wrapping."""
     message = exc.body.get("message") if isinstance(exc.body, dict) else None
     return _clip(message if isinstance(message, str) else str(exc.body or "no explanation"))

@@ -43,7 +43,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class NewMessage:
     """A new message of a person that is, or may be, meant for the bot."""
 
     location: Location
@@ -57,7 +57,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edited:
+class EditedMessage:
     """A person changed the text of a message."""
 
     location: Location
@@ -68,7 +68,7 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
+class DeletedMessage:
     """A person's message was deleted, or replaced by a tombstone."""
 
     location: Location
@@ -77,7 +77,7 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reacted:
+class MessageReaction:
     """A person put an emoji on a message, or took it off."""
 
     location: Location
@@ -110,7 +110,7 @@ def message_id_of(channel: str, ts: str) -> str:
     return f"{channel}/{ts}"
 
 
-def read_message(event: Json, bot_user: str) -> Said | Edited | Deleted | None:
+def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | DeletedMessage | None:
     """A `message` or `app_mention` event."""
     subtype = event.get("subtype") or ""
     if subtype == "message_changed":
@@ -123,19 +123,19 @@ def read_message(event: Json, bot_user: str) -> Said | Edited | Deleted | None:
     address = _address(event, text, bot_user)
     if address is None:
         return None
-    ts, said = str(event["ts"]), without_mention(text, bot_user)
-    return Said(
+    ts, without_name = str(event["ts"]), without_mention(text, bot_user)
+    return NewMessage(
         location=_spot(event, event, ts),
         ts=ts,
-        text=plain(said),
-        typed=as_command(said),
+        text=plain(without_name),
+        typed=as_command(without_name),
         address=address,
         is_in_thread=bool(event.get("thread_ts")),
         files=tuple(event.get("files") or ()),
     )
 
 
-def read_reaction(event: Json) -> Reacted | None:
+def read_reaction(event: Json) -> MessageReaction | None:
     """A `reaction_added` or `reaction_removed` event on a message."""
     item = event.get("item") or {}
     if item.get("type") != "message" or not event.get("user"):
@@ -146,7 +146,7 @@ def read_reaction(event: Json) -> Reacted | None:
         kind=str(item.get("channel_type") or ""),
         is_shared=bool(event.get(SHARED)),
     )
-    return Reacted(
+    return MessageReaction(
         location=location,
         ts=str(item["ts"]),
         emoji=str(event.get("reaction", "")),
@@ -181,7 +181,7 @@ def _address(event: Json, text: str, bot_user: str) -> Address | None:
     return Address.FOLLOW_UP if event.get("thread_ts", event["ts"]) != event["ts"] else None
 
 
-def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
+def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage | None:
     message, before = event.get("message") or {}, event.get("previous_message") or {}
     if message.get("subtype") == "tombstone":
         return _read_deletion(event, before, str(message.get("ts", "")), bot_user)
@@ -190,7 +190,7 @@ def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
         return None
     ts = str(message["ts"])
     text = plain(without_mention(str(message.get("text") or ""), bot_user))
-    return Edited(
+    return EditedMessage(
         location=_spot(event, message, ts),
         ts=ts,
         text=text,
@@ -199,10 +199,10 @@ def _read_change(event: Json, bot_user: str) -> Edited | Deleted | None:
     )
 
 
-def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> Deleted | None:
+def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> DeletedMessage | None:
     if not ts or not _is_person(before, bot_user):
         return None
-    return Deleted(location=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
+    return DeletedMessage(location=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
 
 
 def _spot(event: Json, message: Json, ts: str) -> Location:

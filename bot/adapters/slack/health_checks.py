@@ -114,10 +114,10 @@ class SlackHealthChecks:
                 return [*found, _not_asked(ACCOUNT, error)]
             found.append(fine(ACCOUNT, f"the bot is @{identity.get('user')} in {identity.get('team')}"))
             date = self._headers.get("date", "")
-            said = self._headers.get("x-oauth-scopes", "")
-            found.append(_granted(said))
+            granted_scopes = self._headers.get("x-oauth-scopes", "")
+            found.append(_granted(granted_scopes))
             found.append(await (self._socket(identity) if self._settings.mode == "socket" else self._port(EVENTS_PATH)))
-            found.append(_subscribed(said))
+            found.append(_subscribed(granted_scopes))
             found += await self._channels(str(identity.get("user")))
         finally:
             await self._web.close()
@@ -259,24 +259,24 @@ class SlackHealthChecks:
         return warning(COMMAND, what, f'name it {command} on {APPS}, page "Slash Commands", too')
 
 
-def _missing(said: str) -> list[str]:
+def _missing(granted_scopes: str) -> list[str]:
     """The scopes that are needed and not in the header `x-oauth-scopes` of Slack's response."""
-    granted = {scope.strip() for scope in said.split(",")}
+    granted = {scope.strip() for scope in granted_scopes.split(",")}
     return [scope for scope in SCOPES if scope not in granted]
 
 
-def _granted(said: str) -> CheckResult:
-    if not said.strip():
+def _granted(granted_scopes: str) -> CheckResult:
+    if not granted_scopes.strip():
         return warning(GRANTED, "Slack did not say which scopes the token has", "compare them with the manifest")
-    missing = [f"{scope} ({SCOPES[scope]})" for scope in _missing(said)]
+    missing = [f"{scope} ({SCOPES[scope]})" for scope in _missing(granted_scopes)]
     if not missing:
         return fine(GRANTED, f"all {len(SCOPES)} scopes are granted")
     return fault(GRANTED, f"missing scopes: {', '.join(missing)}", PASTE)
 
 
-def _subscribed(said: str) -> CheckResult:
+def _subscribed(granted_scopes: str) -> CheckResult:
     """Slack tells no app what it is subscribed to; only a missing scope proves that an event cannot come."""
-    missing = set(_missing(said)) if said.strip() else set()
+    missing = set(_missing(granted_scopes)) if granted_scopes.strip() else set()
     silent = [event for event, scopes in EVENTS.items() if missing & set(scopes)]
     if silent:
         return fault(SUBSCRIBED, f"without their scopes these events do not come: {', '.join(silent)}", PASTE)

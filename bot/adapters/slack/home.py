@@ -51,10 +51,10 @@ class Home:
             await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
     async def _publish(
-        self, location: Location, occasion: str, part: str = "", said: Sequence[BotMessage] = ()
+        self, location: Location, occasion: str, part: str = "", messages: Sequence[BotMessage] = ()
     ) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
-        shown = {part: said} if part else {}
+        shown = {part: messages} if part else {}
         is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
@@ -62,7 +62,7 @@ class Home:
         )
         page = Page(
             bot_name=self._context.identity.name,
-            news=() if shown else said,
+            news=() if shown else messages,
             parts=shown | dict(zip(missing, parts, strict=True)),
             privacy=privacy,
         )
@@ -76,15 +76,15 @@ class Home:
 
     async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[BotMessage]:
         """What a command answers this person, caught instead of posted."""
-        said: list[BotMessage] = []
+        messages: list[BotMessage] = []
 
         async def catch(message: BotMessage) -> None:
-            said.append(message)
+            messages.append(message)
 
         with private_replies.by(location.user, catch):
             event_id = f"{occasion}/{typed.name}"
             await self._context.command(typed, location, event_id=event_id, at=self._context.clock())
-        return said
+        return messages
 
     async def _direct(self, user: str) -> str:
         web = self._context.web

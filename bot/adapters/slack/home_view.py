@@ -38,15 +38,15 @@ class Page:
         ]
         blocks += _shown(self.news, "news")
         for command, title in TITLES.items():
-            if said := self.parts.get(command):
-                blocks += [{"type": "divider"}, {"type": "header", "text": _words(title)}, *_shown(said, command)]
+            if messages := self.parts.get(command):
+                blocks += [{"type": "divider"}, {"type": "header", "text": _words(title)}, *_shown(messages, command)]
         return {"type": "home", "blocks": [*blocks, {"type": "divider"}, *_shown(self.privacy, "privacy")]}
 
 
-def _shown(said: Sequence[BotMessage], name: str) -> list[Block]:
+def _shown(messages: Sequence[BotMessage], name: str) -> list[Block]:
     """Text, and the choices of the last message below it."""
-    text = "\n\n".join(message.text for message in said)
-    choices = said[-1].choices if said else ()
+    text = "\n\n".join(message.text for message in messages)
+    choices = messages[-1].choices if messages else ()
     return [*sections(text, _MOST_SECTIONS), *choice_blocks(choices, f"{HOME_CHOICE}{name}_")]
 
 

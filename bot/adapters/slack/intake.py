@@ -10,11 +10,11 @@ from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
     SHARED,
-    Deleted,
-    Edited,
+    DeletedMessage,
+    EditedMessage,
     Location,
-    Reacted,
-    Said,
+    MessageReaction,
+    NewMessage,
     at,
     message_id_of,
     read_channel_change,
@@ -47,7 +47,9 @@ class Intake:
         self._in_order = KeyedLock()
         self._pace = RateLimiter(handlers.clock)
         self._heard: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
-        self._overtaken: TtlCache[tuple[str, str], Edited | Deleted] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
+        self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
+            handlers.clock, size=5000, keep=_KEEP
+        )
         """Changes by message: one that arrives before its message holds for it."""
 
     async def message(self, body: Json) -> None:
@@ -60,11 +62,11 @@ class Intake:
             return
         async with self._in_order(("message", read.location.channel)):
             match read:
-                case Said():
-                    await self._said(read)
-                case Edited():
+                case NewMessage():
+                    await self._on_message(read)
+                case EditedMessage():
                     await self._edited(read, str(body["event_id"]))
-                case Deleted():
+                case DeletedMessage():
                     await self._deleted(read, str(body["event_id"]))
 
     async def reaction(self, body: Json) -> None:
@@ -115,60 +117,62 @@ class Intake:
 
     # Inside -------------------------------------------------------------------------------------------------------
 
-    async def _said(self, said: Said) -> None:
-        key = (said.location.channel, said.ts, said.address)
-        change = self._overtaken.get((said.location.channel, said.ts))
-        if self._heard.get(key) or isinstance(change, Deleted):
+    async def _on_message(self, message: NewMessage) -> None:
+        key = (message.location.channel, message.ts, message.address)
+        change = self._overtaken.get((message.location.channel, message.ts))
+        if self._heard.get(key) or isinstance(change, DeletedMessage):
             return
-        text = change.text if change is not None else said.text
-        typed = command_in(change.text if change is not None else said.typed)
-        if typed is not None and said.address is Address.FOLLOW_UP:
+        text = change.text if change is not None else message.text
+        typed = command_in(change.text if change is not None else message.typed)
+        if typed is not None and message.address is Address.FOLLOW_UP:
             # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
-            if typed.name == "stop" and not self._context.status.is_busy(said.location.channel, said.location.thread):
+            if typed.name == "stop" and not self._context.status.is_busy(
+                message.location.channel, message.location.thread
+            ):
                 return
             typed = typed if typed.name in ("stop", CORRECT) else None
-        if typed is None and not text and not said.files and said.address is Address.MENTION:
+        if typed is None and not text and not message.files and message.address is Address.MENTION:
             typed = Typed("help")
-        if self._is_heard(said, typed):
-            await (self._command(said, typed) if typed is not None else self._question(said, text))
+        if self._is_admitted(message, typed):
+            await (self._command(message, typed) if typed is not None else self._question(message, text))
         # The same message under its other name (`app_mention`) is not delivered again.
         self._heard.put(key, True)
 
-    def _is_heard(self, said: Said, typed: Typed | None) -> bool:
+    def _is_admitted(self, message: NewMessage, typed: Typed | None) -> bool:
         """Whether the author is within the rate limit. Messages not meant for the bot count for their thread alone."""
-        location = said.location
-        thread = location.thread if said.address is Address.FOLLOW_UP else ""
+        location = message.location
+        thread = location.thread if message.address is Address.FOLLOW_UP else ""
         return (typed is not None and typed.name == "stop") or self._pace.admits(
             (location.channel, thread, location.user)
         )
 
-    async def _question(self, said: Said, text: str) -> None:
-        handlers, location = self._context, said.location
-        handlers.threads.asked(location.channel, location.thread, said.ts, location.user)
-        attached = await handlers.files.read(said.files)
+    async def _question(self, message: NewMessage, text: str) -> None:
+        handlers, location = self._context, message.location
+        handlers.threads.asked(location.channel, location.thread, message.ts, location.user)
+        attached = await handlers.files.read(message.files)
         await handlers.sink(
             PersonMessage(
-                event_id=message_id_of(location.channel, said.ts),
+                event_id=message_id_of(location.channel, message.ts),
                 scope=await handlers.scope(location),
-                message_id=said.ts,
+                message_id=message.ts,
                 text=text,
-                at=at(said.ts),
+                at=at(message.ts),
                 role=handlers.roles.at_hand(location),
-                address=said.address,
+                address=message.address,
                 files=attached.files,
                 images=attached.images,
             )
         )
 
-    async def _command(self, said: Said, typed: Typed) -> None:
+    async def _command(self, message: NewMessage, typed: Typed) -> None:
         """A typed command. Its private answer would not show in a channel thread that has no replies."""
-        location = said.location
-        if said.address is not Address.DIRECT and not said.is_in_thread:
+        location = message.location
+        if message.address is not Address.DIRECT and not message.is_in_thread:
             location = replace(location, thread="")
-        event_id = message_id_of(location.channel, said.ts)
-        await self._context.command(typed, location, event_id=event_id, at=at(said.ts), address=said.address)
+        event_id = message_id_of(location.channel, message.ts)
+        await self._context.command(typed, location, event_id=event_id, at=at(message.ts), address=message.address)
 
-    async def _edited(self, edited: Edited, event_id: str) -> None:
+    async def _edited(self, edited: EditedMessage, event_id: str) -> None:
         self._overtaken.put((edited.location.channel, edited.ts), edited)
         handlers = self._context
         was_heard = any(self._heard.get((edited.location.channel, edited.ts, address)) for address in Address)
@@ -186,7 +190,7 @@ class Intake:
             )
         )
 
-    async def _deleted(self, deleted: Deleted, event_id: str) -> None:
+    async def _deleted(self, deleted: DeletedMessage, event_id: str) -> None:
         self._overtaken.put((deleted.location.channel, deleted.ts), deleted)
         handlers = self._context
         await handlers.sink(
@@ -199,7 +203,7 @@ class Intake:
             )
         )
 
-    async def _reacted(self, reacted: Reacted, event_id: str) -> None:
+    async def _reacted(self, reacted: MessageReaction, event_id: str) -> None:
         handlers, location = self._context, reacted.location
         role = await handlers.roles.of(location)
         await handlers.sink(
@@ -215,7 +219,7 @@ class Intake:
             )
         )
 
-    async def _stop_sign(self, reacted: Reacted, event_id: str) -> None:
+    async def _stop_sign(self, reacted: MessageReaction, event_id: str) -> None:
         """A 🛑 on any message of a busy thread: allowed to whoever asked there, and to teachers.
 
         Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.

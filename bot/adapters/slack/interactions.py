@@ -170,8 +170,8 @@ class Interactions:
         question = ""
         if thread and thread != place.ts:
             question = await self._asked(place.channel, thread)
-        said = plain(without_mention(str(message.get("text") or ""), bot))
-        if not await self._open(body, blocks.teaching_view(place, question, said)):
+        answer_text = plain(without_mention(str(message.get("text") or ""), bot))
+        if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
             await self._responder.note(str(body["response_url"]), _NOT_OPENED)
 
     async def _asked(self, channel: str, thread: str) -> str:

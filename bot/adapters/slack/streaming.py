@@ -108,7 +108,7 @@ class Streamer:
             (
                 str(m["ts"])
                 for m in reversed(ours)
-                if (said := _letters(str(m.get("text") or ""))) and whole.startswith(said)
+                if (posted := _letters(str(m.get("text") or ""))) and whole.startswith(posted)
             ),
             "",
         )

@@ -21,7 +21,7 @@ _QUOTE_CHARACTERS = 500
 class ConversationHistory(Protocol):
     """What people said."""
 
-    async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         """The last messages of the scope's person in the scope's channel, newest first. Raises `MemoryFault`."""
         ...
 
@@ -34,8 +34,8 @@ def conversation_tool(history: ConversationHistory, embed: Embed) -> Tool:
         if not query:
             raise ToolRetry("search_conversation needs a query that is not empty.")
         try:
-            said = await history.said(context.scope, SEARCHED)
-            earlier = _without(context.question, said)
+            messages = await history.messages(context.scope, SEARCHED)
+            earlier = _without(context.question, messages)
             scores = await rank(embed, query, [text for _, text in earlier])
         except MemoryFault as fault:
             raise ToolFailed("The conversation cannot be searched at the moment.") from fault
@@ -52,11 +52,11 @@ def conversation_tool(history: ConversationHistory, embed: Embed) -> Tool:
     )
 
 
-def _without(question: str, said: list[tuple[datetime, str]]) -> list[tuple[datetime, str]]:
+def _without(question: str, messages: list[tuple[datetime, str]]) -> list[tuple[datetime, str]]:
     """Leave out the question itself, which would match best, and the same message said again."""
     seen = {" ".join(question.casefold().split())}
     kept: list[tuple[datetime, str]] = []
-    for at, text in said:
+    for at, text in messages:
         folded = " ".join(text.casefold().split())
         if folded and folded not in seen:
             seen.add(folded)
@@ -64,8 +64,8 @@ def _without(question: str, said: list[tuple[datetime, str]]) -> list[tuple[date
     return kept
 
 
-def _quoted(said: list[tuple[datetime, str]], scores: list[float]) -> str:
-    hits = sorted(zip(scores, said, strict=True), key=lambda hit: (hit[0], hit[1][0]), reverse=True)[:_SHOWN]
+def _quoted(messages: list[tuple[datetime, str]], scores: list[float]) -> str:
+    hits = sorted(zip(scores, messages, strict=True), key=lambda hit: (hit[0], hit[1][0]), reverse=True)[:_SHOWN]
     close = [entry for score, entry in hits if score >= _MIN_SIMILARITY]
     if not close:
         raise ToolFailed("You said nothing about that earlier in this conversation.")

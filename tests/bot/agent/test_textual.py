@@ -42,13 +42,13 @@ def test_a_thought_goes_with_the_act() -> None:
 def test_what_a_model_makes_up_after_its_choice_is_dropped() -> None:
     parsed = parse("Act: clock {}\nObservation: It is noon.\nAnswer: noon")
     assert isinstance(parsed.decision.choice, Act)
-    assert parsed.said == "Act: clock {}"
+    assert parsed.prose == "Act: clock {}"
 
 
 def test_an_observation_of_its_own_ends_the_reading() -> None:
     parsed = parse("Think: hm\nObservation: It is noon.\nAnswer: noon")
     assert parsed.decision.choice == Think(text="hm")
-    assert parsed.said == "Think: hm"
+    assert parsed.prose == "Think: hm"
 
 
 def test_an_answer_goes_on_to_the_end() -> None:
@@ -105,7 +105,7 @@ labels = st.sampled_from(
 @given(st.text() | st.lists(labels).map("".join))
 def test_no_reply_can_break_the_reading(text: str) -> None:
     parsed = parse(text)
-    assert len(parsed.said) <= len(text) + 8
+    assert len(parsed.prose) <= len(text) + 8
     if isinstance(parsed.decision.choice, Answer | Think):
         assert parsed.decision.choice.text
 

@@ -60,7 +60,7 @@ class History:
         self._fault = fault
         self.asked: list[Scope] = []
 
-    async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         self.asked.append(scope)
         if self._fault is not None:
             raise self._fault

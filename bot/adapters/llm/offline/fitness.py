@@ -31,7 +31,9 @@ _SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|[;|]\s*|(?<=[\"”])\s*+(?:,\s*
 def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -> float:
     """1 when the goal is nothing but the tool's arguments, else the best likeness to a sentence about the tool."""
     request = without_courtesy(goal)
-    likeness = max((_likeness(similarity, tool, request, filled, said) for said in sentences(tool)), default=0.0)
+    likeness = max(
+        (_likeness(similarity, tool, request, filled, sentence) for sentence in sentences(tool)), default=0.0
+    )
     return max(filled.fit, likeness - _strangeness(tool, request, filled))
 
 
@@ -41,18 +43,18 @@ def sentences(tool: ToolSpec) -> list[str]:
     return [part for part in parts if part]
 
 
-def _likeness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, said: str) -> float:
+def _likeness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
     """Cosine of the goal with one sentence, with the words that stand for arguments alike in both."""
-    example = fill(tool.parameters, said)
+    example = fill(tool.parameters, sentence)
     spans = example.spans if example else {}
     shared = filled.spans.keys() & spans.keys()
-    bare = similarity.between(_without(goal, filled), [_without(said, example) if example else said])[0]
+    bare = similarity.between(_without(goal, filled), [_without(sentence, example) if example else sentence])[0]
     if not shared:
-        return max(bare, similarity.between(goal, [said])[0]) if not spans else bare
+        return max(bare, similarity.between(goal, [sentence])[0]) if not spans else bare
     same = goal
     for name in shared:
         same = same.replace(filled.spans[name], spans[name])
-    return (bare + similarity.between(same, [said])[0]) / 2
+    return (bare + similarity.between(same, [sentence])[0]) / 2
 
 
 def _without(text: str, filled: Filled) -> str:

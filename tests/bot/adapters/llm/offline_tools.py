@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 21, 9, 5, tzinfo=UTC)
 
 
 class _SaidNothing:
-    async def said(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         return []
 
 

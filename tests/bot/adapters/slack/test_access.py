@@ -108,10 +108,10 @@ async def test_an_edited_question_is_heard_once_even_if_slack_mentions_it_again(
 def test_a_person_named_in_a_command_is_named_by_id() -> None:
     event = {"type": "message", "channel": "C1", "user": "U1", "ts": "1700000000.000100"}
     read = events.read_message({**event, "text": "<@UBOT> purge <@U2|ana maria> yes"}, "UBOT")
-    assert isinstance(read, events.Said)
+    assert isinstance(read, events.NewMessage)
     assert (read.typed, read.text) == ("purge U2 yes", "purge @ana maria yes")
     asked = events.read_message({**event, "text": "<@UBOT> who is <@U2|ana maria>?"}, "UBOT")
-    assert isinstance(asked, events.Said)
+    assert isinstance(asked, events.NewMessage)
     assert asked.typed == asked.text == "who is @ana maria?"
 
 
