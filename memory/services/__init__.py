@@ -22,7 +22,7 @@ from memory.services.recall import Recalled, Recalling
 from memory.services.record import Recording, Unsent, UsedLesson
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
-from memory.services.taught_topics import Lessons
+from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching, Undone
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
@@ -127,7 +127,7 @@ def _world(core: Core, policy: WorldPolicy | None) -> World:
         new_id=core.new_id,
         policy=policy,
         clean=core.redactor.text,
-        shelves=[lambda tx, scope: Lessons(core=core, tx=tx, scope=scope, now=core.clock())],
+        sources=[lambda tx, scope: TaughtTopics(core=core, tx=tx, scope=scope, now=core.clock())],
     )
 
 

@@ -254,7 +254,7 @@ class Purging:
         return live
 
     def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
-        """How many episodes they promoted or narrowed; how many change shelves; how many are in quarantine again."""
+        """How many episodes they promoted or narrowed; how many change partitions; how many are in quarantine again."""
         tx, promoted, shelved, released = work.tx, 0, 0, 0
         acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
         for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):

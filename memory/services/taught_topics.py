@@ -23,8 +23,8 @@ _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lessons:
-    """`memory.services.topics.Shelf` over the validated episodes that one person may find in one place."""
+class TaughtTopics:
+    """`memory.services.topics.TopicSource` over the validated episodes that one person may find in one place."""
 
     core: Core
     tx: Transaction

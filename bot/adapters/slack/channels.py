@@ -42,7 +42,7 @@ class Channels:
         self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
 
     async def scope(self, workspace: str, location: Location, *, thread: str | None = None) -> Scope:
-        """Where the bot's memory files what happened at a spot; `thread` replaces the spot's."""
+        """Where the bot's memory files what happened at a location; `thread` replaces the location's."""
         place = await self._place(location)
         is_shared = location.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
         return Scope(

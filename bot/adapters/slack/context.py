@@ -49,7 +49,7 @@ class HandlerContext:
         return not people or await self.roles.is_among(location.user, people)
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
-        """Where memory files what happened at a spot."""
+        """Where memory files what happened at a location."""
         return await self.places.scope(self.identity.workspace, location, thread=thread)
 
     async def command(
@@ -74,7 +74,7 @@ class HandlerContext:
         )
 
     async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:
-        """Stop what is being worked on in the spot's thread; outside of a busy one, what began last in the channel.
+        """Stop what is being worked on in the location's thread; outside of a busy one, what began last in the channel.
 
         Of what several people asked, the person's own comes first.
         """

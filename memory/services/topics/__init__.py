@@ -7,7 +7,7 @@ from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placemen
 from memory.services.topics.policy import WorldPolicy
 from memory.services.topics.query import QueryRequest, Stage
 from memory.services.topics.response import Bundle, FieldBundle, QueryResponse, Value
-from memory.services.topics.source import MakeShelf, TopicIndex, TopicSource
+from memory.services.topics.source import MakeSource, TopicIndex, TopicSource
 from memory.services.topics.topics import World
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "FieldInput",
     "Ingest",
     "Ingested",
-    "MakeShelf",
+    "MakeSource",
     "Placement",
     "QueryRequest",
     "QueryResponse",

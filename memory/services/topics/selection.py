@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def choose(
-    shelves: "Sequence[TopicSource]", vector: "Vector | None", request: QueryRequest, *, min_similarity: float
+    sources: "Sequence[TopicSource]", vector: "Vector | None", request: QueryRequest, *, min_similarity: float
 ) -> list[tuple[str, float | None]]:
     """(topic id, similarity) in the order of the answer.
 
@@ -19,11 +19,11 @@ def choose(
     If there is nothing to compare with, the allow-list itself. Without it: the allow-list in its order, else the first
     topics that have an embedding. Names that stand for the same topic count once.
     """
-    listed = None if request.topic_ids is None else _listed(shelves, request.topic_ids)
+    listed = None if request.topic_ids is None else _listed(sources, request.topic_ids)
     if Stage.SEMANTIC not in request.stages:
-        first = [topic_id for shelf in shelves for topic_id in shelf.in_order()] if listed is None else listed
+        first = [topic_id for source in sources for topic_id in source.in_order()] if listed is None else listed
         return [(topic_id, None) for topic_id in first[: request.top_k]]
-    hits = [] if vector is None else [hit for shelf in shelves for hit in shelf.nearest(vector, request.top_k)]
+    hits = [] if vector is None else [hit for source in sources for hit in source.nearest(vector, request.top_k)]
     if not hits:
         return [(topic_id, None) for topic_id in (listed or [])[: request.top_k]]
     hits.sort(key=lambda hit: hit[1], reverse=True)
@@ -34,10 +34,10 @@ def choose(
     ]
 
 
-def _listed(shelves: "Sequence[TopicSource]", topic_ids: Sequence[str]) -> list[str]:
+def _listed(sources: "Sequence[TopicSource]", topic_ids: Sequence[str]) -> list[str]:
     known: dict[str, str] = {}
-    for shelf in shelves:
-        known = {**shelf.standing(topic_ids), **known}
+    for source in sources:
+        known = {**source.standing(topic_ids), **known}
     return list(dict.fromkeys(known[each] for each in topic_ids if each in known))
 
 

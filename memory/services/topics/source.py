@@ -1,4 +1,4 @@
-"""Where a query looks: shelves of topics. The world's own topics are one; what people taught the bot is another."""
+"""Where a query looks: sources of topics. The stored topics are one; what people taught the bot is another."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ class TopicSource(Protocol):
         ...
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> Sequence[Bundle]:
-        """The chosen topics of this shelf with what the stages add, in the same order."""
+        """The chosen topics of this source with what the stages add, in the same order."""
         ...
 
     def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
@@ -48,7 +48,7 @@ class TopicSource(Protocol):
         ...
 
 
-MakeShelf = Callable[[Transaction, Scope], TopicSource]
+MakeSource = Callable[[Transaction, Scope], TopicSource]
 
 
 class TopicIndex(Protocol):

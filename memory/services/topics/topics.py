@@ -18,7 +18,7 @@ from memory.services.topics.policy import WorldPolicy
 from memory.services.topics.query import QueryRequest
 from memory.services.topics.response import Bundle, QueryResponse
 from memory.services.topics.selection import as_vector, choose
-from memory.services.topics.source import MakeShelf, StoredTopics, TopicIndex
+from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex
 from memory.services.topics.writer import Writing
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class World:
         policy: WorldPolicy | None = None,
         index: TopicIndex | None = None,
         clean: Callable[[str], str] | None = None,
-        shelves: Sequence[MakeShelf] = (),
+        sources: Sequence[MakeSource] = (),
     ) -> None:
-        """`clean` takes secrets out of every text before it is stored; `shelves` are where else a query looks."""
+        """`clean` takes secrets out of every text before it is stored; `sources` are where else a query looks."""
         self._store = store
         self._embedder = CheckedEmbedder(embedder)
         self._clock = clock
@@ -55,7 +55,7 @@ class World:
         self._policy = policy or WorldPolicy()
         self._index = index
         self._clean = clean or (lambda text: text)
-        self._shelves = tuple(shelves)
+        self._sources = tuple(sources)
 
     def query(self, scope: Scope, request: QueryRequest | Mapping[str, object], *, event_id: str = "") -> QueryResponse:
         """Choose topics, bundle them, and reinforce what is returned, all in one transaction.
@@ -79,20 +79,20 @@ class World:
     def _answer(
         self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
     ) -> QueryResponse:
-        shelves = [self._own_shelf(tx, scope, vector), *(make(tx, scope) for make in self._shelves)]
-        chosen = choose(shelves, vector, request, min_similarity=self._policy.min_similarity)
+        sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
+        chosen = choose(sources, vector, request, min_similarity=self._policy.min_similarity)
         bundles: dict[str, Bundle] = {}
-        for shelf in shelves:
-            known = shelf.standing([topic_id for topic_id, _ in chosen])
+        for source in sources:
+            known = source.standing([topic_id for topic_id, _ in chosen])
             here = [
                 (topic_id, similarity) for topic_id, similarity in chosen if topic_id in known.keys() - bundles.keys()
             ]
-            bundles |= {bundle.topic_id: bundle for bundle in shelf.bundles(here, request)}
+            bundles |= {bundle.topic_id: bundle for bundle in source.bundles(here, request)}
             if reinforce:
-                shelf.reinforce([topic_id for topic_id, _ in here], scope.person)
+                source.reinforce([topic_id for topic_id, _ in here], scope.person)
         return QueryResponse(query=request.q, candidates=tuple(bundles[topic_id] for topic_id, _ in chosen))
 
-    def _own_shelf(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
+    def _own_source(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
         return StoredTopics(
             tx,
             scope,
@@ -141,7 +141,7 @@ class World:
             topic = writing.topic(wanted)
             similar: list[str] = []
             if vector is not None:
-                similar = [topic_id for topic_id, _ in self._own_shelf(tx, scope, vector).nearest(vector, SIMILAR)]
+                similar = [topic_id for topic_id, _ in self._own_source(tx, scope, vector).nearest(vector, SIMILAR)]
                 tx.world.put_vector(scope.workspace, topic.id, self._embedder.name, vector)
             outcomes = [(given.name, writing.field(topic, given)) for given in wanted.fields]
             links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]

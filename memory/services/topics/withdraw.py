@@ -25,7 +25,7 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
 
     Topics of others that they archived or restored go back to how they were. History stays whole: the value that held
     before is given again in its author's name, and a null where there is none. What was told to nobody else stays.
-    Returns (values that were taken back, topics that were archived, topics of others that changed shelves).
+    Returns (values that were taken back, topics that were archived, topics of others that changed partitions).
     """
     topics = {each.id: each for each in tx.world.within(workspace) if not is_personal(each.partition, person)}
     said = tx.world.revisions_by(workspace, person)

@@ -1,4 +1,4 @@
-"""The turnstile: however many events come at once, the loop has its turns in between."""
+"""The fair gate: however many events come at once, the loop has its turns in between."""
 
 import asyncio
 
