@@ -159,12 +159,13 @@ def _death(path: Path) -> Death:
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """Workspace and event id; None for a line that was cut off."""
+    """Workspace and event id; None for a line that was cut off, or is damaged otherwise."""
     try:
-        workspace, event_id = json.loads(line)
-    except ValueError:
+        workspace, event_id = (str(each) for each in json.loads(line))
+        f"{workspace}{event_id}".encode()
+    except (ValueError, TypeError, RecursionError):
         return None
-    return str(workspace), str(event_id)
+    return None if "\0" in workspace + event_id else (workspace, event_id)
 
 
 if sys.platform == "win32":

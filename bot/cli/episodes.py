@@ -10,6 +10,7 @@ from bot.cli.importing import import_
 from bot.cli.run_tree import print_run
 from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of, workspace_option
 from bot.cli.table import print_episodes
+from bot.config import Settings
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
@@ -239,13 +240,8 @@ def export(
     ctx: click.Context, *, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool
 ) -> None:
     """Export every episode: json (whole), csv (for a spreadsheet) or prompt (the lessons as an agent reads them)."""
-    database = Path(settings_of(ctx).storage.place)
-    if (
-        output is not None
-        and output.resolve().name.startswith(database.name)
-        and output.resolve().parent == database.resolve().parent
-    ):
-        raise InvalidInput(f"cannot write {output}: it belongs to the database; name another file with --output")
+    if output is not None:
+        _require_own(output, settings_of(ctx))
     with memory_of(ctx) as memory:
         wanted = EpisodeFilter(include_archived=archived, limit=None, newest_first=False)
         narrow = _listed(memory, workspace, wanted)[::-1]
@@ -266,6 +262,15 @@ def export(
         say(text)
     else:
         click.echo(text)
+
+
+def _require_own(output: Path, settings: Settings) -> None:
+    """Raise `InvalidInput` for a file that belongs to the bot: the database and what lies beside it, or the log."""
+    where = output.resolve()
+    for name in (settings.storage.place, settings.log.file):
+        kept = Path(name).resolve()
+        if where.parent == kept.parent and where.name.startswith(kept.name):
+            raise InvalidInput(f"cannot write {output}: it belongs to the bot; name another file with --output")
 
 
 def _save(path: Path, text: str) -> None:

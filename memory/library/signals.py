@@ -87,7 +87,7 @@ class RetrievalFeedbackSignal:
         whatever the answer is the second time. Episodes that are unknown (forgotten meanwhile), or that this person may
         not be shown, are skipped and reported, and never cost the others their findings. `context` is the question that
         was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored,
-        and only a retrieval that an answer to this person was recorded with moves it or is told in its history.
+        and moved only by a retrieval that showed it and was recorded with an answer to this person.
         Raises `InvalidInput` for what are no episodes or texts.
         """
         all_of(Episode, injected, "injected")
@@ -108,8 +108,12 @@ class RetrievalFeedbackSignal:
                 if item is None or item.signal is None:
                     is_own = self._is_mine(episode)
                     judged = memory if is_own else episode
-                    item = self._judge(retrieval, len(stands) + 1, judged, context, response)
-                    if is_own or retrieval.run_id:
+                    was_shown = item is not None
+                    rank = (
+                        item.rank if item is not None else 1 + max((each.rank for each in stands.values()), default=0)
+                    )
+                    item = self._judge(retrieval, rank, judged, context, response)
+                    if is_own or was_shown:
                         stands[episode.id] = item
                         self._tell(tx, episode, item)
                 signal = item.signal or Signal.UNKNOWN

@@ -1,6 +1,7 @@
 """Checks of what callers hand in at the public doors. Each returns the value, or raises `InvalidInput` naming it."""
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
@@ -15,6 +16,10 @@ DEEPEST = 50
 """Levels of lists and objects in one JSON value; what a program notes has far fewer."""
 _BIGGEST = 2**63
 _SHOWN_CHARACTERS = 60
+
+_CENTURY = timedelta(days=36_525)
+_EXACT = 2**53
+"""From here on a float no longer has every whole number, nor a column of 64 bits some beyond."""
 
 
 def text(value: object, name: str) -> str:
@@ -64,11 +69,11 @@ def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf
         isinstance(value, int | float)
         and not isinstance(value, bool)
         and low <= value <= high
-        and abs(value) != math.inf
+        and abs(value) <= sys.float_info.max
     ):
-        return value
-    bounds = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
-    raise InvalidInput(f"{name} must be a number {bounds}, got {shown(value)}")
+        return float(value) if abs(value) >= _EXACT else value
+    bounds = f" from {low:g} to {high:g}" if high < math.inf else f" of {low:g} or more" if low > -math.inf else ""
+    raise InvalidInput(f"{name} must be a finite number{bounds}, got {shown(value)}")
 
 
 def word(kind: type[W], value: object, name: str) -> W:
@@ -93,9 +98,9 @@ def all_of(kind: type[T], value: object, name: str) -> tuple[T, ...]:
 
 
 def lifetime(value: object, name: str) -> timedelta:
-    """How long something is kept: a time above zero."""
-    if not isinstance(value, timedelta) or value <= timedelta(0):
-        raise InvalidInput(f"{name} must be a time above zero, got {shown(value)}")
+    """How long something is kept: a time above zero, of a century at most."""
+    if not isinstance(value, timedelta) or not timedelta(0) < value <= _CENTURY:
+        raise InvalidInput(f"{name} must be a time above zero, of a century at most, got {shown(value)}")
     return value
 
 

@@ -12,7 +12,7 @@ from memory.library.lifecycle.redacting import clean_environment
 from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory, Visibility
 from memory.model.validation import counted, embedding, flag, json_value, one_of, text
 from memory.ports import Transaction
-from memory.rules.audience import is_here, partition_of
+from memory.rules.audience import partition_of
 
 PENDING_KIND = "pending_steps"
 PENDING_LIFE = timedelta(days=30)
@@ -85,23 +85,8 @@ def place_of(scope: Scope) -> str:
 
 
 def known_run(tx: Transaction, scope: Scope, session_id: str, run_id: str) -> SessionRun | None:
-    """The run with this id that was begun here, or None.
-
-    Of one that was noted as begun anywhere in public, the place is that of its first steps; without any, the first
-    from which it is resumed.
-    """
-    key = (scope.workspace, scope.person)
-    place, before = place_of(scope), partition_of(scope, Audience.PERSONAL)
-    run = tx.steps.run(*key, place, session_id, run_id)
-    if run is not None or place == before:
-        return run
-    run = tx.steps.run(*key, before, session_id, run_id)
-    if run is None or any(
-        each.node_run == run.node_run and each.partition != before for each in tx.steps.runs(*key, session_id)
-    ):
-        return None
-    root = tx.episodes.get(run.workspace, run.root_id) if run.root_id else None
-    return replace(run, partition=place) if root is None or is_here(scope, root) else None
+    """The run with this id that was begun here, or None."""
+    return tx.steps.run(scope.workspace, scope.person, place_of(scope), session_id, run_id)
 
 
 @cache

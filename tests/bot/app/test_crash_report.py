@@ -176,3 +176,11 @@ def test_what_is_noted_is_exactly_what_is_in_work(steps: list[tuple[bool, int]],
         (death,) = told(database)
     assert sorted(death.in_work) == [("terminal:w", f"e{number}") for number in sorted(working)]
     assert not death.is_crash
+
+
+@pytest.mark.parametrize("line", [r'["a\u0000b", "x"]', r'["\ud800", "x"]', "[" * 100_000, '["one"]', "[1, 2, 3]"])
+def test_a_damaged_line_of_a_report_is_passed_over(tmp_path: Path, line: str) -> None:
+    database = tmp_path / "goodbot.db"
+    (tmp_path / "goodbot.db.life1.life").write_text(f'{line}\n["terminal:w", "e1"]\n', encoding="utf-8")
+    (death,) = told(database)
+    assert death.in_work == (("terminal:w", "e1"),)

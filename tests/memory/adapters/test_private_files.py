@@ -241,5 +241,5 @@ def test_an_export_never_takes_the_place_of_the_database(tmp_path: Path) -> None
     before = home.database.read_bytes()
     refused = home.run("episodes", "export", "-o", str(home.database))
     assert refused.code == 1
-    assert "belongs to the database" in refused.err
+    assert "belongs to the bot" in refused.err
     assert home.database.read_bytes() == before

@@ -297,36 +297,3 @@ def test_a_value_is_found_only_by_the_people_of_then_who_are_those_of_now(histor
 
 
 # Runs that were kept without their channel ------------------------------------------------------------------------
-
-
-def as_kept_before(world: World, context: EpisodeContext) -> None:
-    """The store as it was when all that is public was one place."""
-    with world.memory.store.write() as tx:
-        tx.steps.delete_runs(context.run.workspace, context.run.person)
-        nodes = tx.episodes.of_run(context.run.workspace, context.run.node_run)
-        tx.steps.put_run(replace(context.run, partition="person/ana", root_id=nodes[0].id if nodes else ""))
-
-
-def test_an_old_run_without_steps_is_resumed_with_its_notes_by_one_channel(world: World) -> None:
-    as_kept_before(world, begun(world, seat()))
-    context = init_episode("s", "r", episodic=of(world, seat("c2")))
-    assert (context.run.task, context.rep) == (f"task {MARK}", 1)
-    third = init_episode("s", "r", episodic=of(world, seat("c3")))
-    assert (third.run.task, third.rep) == ("", 2)
-    assert persist_memories(third) == []
-    assert len(persist_memories(context)) == 1
-    assert init_episode("s", "r", episodic=of(world, seat("c2"))).run.node_run == context.run.node_run
-
-
-def test_an_old_run_with_steps_is_resumed_where_they_were_said(world: World) -> None:
-    context = begun(world, seat())
-    persist_memories(context)
-    as_kept_before(world, context)
-    grade = StepGrade(step_number=1, is_correct=True)
-    add_grades_to_memories(context, [grade])
-    assert ReactionGrader(of(world, seat())).grade(GradingRequest(session_id="s", run_id="r")) is not None
-    assert init_episode("s", "r", episodic=of(world, seat("c2"))).run.task == ""
-    again = init_episode("s", "r", episodic=of(world, seat()))
-    assert (again.run.node_run, again.run.task) == (context.run.node_run, f"task {MARK}")
-    record_step_start(again, "click('more')")
-    assert [each.step_num for each in persist_memories(again)] == [2]

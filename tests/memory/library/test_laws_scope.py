@@ -178,6 +178,19 @@ def test_a_finding_that_belongs_to_no_recorded_retrieval_moves_nobody_elses_less
     assert world.memory.audit.check() == []
 
 
+def test_a_retrieval_that_did_not_show_a_lesson_moves_it_not() -> None:
+    world = World()
+    lesson = taught(world, scope("ana"))
+    answer = world.ask("zebra plum quartz", "blue", of=scope("bob"))
+    with world.memory.store.read() as tx:
+        ((retrieval, items),) = tx.retrievals.of_run(W, answer.run_id)
+    assert items == []
+    before, told = world.episode(lesson), len(log_of(world, lesson))
+    bob = RetrievalFeedbackSignal(of(world, scope("bob")))
+    assert bob.detect([lesson], "nobody knows", retrieval_id=retrieval.id)[0].signal is Signal.IGNORED
+    assert (world.episode(lesson), len(log_of(world, lesson))) == (before, told)
+
+
 def test_a_lesson_of_another_is_judged_as_it_is_stored() -> None:
     world = World()
     lesson = taught(world, scope("ana"))
