@@ -24,8 +24,9 @@ from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run
 from memory.services.core import Core
-from memory.services.tally import refold, weights_of, with_limits
+from memory.services.tally import weights_of, with_limits
 from memory.services.topics import audit_log
+from memory.services.verdicts import refold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

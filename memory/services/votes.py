@@ -9,7 +9,7 @@ from memory.ports import Transaction
 from memory.rules.verdict import fold_votes
 from memory.services.core import Core
 from memory.services.correct import OWN_CORRECTION
-from memory.services.vote import VoteResult, write_vote
+from memory.services.verdicts import VoteResult, write_vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
