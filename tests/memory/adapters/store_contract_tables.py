@@ -7,7 +7,6 @@ import pytest
 
 from memory.errors import NotFound
 from memory.model import (
-    Audience,
     Channel,
     EventKind,
     Poll,
@@ -15,13 +14,10 @@ from memory.model import (
     Reaction,
     Role,
     Signal,
-    Verdict,
-    Verdicts,
     Visibility,
     Vote,
 )
 from memory.ports import EpisodeFilter, Store
-from memory.rules.fold import with_verdicts
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     NOW,
@@ -230,36 +226,6 @@ class TablesContract(StoreCase):
             assert tx.teaching.answer_of("v", "C1", "m1", NOW) == [entry("m1", "v")]
             assert tx.teaching.answer_of("w", "C1", "m9", NOW) == tx.teaching.answer_of("w", "C2", "m1", NOW) == []
             assert tx.teaching.answer_of("w", "C1", "m1", first.expires_at) == []
-
-    def test_an_update_stores_what_people_and_use_make_of_an_episode(self, store: Store) -> None:
-        made, other = episode("e1", quarantine=("length",)), episode("e2")
-        changed = with_verdicts(
-            replace(
-                made,
-                outcome_reason="it worked",
-                correction="room 5",
-                promoted=Audience.CHANNEL,
-                nudge=0.1,
-                salience=2.5,
-                salience_at=at(5),
-                retrieval_count=3,
-                used_count=2,
-                ignored_count=1,
-                graded_at=at(6),
-                archived_at=at(7),
-            ),
-            Verdicts(personal=Verdict.FAILURE, channel=Verdict.DISPUTED),
-        )
-        with store.write() as tx:
-            tx.episodes.put(made, other, episode("e1", "v"))
-            tx.episodes.update(replace(changed, goal="another", output="another", quarantine=()), episode("none"))
-        with store.read() as tx:
-            assert tx.episodes.get_many("w", ["e1", "e2", "none"]) == {"e1": changed, "e2": other}
-            assert tx.episodes.get("v", "e1") == episode("e1", "v")
-            found = tx.episodes.of_runs("w", ["r1", "r9"])
-            assert found == {"r1": tx.episodes.of_run("w", "r1")}
-            wanted = EpisodeFilter(verdict=changed.verdict, include_archived=True)
-            assert [each.id for each in tx.episodes.search("w", wanted)] == ["e1"]
 
     def test_the_runs_that_people_voted_on(self, store: Store) -> None:
         with store.write() as tx:
