@@ -93,6 +93,11 @@ class Audit:
             raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
         return found[0]
 
+    def near(self, ending: str, *, limit: int) -> list[Episode]:
+        """Episodes of any workspace whose id starts or ends so."""
+        with self._core.store.read() as tx:
+            return tx.episodes.find_prefix(ending, limit=limit)
+
     def run(self, workspace: str, run_id: str) -> RunView:
         """One answer with all that led to it and came of it. Raises `NotFound`."""
         with self._core.store.read() as tx:
