@@ -223,7 +223,7 @@ class Teaching:
             where = {f"{name}{n}": value for n, place in enumerate(places) for name, value in place.items()}
             rows = self._session.rows(_around(len(some)), {**where, "most": limit, "from": limit + 1})
             for row in rows:
-                vote = Vote(**{name: getattr(row, name) for name in _VOTE})
+                vote = Vote(**dict(zip(_VOTE, row, strict=False)))  # behind which comes the record
                 found[_key(vote)] = vote
                 records[vote.actor] = (row.right, row.wrong)
         return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
