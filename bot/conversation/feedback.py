@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Sequence
 
 from bot.conversation import messages
 from bot.conversation.commands import find_run
@@ -20,9 +21,9 @@ from bot.model import (
 )
 from bot.ports import Messenger
 from memory.errors import NotFound
-from memory.model import Reaction, Role, Visibility
+from memory.model import Reaction, Visibility
 from memory.rules.emoji import EmojiMap
-from memory.services import Memory, VoteResult
+from memory.services import LessonMark, Memory
 
 log = logging.getLogger(__name__)
 
@@ -69,32 +70,22 @@ class FeedbackHandler:
             is_active=is_active,
         )
         taught = await self._executor(
-            self._memory.teaching.react, reaction, event_id=event.event_id, on_own_message=event.on_own_message
+            self._memory.teaching.react,
+            reaction,
+            event_id=event.event_id,
+            on_own_message=event.on_own_message,
+            place=event.scope,
         )
         if not taught.is_known and isinstance(event, PersonVote):
             # Buttons stay under answers for ever. A reaction may be about anything, and overtake the answer's own row.
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
-        await self._show_mark(messenger, taught)
-        if taught.is_limited and taught.is_new_opinion:
-            await self._say_limit_once(messenger, event)
-        is_against = taught.is_new_opinion and is_active and value < 0
-        if is_against and event.role is not Role.GUEST:
-            await self._ask_once(messenger, event, taught)
-
-    async def _say_limit_once(self, messenger: Messenger, event: PersonReaction | PersonVote) -> None:
-        """Say once an hour, to that person alone, that further votes count for them only."""
-        hour = event.at.strftime("%Y-%m-%dT%H")
-        occasion = f"limited/{event.scope.person}/{hour}"
-        if await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion):
+        await self._show(messenger, event.scope.workspace, taught.marks)
+        if taught.is_first_beyond_limit:
+            # Once an hour, to that person alone.
             await say(messenger, event, messages.TOO_MANY_VOTES)
-
-    async def _ask_once(self, messenger: Messenger, event: PersonReaction | PersonVote, taught: VoteResult) -> None:
-        """Ask what would have been right: once for each person and answer, and never as a condition."""
-        if taught.root is None:
-            return
-        question = f"asked/{taught.root.run_id}/{event.scope.person}"
-        if await self._executor(self._memory.recording.first_time, event.scope.workspace, question):
+        if taught.is_first_objection:
+            # Once for each person and answer, and never as a condition.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
 
@@ -102,15 +93,13 @@ class FeedbackHandler:
         """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
         changed = await self._executor(
             self._memory.teaching.clear,
-            event.scope.workspace,
-            event.scope.channel,
+            event.scope,
             event.message_id,
             source=f"emoji:{event.emoji}" if event.emoji else "",
-            actor=event.scope.person,
             at=event.at,
             event_id=event.event_id,
         )
-        await self._show_mark(messenger, changed)
+        await self._show(messenger, event.scope.workspace, changed.marks)
 
     async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Handle a correction."""
@@ -133,8 +122,7 @@ class FeedbackHandler:
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if outcome is not None:
-            failed = outcome.failed
-            await self._mark(messenger, failed.workspace, failed.run_id, failed.is_lesson)
+            await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
             await say(messenger, event, messages.corrected(outcome, messenger.spell))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
@@ -177,34 +165,18 @@ class FeedbackHandler:
 
     # Marks ----------------------------------------------------------------------------------------------------
 
-    async def _show_mark(self, messenger: Messenger, taught: VoteResult) -> None:
-        """🧠 comes when an answer became a lesson and goes when it stopped being one: this one, and what it moved."""
-        if taught.root is not None and taught.is_lesson != taught.was_lesson:
-            await self._mark(messenger, taught.root.workspace, taught.root.run_id, taught.is_lesson)
-        for was, other in taught.elsewhere:
-            if other.is_root and other.is_lesson != was.overall.is_validated:
-                await self._mark(messenger, other.workspace, other.run_id, other.is_lesson)
-
     async def refresh_mark(self, messenger: Messenger, workspace: str, run_id: str) -> None:
         """Show on the answer whether it is a lesson now."""
-        try:
-            view = await self._executor(self._memory.audit.run, workspace, run_id)
-        except NotFound:
-            return
-        await self._mark(messenger, workspace, run_id, view.root.is_lesson)
+        mark = await self._executor(self._memory.teaching.lesson_mark, workspace, run_id)
+        await self._show(messenger, workspace, [mark] if mark is not None else [])
 
-    async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
-        sent = await self._executor(self._posted_parts, workspace, run_id)
-        if not sent:
-            return
-        try:
-            await messenger.mark(sent[-1], LESSON_MARK, present)
-        except MessengerError as error:
-            log.info("the mark on %s was not shown: %s", run_id, error)
-
-    def _posted_parts(self, workspace: str, run_id: str) -> list[MessageRef]:
-        with self._memory.store.read() as tx:
-            return [
-                MessageRef(workspace=workspace, channel=entry.channel, message_id=entry.message_id)
-                for entry in tx.teaching.ledger_of_run(workspace, run_id)
-            ]
+    async def _show(self, messenger: Messenger, workspace: str, marks: Sequence[LessonMark]) -> None:
+        """🧠 comes when an answer became a lesson and goes when it stopped being one."""
+        for mark in marks:
+            if mark.message is None:
+                continue
+            ref = MessageRef(workspace=workspace, channel=mark.message.channel, message_id=mark.message.message_id)
+            try:
+                await messenger.mark(ref, LESSON_MARK, mark.is_lesson)
+            except MessengerError as error:
+                log.info("the mark on %s was not shown: %s", mark.run_id, error)

@@ -44,6 +44,9 @@ from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
+NOTED_WITH_IT = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
+"""Events that memory takes in together with who can read their channel now."""
+
 
 class Goodbot:
     """The use cases behind every messenger's event sink."""
@@ -83,7 +86,7 @@ class Goodbot:
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._placed(event))
-        if not isinstance(event, PersonMessage):  # which is noted with it
+        if not isinstance(event, NOTED_WITH_IT):
             await self._executor(self._memory.channels.note, event.scope)
         match event:
             case ChannelChanged():

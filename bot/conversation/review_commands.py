@@ -82,9 +82,7 @@ class ReviewCommands:
         promoted = self._memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
         approval = _approval(promoted, scope.person, role, command)
         if wanted is Audience.PERSONAL:
-            with self._memory.store.read() as tx:
-                given = tx.teaching.reaction(approval.key)
-            if given is None or not given.is_active:
+            if not self._memory.ratings.stands(approval):
                 return promoted
             approval = replace(approval, is_active=False)
         elif promoted.verdict is not Verdict.PENDING:

@@ -43,7 +43,16 @@ from memory.model.recall import (
     Vector,
 )
 from memory.model.scope import Audience, Channel, Scope, Visibility
-from memory.model.teaching import Promotion, Reaction, Role, TeachingPolicy, TrustEvidence, Vote
+from memory.model.teaching import (
+    Poll,
+    Promotion,
+    Reaction,
+    Role,
+    TeachingPolicy,
+    TrustEvidence,
+    TrustRecord,
+    Vote,
+)
 
 __all__ = [
     "NEEDS_QUESTION",
@@ -69,6 +78,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Outgoing",
+    "Poll",
     "Progress",
     "Promotion",
     "Reaction",
@@ -89,6 +99,7 @@ __all__ = [
     "TeachingPolicy",
     "Termination",
     "TrustEvidence",
+    "TrustRecord",
     "Usage",
     "Vector",
     "Verdict",

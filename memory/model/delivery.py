@@ -108,3 +108,5 @@ class LedgerEntry:
     part: int
     posted_at: datetime
     expires_at: datetime
+    channel_visibility: Visibility | None = None
+    """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""

@@ -1,6 +1,7 @@
 """What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -82,6 +83,22 @@ class Vote:
     event_id: str = ""
     is_limited: bool = False
     """Beyond what one person may say in a window of time: it counts for the voter's own scope alone."""
+
+
+TrustRecord = tuple[int, int]
+"""How often administrators' verdicts have proven a person (right, wrong), in one workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poll:
+    """Everything people said about one answer, as it is stored."""
+
+    reactions: tuple[Reaction, ...] = ()
+    """Every register, active or not, in order of arrival."""
+    votes: tuple[Vote, ...] = ()
+    """By node, then actor."""
+    records: Mapping[str, TrustRecord] = field(default_factory=dict[str, TrustRecord])
+    """Of everybody who has one of the votes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,13 @@ class EpisodeTable(Protocol):
         """Insert each, or replace the episode with its workspace and id."""
         ...
 
+    def update(self, *changed: Episode) -> None:
+        """Store what people and use make of episodes that exist: verdicts, strength, counts, corrections, archiving.
+
+        Everything else of them (what was asked, done and answered; quarantine) stays as it is stored.
+        """
+        ...
+
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         """The episode, or None."""
         ...
@@ -75,6 +82,10 @@ class EpisodeTable(Protocol):
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
         """The run's nodes in order of step number: the root first."""
+        ...
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
+        """The same of each of these runs that exists, in one statement."""
         ...
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
@@ -132,6 +143,15 @@ class EpisodeTable(Protocol):
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
+        ...
+
+    def change_index(
+        self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
+    ) -> None:
+        """File episodes under some entries, and no longer under others: by episode id, all in one statement.
+
+        An episode without a vector is left as it is.
+        """
         ...
 
     def nearest(

@@ -1,7 +1,7 @@
 """The other tables of a store: the event log, teaching, deliveries, retrievals."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from memory.model import (
@@ -10,11 +10,13 @@ from memory.model import (
     Incoming,
     LedgerEntry,
     Outgoing,
+    Poll,
     Progress,
     Reaction,
     Retrieval,
     RetrievalItem,
     TrustEvidence,
+    TrustRecord,
     Vote,
 )
 
@@ -34,7 +36,7 @@ class EventLog(Protocol):
         ...
 
     def append(self, *new: Event) -> list[Event]:
-        """Append events of one workspace in this order; returns those that were appended.
+        """Append events of one workspace in this order; returns those that were appended, with their `seq`.
 
         Left out is an event whose source id is known with its episode and kind.
         """
@@ -61,7 +63,10 @@ class TeachingTable(Protocol):
     """Reactions (registers), votes (their fold), and the ledger of sent messages."""
 
     def put_reaction(self, reaction: Reaction) -> None:
-        """Write a register; the caller has decided that this value is the latest one. Assigns `seq`."""
+        """Write a register; the caller has decided that this value is the latest one.
+
+        Its `seq` is that of the event which tells of it; one without gets the next number of the log.
+        """
         ...
 
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
@@ -88,23 +93,32 @@ class TeachingTable(Protocol):
         """Erase the ledger rows, registers and votes of these runs, and what the votes prove."""
         ...
 
-    def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
-        """Replace the run's votes."""
+    def polls(self, workspace: str, run_ids: Iterable[str]) -> dict[str, Poll]:
+        """What people said about each of these answers, by run, in one statement."""
+        ...
+
+    def set_votes(
+        self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
+    ) -> None:
+        """Replace the run's votes. `known` are the stored ones, if they were read before: only others are written."""
+        ...
+
+    def put_votes(self, *votes: Vote) -> None:
+        """Insert each, or replace that person's vote on the same answer or node."""
         ...
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         """The run's votes by node, then actor."""
         ...
 
-    def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
-        """The same person's votes from this one on (itself, if it stands), cast before a time, at most `limit`.
+    def votes_around(
+        self, votes: Sequence[Vote], *, window: timedelta, limit: int
+    ) -> tuple[list[Vote], dict[str, TrustRecord]]:
+        """The stored votes of the same people around each of these, which need not be stored; and their records.
 
-        In order of time, then run and node.
+        Of each those cast less than a window before or after it: the last `limit` before, and those from it on (itself,
+        if it stands) and at most `limit` more. Each once, in order of time, then run and node.
         """
-        ...
-
-    def times_before(self, vote: Vote, limit: int) -> list[datetime]:
-        """When the same person cast the last votes before this one, in the same order, oldest first."""
         ...
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
@@ -136,6 +150,13 @@ class TeachingTable(Protocol):
 
     def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
         """The entry, unless there is none or it has expired."""
+        ...
+
+    def answer_of(self, workspace: str, channel: str, message_id: str, now: datetime) -> list[LedgerEntry]:
+        """Every sent part of the answer that this message is one of, by part, with who can read their channels now.
+
+        None if there is no entry for the message, or it has expired.
+        """
         ...
 
     def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:

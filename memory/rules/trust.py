@@ -6,9 +6,10 @@ zero, for a bad voter counted in reverse could be gamed, and never above `MAX_WE
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
-from memory.model import Role, TeachingPolicy, TrustEvidence, Vote
+from memory.model import Role, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 
 MAX_WEIGHT = 2.0
 """The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
@@ -51,3 +52,17 @@ def weight(right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
     start = policy.trust_agree + (policy.trust_teacher if role is Role.TEACHER else 0.0)
     odds = math.log2((start + right) / (policy.trust_disagree + wrong))
     return round(min(MAX_WEIGHT, max(0.0, odds)), 6)
+
+
+def weights(votes: Iterable[Vote], records: Mapping[str, TrustRecord], policy: TeachingPolicy) -> dict[str, float]:
+    """What each of these voters weighs for others."""
+    return {vote.actor: weight(*records.get(vote.actor, (0, 0)), vote.role, policy) for vote in votes}
+
+
+def is_beyond_limit(earlier: Sequence[datetime], vote: Vote, policy: TeachingPolicy) -> bool:
+    """Whether the times of its voter's votes right before this one, the oldest first, leave no room in its window.
+
+    As many as the limit are enough to tell: the oldest of them is within the window, or the window has room.
+    """
+    most = policy.votes_per_window
+    return vote.role is not Role.ADMIN and len(earlier) >= most and earlier[-most] > vote.at - policy.window

@@ -33,6 +33,16 @@ def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
     ]
 
 
+def is_news(reaction: Reaction, known: Reaction | None) -> bool:
+    """Whether a signal says more than its register: later, or at the same moment something else.
+
+    The register is last-writer-wins by the platform's time, so the order of delivery cannot matter.
+    """
+    if known is None or reaction.at != known.at:
+        return known is None or reaction.at > known.at
+    return (reaction.is_active, reaction.value, reaction.role) != (known.is_active, known.value, known.role)
+
+
 def ballots(episode: Episode, votes: Iterable[Vote]) -> list[Vote]:
     """The votes that speak about this node.
 

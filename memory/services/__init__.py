@@ -26,7 +26,7 @@ from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching, Undone
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
-from memory.services.vote import VoteResult
+from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Rating, Ratings
 
 log = logging.getLogger(__name__)
@@ -143,6 +143,7 @@ __all__ = [
     "Guess",
     "Guessing",
     "Holdings",
+    "LessonMark",
     "LessonStory",
     "Memory",
     "NodeRecall",

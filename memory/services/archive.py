@@ -3,7 +3,7 @@
 So do lessons that another one stands for (`memory.services.upkeep.merging`): they come back when it stands no more.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -76,12 +76,11 @@ def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
     return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 
 
-def bring_back(tx: Transaction, nodes: Sequence[Episode], actor: str, now: datetime) -> int:
-    """Somebody reacted to an answer: what upkeep archived of it, unlike what a person archived, lives again."""
-    idle = [node for node in nodes if why_archived(tx, node).get("reason") == IDLE]
-    for node in idle:
-        unshelve(tx, node, actor, now, "reaction")
-    return len(idle)
+def revival(tx: Transaction, episode: Episode, actor: str, now: datetime) -> Event | None:
+    """Somebody reacted to it: what upkeep archived as idle, unlike what a person archived, is restored."""
+    if why_archived(tx, episode).get("reason") != IDLE:
+        return None
+    return event(episode, EventKind.RESTORED, actor, now, detail={"reason": "reaction"})
 
 
 def joined_to(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:

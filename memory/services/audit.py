@@ -24,8 +24,9 @@ from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run
 from memory.services.core import Core
-from memory.services.tally import refold, weights_of, with_limits
+from memory.services.tally import weights_of, with_limits
 from memory.services.topics import audit_log
+from memory.services.verdicts import refold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,11 @@ class Audit:
         if len(found) > 1:
             raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
         return found[0]
+
+    def near(self, ending: str, *, limit: int) -> list[Episode]:
+        """Episodes of any workspace whose id starts or ends so."""
+        with self._core.store.read() as tx:
+            return tx.episodes.find_prefix(ending, limit=limit)
 
     def run(self, workspace: str, run_id: str) -> RunView:
         """One answer with all that led to it and came of it. Raises `NotFound`."""

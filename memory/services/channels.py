@@ -41,6 +41,13 @@ def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
     if not _can_change(scope) or _is_known(tx, scope):
         return False
+    return note_change(tx, scope, None, now)
+
+
+def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> bool:
+    """The same where it was read already what is known of the channel."""
+    if not _can_change(scope) or known is scope.visibility:
+        return False
     workspace, channel = scope.workspace, scope.channel
     before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))

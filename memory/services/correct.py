@@ -25,7 +25,7 @@ from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
 from memory.services.questions import askers_of
-from memory.services.vote import write_vote
+from memory.services.verdicts import write_vote
 
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""

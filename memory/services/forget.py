@@ -29,8 +29,9 @@ from memory.services.core import Core
 from memory.services.quarantine_actions import SYSTEM, restore_text, restore_texts
 from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
-from memory.services.tally import refold, runs_of_voters
+from memory.services.tally import runs_of_voters
 from memory.services.topics.erase import erase_person as erase_topics
+from memory.services.verdicts import refold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,11 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, replay, standing, with_verdicts
 from memory.services.archive import joined_to, part, why_archived
-from memory.services.core import Core, event, existing, file_in_index, record, settle
+from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import OWN_CORRECTION
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
-from memory.services.vote import write_vote
+from memory.services.verdicts import settle, write_vote
 
 _GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
 

@@ -23,14 +23,15 @@ from memory.model import (
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
-from memory.rules.fold import apply, reaction_detail
+from memory.rules.fold import apply
 from memory.services.channels import note
-from memory.services.core import Core, event, record, settle
+from memory.services.core import Core, event, record
 from memory.services.finished_run import FinishedRun, NodeRecall
 from memory.services.model_grading import guess_of
 from memory.services.questions import question_behind
 from memory.services.run_nodes import as_made, attach
 from memory.services.shown import rules_shown, still_there
+from memory.services.verdicts import write_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,13 +291,8 @@ class Recording:
         source = f"sent/{outgoing.channel}/{message_id}"
         tx.log.append(event(root, EventKind.LINKED, "goodbot", now, source=source, detail=detail))
         waiting = tx.teaching.unclaimed_reactions(outgoing.workspace, outgoing.channel, message_id)
-        for reaction in waiting:
-            claimed = replace(reaction, run_id=outgoing.run_id)
-            tx.teaching.put_reaction(claimed)
-            kind = EventKind.VOTED if claimed.is_active else EventKind.UNVOTED
-            tx.log.append(event(root, kind, claimed.actor, now, detail=reaction_detail(claimed)))
         if waiting:
-            settle(tx, outgoing.workspace, outgoing.run_id, waiting[-1].actor, now, self._core.policy)
+            write_votes(self._core, tx, [replace(each, run_id=outgoing.run_id) for each in waiting], now)
         return bool(waiting)
 
     def unfinished(self) -> list[Unsent]:

@@ -35,7 +35,7 @@ from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
 from memory.services.same_goal import is_same_goal
-from memory.services.vote import write_vote
+from memory.services.verdicts import write_vote
 
 NOTICE = "goodbot/needs_question"
 """Kind of the short memories that say whose lesson lost its question, until they were told."""

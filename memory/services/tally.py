@@ -1,47 +1,23 @@
-"""Counting votes: which of them are within their voter's limit, what they prove about the voters, what they weigh.
+"""Votes of the registers: what they prove about their voters, and which of them are within their voter's limit.
 
 All of it is a function of the votes that stand and of their times, whatever the order they arrived in. One vote can
-touch answers elsewhere: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
+touch other answers: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
 """
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
-from memory.errors import NotFound
-from memory.model import Episode, Role, TeachingPolicy, Vote
+from memory.model import Poll, Role, TeachingPolicy, TrustRecord, Vote
 from memory.ports import Transaction
-from memory.rules.audience import partitions_of
-from memory.rules.fold import replay
-from memory.rules.trust import evidence_of, weight
+from memory.rules.trust import evidence_of, is_beyond_limit, weight, weights
 from memory.rules.verdict import fold_votes
 
-
-def weights_of(tx: Transaction, workspace: str, votes: Iterable[Vote], policy: TeachingPolicy) -> dict[str, float]:
-    """What each of these voters weighs for others."""
-    roles = {vote.actor: vote.role for vote in votes}
-    records = tx.teaching.record_of(workspace, roles)
-    return {actor: weight(*records[actor], role, policy) for actor, role in roles.items()}
-
-
-def with_limits(tx: Transaction, votes: Iterable[Vote], policy: TeachingPolicy) -> list[Vote]:
-    """The same votes of one run, marked where their voter had said too much before. All of them must be stored."""
-    return [replace(vote, is_limited=_is_limited(tx, vote, policy)) for vote in votes]
-
-
-def _is_limited(tx: Transaction, vote: Vote, policy: TeachingPolicy) -> bool:
-    return _fills_up(tx.teaching.times_before(vote, policy.votes_per_window), vote, policy)
-
-
-def _fills_up(earlier: Sequence[datetime], vote: Vote, policy: TeachingPolicy) -> bool:
-    """Whether the votes right before this one, the oldest first, leave no room for it in its window.
-
-    As many as the limit are enough to tell: the oldest of them is within the window, or the window has room.
-    """
-    most = policy.votes_per_window
-    return vote.role is not Role.ADMIN and len(earlier) >= most and earlier[-most] > vote.at - policy.window
+_AT_ONCE = 2
+"""How many changes of one voter are looked around at once: a vote that moved has an old place and a new one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,33 +26,36 @@ class Tally:
 
     before: Mapping[str, Sequence[Vote]]
     votes: Mapping[str, Sequence[Vote]]
+    records: Mapping[str, TrustRecord]
+    """How often each of their voters was proven right and wrong."""
     elsewhere: frozenset[str]
     """Where verdicts may be different now: a vote came into or went out of its voter's limit, or its voter is trusted
     more or less than before."""
 
 
 def retally(
-    tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy, *, from_scratch: bool = False
+    tx: Transaction, workspace: str, polls: Mapping[str, Poll], policy: TeachingPolicy, *, from_scratch: bool = False
 ) -> Tally:
-    """Make votes and evidence of these runs what their registers say.
+    """Make the stored votes and evidence of these runs what their registers say.
 
     What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
     """
-    before = {run_id: tx.teaching.votes(workspace, run_id) for run_id in run_ids}
-    votes = {run_id: _recast(tx, workspace, run_id, stood) for run_id, stood in before.items()}
+    before = {run_id: poll.votes for run_id, poll in polls.items()}
+    votes = {run_id: _recast(poll) for run_id, poll in polls.items()}
+    records = {actor: record for poll in polls.values() for actor, record in poll.records.items()}
     for run_id, cast in votes.items():
-        if cast != before[run_id]:
-            tx.teaching.set_votes(workspace, run_id, cast)
-    moved = _reprove(tx, workspace, before, votes, policy, from_scratch=from_scratch)
-    moved |= _relimit(tx, workspace, votes, _changed(before, votes, from_scratch=from_scratch), policy)
-    return Tally(before=before, votes=votes, elsewhere=frozenset(moved - set(run_ids)))
+        tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
+    moved = _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
+    moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
+    return Tally(before=before, votes=votes, records=records, elsewhere=frozenset(moved - set(polls)))
 
 
-def _recast(tx: Transaction, workspace: str, run_id: str, stood: Sequence[Vote]) -> list[Vote]:
-    """What the run's registers say, with the marks that its votes had."""
-    marks = {(vote.node_id, vote.actor): vote.is_limited for vote in stood}
-    cast = fold_votes(tx.teaching.reactions_of_run(workspace, run_id))
-    return [replace(vote, is_limited=marks.get((vote.node_id, vote.actor), False)) for vote in cast]
+def _recast(poll: Poll) -> list[Vote]:
+    """What the registers say, with the marks that the votes had."""
+    marks = {(vote.node_id, vote.actor): vote.is_limited for vote in poll.votes}
+    return [
+        replace(vote, is_limited=marks.get((vote.node_id, vote.actor), False)) for vote in fold_votes(poll.reactions)
+    ]
 
 
 def _reprove(
@@ -84,11 +63,12 @@ def _reprove(
     workspace: str,
     before: Mapping[str, Sequence[Vote]],
     votes: Mapping[str, Sequence[Vote]],
+    records: dict[str, TrustRecord],
     policy: TeachingPolicy,
     *,
     from_scratch: bool,
 ) -> set[str]:
-    """Store what the votes prove about their voters. Returns the runs of those who weigh something else now."""
+    """Store what the votes prove of their voters, also in `records`. Returns the runs of those who weigh otherwise."""
     changed = {}
     for run_id, cast in votes.items():
         # Only an administrator's vote proves anything, so without one there is nothing to read.
@@ -103,15 +83,16 @@ def _reprove(
     known = tx.teaching.record_of(workspace, voters)
     for run_id, proven in changed.items():
         tx.teaching.set_evidence(workspace, run_id, proven)
-    told = tx.teaching.record_of(workspace, voters)
-    others = [actor for actor in voters if _weighs_otherwise(known[actor], told[actor], policy)]
+    proven_now = tx.teaching.record_of(workspace, voters)
+    records.update(proven_now)
+    others = [actor for actor in voters if _weighs_otherwise(known[actor], proven_now[actor], policy)]
     # What is beyond a limit counts for nobody else, whatever its voter weighs.
     return tx.teaching.runs_voted_on(workspace, others, within_limit=True)
 
 
-def _weighs_otherwise(known: tuple[int, int], told: tuple[int, int], policy: TeachingPolicy) -> bool:
+def _weighs_otherwise(known: TrustRecord, now: TrustRecord, policy: TeachingPolicy) -> bool:
     """Whether a new record changes a vote's weight, in whatever role: elsewhere the voter may have had another one."""
-    return any(weight(*known, role, policy) != weight(*told, role, policy) for role in (Role.MEMBER, Role.TEACHER))
+    return any(weight(*known, role, policy) != weight(*now, role, policy) for role in (Role.MEMBER, Role.TEACHER))
 
 
 def _changed(
@@ -133,75 +114,74 @@ def _place(vote: Vote) -> tuple[datetime, str, str]:
 
 def _relimit(
     tx: Transaction,
-    workspace: str,
     votes: dict[str, list[Vote]],
     changed: Mapping[str, Sequence[Vote]],
+    records: dict[str, TrustRecord],
     policy: TeachingPolicy,
 ) -> set[str]:
     """Mark anew every vote that these changes, by voter, may push over its voter's limit, or back, also in `votes`.
 
-    Returns the runs where a mark changed.
+    Returns the runs where a mark changed. What is read of voters' records goes to `records`.
     """
-    marks: dict[str, dict[tuple[str, str], bool]] = {}
-    for own in changed.values():
-        for vote, is_limited in _recounted(tx, own, policy):
-            if is_limited != vote.is_limited:
-                marks.setdefault(vote.run_id, {})[vote.node_id, vote.actor] = is_limited
-    for run_id, remarked in marks.items():
-        stand = votes[run_id] if run_id in votes else tx.teaching.votes(workspace, run_id)
-        marked = [replace(v, is_limited=remarked.get((v.node_id, v.actor), v.is_limited)) for v in stand]
-        tx.teaching.set_votes(workspace, run_id, marked)
-        if run_id in votes:
-            votes[run_id] = marked
-    return set(marks)
+    marked: dict[tuple[str, str, str], Vote] = {}
+    waiting = {actor: deque(own) for actor, own in changed.items()}
+    while waiting:
+        first = [vote for own in waiting.values() for vote in islice(own, _AT_ONCE)]
+        around, known = tx.teaching.votes_around(first, window=policy.window, limit=policy.votes_per_window)
+        records.update(known)
+        for actor, own in waiting.items():
+            for vote, is_limited in _recounted(own, [each for each in around if each.actor == actor], policy):
+                if is_limited != vote.is_limited:
+                    marked[vote.run_id, vote.node_id, actor] = replace(vote, is_limited=is_limited)
+        waiting = {actor: own for actor, own in waiting.items() if own}
+    tx.teaching.put_votes(*marked.values())
+    for run_id, stand in votes.items():
+        votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in stand]
+    return {run_id for run_id, _, _ in marked}
 
 
-def _recounted(tx: Transaction, changed: Sequence[Vote], policy: TeachingPolicy) -> Iterator[tuple[Vote, bool]]:
-    """The votes of one voter that changes of theirs may touch, with whether each is beyond the limit now.
+def _recounted(waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPolicy) -> Iterator[tuple[Vote, bool]]:
+    """The votes of one voter that the first of the waiting changes touch, with whether each is beyond the limit now.
 
     The vote that fills up another one's window stands as many places before it as the limit says. So a change touches
     the vote itself and no more than that many after it, if they are within a window.
     """
     most = policy.votes_per_window
-    waiting = deque(changed)
-    while waiting:
-        first = waiting.popleft()
-        stretch = tx.teaching.votes_from(first, before=first.at + policy.window, limit=most + 1)
-        times = tx.teaching.times_before(first, most) + [vote.at for vote in stretch]
-        for earlier, vote in enumerate(stretch, len(times) - len(stretch)):
-            yield vote, _fills_up(times[:earlier], vote, policy)
+    places = [_place(vote) for vote in around]
+    for first in list(islice(waiting, _AT_ONCE)):
+        if not waiting or waiting[0] is not first:
+            continue
+        waiting.popleft()
+        start = bisect_left(places, _place(first))
+        stretch = [vote for vote in around[start : start + most + 1] if vote.at < first.at + policy.window]
+        for number, vote in enumerate(stretch, start):
+            earlier = [each.at for each in around[max(0, number - most) : number]]
+            yield vote, is_beyond_limit(earlier, vote, policy)
         # Of other changes in this stretch, the last one touches all beyond it that any of them does.
         end = _place((stretch or [first])[-1])
         while len(waiting) > 1 and _place(waiting[1]) <= end:
             waiting.popleft()
 
 
-def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy) -> None:
-    """Make these runs, and all others that this touches, what the log says, without logging anything.
-
-    For after an erasure, a purge or a repair: as if what is gone had never been there.
-    """
-    tally = retally(tx, workspace, run_ids, policy, from_scratch=True)
-    for run_id in sorted({*run_ids, *tally.elsewhere}):
-        log = tx.log.of_run(workspace, run_id)
-        votes = tx.teaching.votes(workspace, run_id)
-        weights = weights_of(tx, workspace, votes, policy)
-        for episode in tx.episodes.of_run(workspace, run_id):
-            after = replay(episode, log, policy, votes=votes, weights=weights)
-            tx.episodes.put(after)
-            file_in_index(tx, after)
+def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: TeachingPolicy) -> dict[str, float]:
+    """What each of these voters weighs for others."""
+    return weights(votes, tx.teaching.record_of(workspace, [vote.actor for vote in votes]), policy)
 
 
-def file_in_index(tx: Transaction, episode: Episode) -> None:
-    """Make the episode findable where its verdicts allow, and nowhere else.
+def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
+    """The same votes, marked where their voter had said too much before. All of them must be stored."""
+    around, _ = tx.teaching.votes_around(votes, window=policy.window, limit=policy.votes_per_window)
+    return [
+        replace(vote, is_limited=is_beyond_limit([each.at for each in around if _is_before(each, vote)], vote, policy))
+        for vote in votes
+    ]
 
-    An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
-    """
-    with suppress(NotFound):
-        tx.episodes.set_index(episode.workspace, episode.id, partitions_of(episode))
+
+def _is_before(one: Vote, other: Vote) -> bool:
+    return one.actor == other.actor and _place(one) < _place(other)
 
 
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:
     """Every run in which somebody voted who voted in one of these: what an erasure of these may touch."""
-    voters = {vote.actor for run_id in run_ids for vote in tx.teaching.votes(workspace, run_id)}
-    return tx.teaching.runs_voted_on(workspace, voters)
+    polls = tx.teaching.polls(workspace, run_ids)
+    return tx.teaching.runs_voted_on(workspace, {vote.actor for poll in polls.values() for vote in poll.votes})

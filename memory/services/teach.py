@@ -1,14 +1,17 @@
 """What people do to teach, as transactions: react, grade, correct, promote, archive, restore, undo."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import InvalidInput
-from memory.model import Audience, Episode, EventKind, Reaction, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
+from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
-from memory.services.core import Core, event, existing, file_in_index, record, settle
+from memory.services.channels import note, note_change
+from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import (
     OWN_CORRECTION,
     Corrected,
@@ -20,7 +23,7 @@ from memory.services.correct import (
 )
 from memory.services.promotion_limit import is_within_limit, note_limit
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
-from memory.services.vote import VoteResult, is_news, write_vote
+from memory.services.verdicts import LessonMark, VoteResult, lesson_mark, lesson_marks, settle, write_vote
 
 _GRADE = "grade"
 
@@ -44,27 +47,35 @@ class Teaching:
         self._core = core
         self._correcting = Correcting(core)
 
-    def react(self, reaction: Reaction, *, event_id: str, on_own_message: bool = True) -> VoteResult:
+    def react(
+        self, reaction: Reaction, *, event_id: str, on_own_message: bool = True, place: Scope | None = None
+    ) -> VoteResult:
         """Take in a reaction that was added (`is_active`) or removed.
 
         Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
         reaction on a message of the bot's own that is not in the ledger yet is kept until it is, and what takes a kept
-        one back is, whosever message it is said to be on.
+        one back is, whosever message it is said to be on. A messenger gives the `place` as it is now, which is noted
+        (`Channels.note`), and is told what to show and to say (`VoteResult.marks` and what follows it).
         """
         if reaction.role is Role.BOT:
             return VoteResult(is_known=False)
         now = self._core.clock()
         with self._core.store.write() as tx:
+            parts = tx.teaching.answer_of(reaction.workspace, reaction.channel, reaction.message_id, now)
+            _note_place(tx, place, parts, now)
             if not tx.log.claim(reaction.workspace, event_id, now):
                 return VoteResult(is_known=True)
-            entry = tx.teaching.ledger(reaction.workspace, reaction.channel, reaction.message_id, now)
-            if entry is None:
-                may_be_ours = on_own_message or tx.teaching.reaction(reaction.key) is not None
-                if may_be_ours and is_news(tx, reaction) and not _was_claimed(tx, reaction):
-                    tx.teaching.put_reaction(replace(reaction, event_id=reaction.event_id or event_id))
+            reaction = replace(reaction, event_id=reaction.event_id or event_id)
+            if not parts:
+                _keep_until_posted(tx, reaction, on_own_message=on_own_message)
                 return VoteResult(is_known=False)
-            came_by = reaction.event_id or event_id
-            return write_vote(self._core, tx, replace(reaction, run_id=entry.run_id, event_id=came_by), now)
+            result = write_vote(self._core, tx, replace(reaction, run_id=parts[0].run_id), now)
+            return _with_news(tx, result, reaction, parts, now) if place is not None else result
+
+    def lesson_mark(self, workspace: str, run_id: str) -> LessonMark | None:
+        """Whether an answer is a lesson now, and the message to show it on; None if there is no such answer."""
+        with self._core.store.read() as tx:
+            return lesson_mark(tx, workspace, run_id)
 
     def vote(self, reaction: Reaction) -> VoteResult:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
@@ -158,24 +169,25 @@ class Teaching:
             write_vote(self._core, tx, own, now, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 
-    def clear(
-        self, workspace: str, channel: str, message_id: str, *, source: str, actor: str, at: datetime, event_id: str
-    ) -> VoteResult:
+    def clear(self, place: Scope, message_id: str, *, source: str, at: datetime, event_id: str) -> VoteResult:
         """Withdraw everybody's signals that came by one message: of one `source`, or every emoji if it is empty."""
+        workspace = place.workspace
         with self._core.store.write() as tx:
             now = self._core.clock()
-            entry = tx.teaching.ledger(workspace, channel, message_id, now)
-            if entry is None or not tx.log.claim(workspace, event_id, now):
-                return VoteResult(is_known=entry is not None)
-            root = tx.episodes.of_run(workspace, entry.run_id)[:1]
+            parts = tx.teaching.answer_of(workspace, place.channel, message_id, now)
+            _note_place(tx, place, parts, now)
+            if not parts or not tx.log.claim(workspace, event_id, now):
+                return VoteResult(is_known=bool(parts))
+            run_id = parts[0].run_id
+            root = tx.episodes.of_run(workspace, run_id)[:1]
             taught = VoteResult(is_known=True, root=root[0] if root else None)
-            for reaction in tx.teaching.reactions_of_run(workspace, entry.run_id):
+            for reaction in tx.teaching.reactions_of_run(workspace, run_id):
                 is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
                 if is_meant and reaction.is_active and reaction.message_id == message_id:
                     gone = replace(reaction, is_active=False, at=max(at, reaction.at))
                     after = write_vote(self._core, tx, gone, now)
                     taught = replace(after, was=taught.was if taught.changed else after.was)
-            return taught
+            return replace(taught, marks=lesson_marks(tx, taught, parts))
 
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
@@ -253,10 +265,36 @@ class Teaching:
         return None
 
 
-def _was_claimed(tx: Transaction, reaction: Reaction) -> bool:
-    """Whether the register belongs to an answer already: then its ledger row has expired, and it stays as it is."""
+def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:
+    """Take in who can read the channel now; with an answer in it, what is known of that was read."""
+    if place is not None and parts:
+        note_change(tx, place, parts[0].channel_visibility, now)
+    elif place is not None:
+        note(tx, place, now)
+
+
+def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> None:
+    """Keep what may have overtaken its answer. A register of an answer whose ledger row has expired stays as it is."""
     known = tx.teaching.reaction(reaction.key)
-    return known is not None and known.run_id != ""
+    is_claimed = known is not None and known.run_id != ""
+    if (on_own_message or known is not None) and is_news(reaction, known) and not is_claimed:
+        tx.teaching.put_reaction(reaction)
+
+
+def _with_news(
+    tx: Transaction, result: VoteResult, reaction: Reaction, parts: Sequence[LedgerEntry], now: datetime
+) -> VoteResult:
+    """The result with what a messenger has to show, and to say once: each occasion is claimed here."""
+    objects = reaction.is_active and reaction.value < 0 and reaction.role is not Role.GUEST and result.root is not None
+    asked = f"asked/{result.root.run_id if result.root else ''}/{reaction.actor}"
+    limited = f"limited/{reaction.actor}/{reaction.at:%Y-%m-%dT%H}"
+    is_new = result.is_new_opinion
+    return replace(
+        result,
+        marks=lesson_marks(tx, result, parts),
+        is_first_objection=is_new and objects and tx.log.claim(reaction.workspace, asked, now),
+        is_first_beyond_limit=is_new and result.is_limited and tx.log.claim(reaction.workspace, limited, now),
+    )
 
 
 def _addressed(reaction: Reaction) -> Reaction:

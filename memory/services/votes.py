@@ -9,7 +9,7 @@ from memory.ports import Transaction
 from memory.rules.verdict import fold_votes
 from memory.services.core import Core
 from memory.services.correct import OWN_CORRECTION
-from memory.services.vote import VoteResult, write_vote
+from memory.services.verdicts import VoteResult, write_vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,12 @@ class Ratings:
             votes = _votes(tx, workspace, person)[skip : skip + limit]
             rated = [(vote, _judged(tx, vote)) for vote in votes]
         return [Rating(vote=vote, episode=episode) for vote, episode in rated if episode is not None]
+
+    def stands(self, reaction: Reaction) -> bool:
+        """Whether the register of this signal holds one that was not withdrawn."""
+        with self._core.store.read() as tx:
+            given = tx.teaching.reaction(reaction.key)
+        return given is not None and given.is_active
 
     def take_back(
         self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""

@@ -42,6 +42,13 @@ class Episodes:
             raise ValueError("an episode is stored under its workspace and id, one of them is empty")
         self._access.changing.episodes[episode.workspace, episode.id] = whole
 
+    def update(self, *changed: Episode) -> None:
+        for each in changed:
+            stored = self._access.changing.episodes.get((each.workspace, each.id))
+            if stored is not None:
+                fixed = {name: getattr(stored, name) for name in ("goal", "action_target", "output", "quarantine")}
+                self._put(replace(each, **fixed))
+
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         return self.get_many(workspace, [episode_id]).get(episode_id)
 
@@ -58,8 +65,14 @@ class Episodes:
         return found[:limit]
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
-        found = self._where(workspace, lambda episode: episode.run_id == run_id)
-        return sorted(found, key=lambda episode: (episode.step_number, episode.id))
+        return self.of_runs(workspace, [run_id]).get(run_id, [])
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
+        wanted = set(run_ids)
+        found: dict[str, list[Episode]] = {}
+        for each in self._where(workspace, lambda episode: episode.run_id in wanted):
+            found.setdefault(each.run_id, []).append(each)
+        return {run_id: sorted(nodes, key=lambda e: (e.step_number, e.id)) for run_id, nodes in found.items()}
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         found = self._where(workspace, lambda episode: _matches(episode, wanted))
@@ -136,6 +149,18 @@ class Episodes:
         if by_partition and (workspace, episode_id) not in state.vectors:
             raise NotFound(f"Episode {episode_id} of {workspace} has no vector, so it cannot be made findable.")
         state.index[workspace, episode_id] = tuple(by_partition[name] for name in sorted(by_partition))
+
+    def change_index(
+        self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
+    ) -> None:
+        for episode_id in {episode_id for episode_id, _ in (*put, *remove)}:
+            if (workspace, episode_id) in self._access.changing.vectors:
+                filed = {entry.partition: entry for entry in self.index_of(workspace, episode_id)}
+                for each, entry in remove:
+                    if each == episode_id:
+                        filed.pop(entry.partition, None)
+                filed |= {entry.partition: entry for each, entry in put if each == episode_id}
+                self.set_index(workspace, episode_id, list(filed.values()))
 
     def nearest(
         self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float

@@ -36,9 +36,9 @@ class Log:
     def append(self, *new: Event) -> list[Event]:
         if new:
             one_workspace(new)
-        return [event for event in new if self._append(event)]
+        return [stored for stored in map(self._append, new) if stored is not None]
 
-    def _append(self, event: Event) -> bool:
+    def _append(self, event: Event) -> Event | None:
         state = self._access.changing
         detail: Mapping[str, object] = plain(storable(event).detail)
         if event.source_event_id and any(
@@ -46,10 +46,10 @@ class Log:
             == (event.source_event_id, event.episode_id, event.kind)
             for known in self._events(event.workspace)
         ):
-            return False
+            return None
         seq = self._access.next_number(event.workspace, "event")
         state.events[event.workspace, seq] = replace(event, detail=detail, seq=seq)
-        return True
+        return replace(event, seq=seq)
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return [event for event in self._events(workspace) if event.episode_id == episode_id]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memory.adapters.inmemory.state import Access
 from memory.adapters.row_validation import check_evidence, check_votes, storable
-from memory.model import LedgerEntry, Reaction, TrustEvidence, Vote
+from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
 
 
 class Teaching:
@@ -17,7 +17,7 @@ class Teaching:
 
     def put_reaction(self, reaction: Reaction) -> None:
         state = self._access.changing
-        seq = self._access.next_number(storable(reaction).workspace, "reaction")
+        seq = storable(reaction).seq or self._access.next_number(reaction.workspace, "event")
         state.reactions[reaction.key] = replace(reaction, seq=seq)
 
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
@@ -40,7 +40,29 @@ class Teaching:
             del reactions[key]
         return len(gone)
 
-    def set_votes(self, workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
+    def polls(self, workspace: str, run_ids: Iterable[str]) -> dict[str, Poll]:
+        found: dict[str, Poll] = {}
+        for run_id in run_ids:
+            votes = self.votes(workspace, run_id)
+            found[run_id] = Poll(
+                reactions=tuple(self.reactions_of_run(workspace, run_id)),
+                votes=tuple(votes),
+                records=self.record_of(workspace, [vote.actor for vote in votes]),
+            )
+        return found
+
+    def put_votes(self, *votes: Vote) -> None:
+        for vote in votes:
+            others = [
+                each
+                for each in self.votes(vote.workspace, vote.run_id)
+                if (each.node_id, each.actor) != (vote.node_id, vote.actor)
+            ]
+            self.set_votes(vote.workspace, vote.run_id, [*others, vote])
+
+    def set_votes(
+        self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
+    ) -> None:
         state = self._access.changing
         check_votes(workspace, run_id, votes)
         state.votes[workspace, run_id] = tuple(sorted(votes, key=lambda vote: (vote.node_id, vote.actor)))
@@ -48,13 +70,18 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return list(self._access.state.votes.get((workspace, run_id), ()))
 
-    def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
-        own = self._votes_by(vote)
-        return [each for each in own if _place(each) >= _place(vote) and each.at < before][:limit]
-
-    def times_before(self, vote: Vote, limit: int) -> list[datetime]:
-        times = [each.at for each in self._votes_by(vote) if _place(each) < _place(vote)]
-        return times[max(0, len(times) - limit) :]
+    def votes_around(
+        self, votes: Sequence[Vote], *, window: timedelta, limit: int
+    ) -> tuple[list[Vote], dict[str, TrustRecord]]:
+        found: dict[tuple[str, ...], Vote] = {}
+        for vote in votes:
+            own = self._votes_by(vote)
+            before = [each for each in own if _place(each) < _place(vote) and each.at > vote.at - window][::-1][:limit]
+            since = [each for each in own if _place(each) >= _place(vote) and each.at < vote.at + window][: limit + 1]
+            found |= {(each.actor, each.run_id, each.node_id): each for each in (*before, *since)}
+        around = sorted(found.values(), key=_place)
+        records = {key: each for vote in votes for key, each in self.record_of(vote.workspace, [vote.actor]).items()}
+        return around, {vote.actor: records[vote.actor] for vote in around}
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
         wanted = set(actors)
@@ -92,6 +119,13 @@ class Teaching:
     def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
         entry = self._access.state.ledger.get((workspace, channel, message_id))
         return entry if entry is not None and entry.expires_at > now else None
+
+    def answer_of(self, workspace: str, channel: str, message_id: str, now: datetime) -> list[LedgerEntry]:
+        entry = self.ledger(workspace, channel, message_id, now)
+        return [
+            replace(each, channel_visibility=self._access.channel_visibility(workspace, each.channel))
+            for each in (self.ledger_of_run(workspace, entry.run_id) if entry is not None else ())
+        ]
 
     def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
         found = [entry for entry in self._ledger(workspace) if entry.run_id == run_id]

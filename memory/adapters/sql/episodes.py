@@ -5,7 +5,7 @@ from dataclasses import fields
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select, update
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index
@@ -48,9 +48,32 @@ _CLEAR_QUARANTINE = delete(quarantines).where(
     quarantines.c.workspace == bindparam("w"), quarantines.c.episode_id == bindparam("id")
 )
 _PUT = put_statement(episodes)
+_CHANGING = (
+    "status",
+    "outcome_reason",
+    "correction",
+    "promoted",
+    "strength",
+    "nudge",
+    "salience",
+    "salience_at",
+    "retrieval_count",
+    "used_count",
+    "ignored_count",
+    "graded_at",
+    "archived_at",
+)
+"""What `update` stores, beside the verdicts; none of it is long."""
+_UPDATE = (
+    update(episodes)
+    .where(_t.workspace == bindparam("w"), _t.id == bindparam("e"))
+    .values({name: bindparam(f"new_{name}") for name in (*_CHANGING, "verdict", *_FLAT[: len(_VERDICTS)])})
+)
 _GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
 _GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
-_OF_RUN = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id == bindparam("run")).order_by(_t.step_number, _t.id)
+_OF_RUNS = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id.in_(bindparam("runs", expanding=True))).order_by(
+    _t.run_id, _t.step_number, _t.id
+)
 _ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
     _t.person == bindparam("person"),
@@ -104,6 +127,9 @@ class Episodes:
         self._session.run(_PUT_QUARANTINE, put)
         self._session.run(_CLEAR_QUARANTINE, [{"w": w, "id": name} for w, name in last if (w, name) not in held])
 
+    def update(self, *changed: Episode) -> None:
+        self._session.run(_UPDATE, [_changes(each) for each in changed])
+
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         row = self._session.row(_GET, {"w": workspace, "id": episode_id})
         return None if row is None else _episode(row)
@@ -123,7 +149,14 @@ class Episodes:
         return [_episode(row) for row in rows]
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
-        return [_episode(row) for row in self._session.rows(_OF_RUN, {"w": workspace, "run": run_id})]
+        return self.of_runs(workspace, [run_id]).get(run_id, [])
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
+        found: dict[str, list[Episode]] = {}
+        for ids in chunks(run_ids, ID_LIMIT):
+            for row in self._session.rows(_OF_RUNS, {"w": workspace, "runs": ids}):
+                found.setdefault(row.run_id, []).append(_episode(row))
+        return found
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         statement = _where(_NARROW, workspace, wanted)
@@ -196,6 +229,11 @@ class Episodes:
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         index.file(self._session, workspace, episode_id, storable(tuple(entries)))
 
+    def change_index(
+        self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
+    ) -> None:
+        index.change(self._session, workspace, put=storable(tuple(put)), remove=storable(tuple(remove)))
+
     def nearest(
         self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
     ) -> Neighbourhood:
@@ -251,6 +289,12 @@ def _row(episode: Episode) -> dict[str, Any]:
     row.update({name: getattr(episode.usage, name) for name in _USAGE})
     row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
     return row
+
+
+def _changes(episode: Episode) -> dict[str, Any]:
+    new = {name: getattr(episode, name) for name in _CHANGING}
+    new.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS}, verdict=episode.verdict)
+    return {"w": episode.workspace, "e": episode.id} | {f"new_{name}": value for name, value in storable(new).items()}
 
 
 def _episode(row: Row[Any]) -> Episode:

@@ -1,7 +1,8 @@
 """The recall index: vectors in scope-and-sequence order in the database, and a copy of the partitions in use.
 
 The process's copy is checked against the database in every search (`seq` after the last one seen), so it is never
-stale, whoever wrote. `epoch` is raised when rows disappear without a trace; copies of an earlier epoch are dropped.
+stale, whoever wrote. Each change of a partition gets its next `seq`. `epoch` is raised when rows disappear without a
+trace; copies of an earlier epoch are dropped.
 """
 
 from collections import OrderedDict
@@ -11,33 +12,44 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import CompoundSelect, and_, bindparam, delete, insert, select, type_coerce, union_all
+from sqlalchemy import (
+    Boolean,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    null,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
 from sqlalchemy import Row as SqlRow
-from sqlalchemy.types import LargeBinary
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.sql.base import Executable
+from sqlalchemy.types import LargeBinary, String
 
 from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session
-from memory.adapters.sql.tables import counters, episode_vectors, recall_index
+from memory.adapters.sql.tables import counters, episode_vectors, episodes, recall_index
 from memory.errors import NotFound
 from memory.ports import IndexEntry, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
 
-_SEQ = "index"
 _EPOCH = "index_epoch"
 
 _t = recall_index.c
 _own = and_(_t.workspace == bindparam("w"), _t.episode_id == bindparam("e"))
 _FILED = select(_t.partition, _t.audience, _t.verdict, _t.model, _t.vector).where(_own).order_by(_t.partition)
-_TAKE = delete(recall_index).where(_own, _t.partition == bindparam("p"))
-_ADD = insert(recall_index)
 _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
-)
-_STATE = select(counters.c.name, counters.c.value).where(
-    counters.c.workspace == bindparam("w"), counters.c.name.in_([_SEQ, _EPOCH])
 )
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
 _ROW = select(_t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary))
@@ -59,17 +71,25 @@ def file(session: Session, workspace: str, episode_id: str, entries: Sequence[In
     stored = session.row(_VECTOR, {"w": workspace, "e": episode_id})
     if wanted and stored is None:
         raise NotFound(f"Episode {episode_id} of {workspace} has no vector, so it cannot be made findable.")
-    rows: list[dict[str, Any]] = []
+    gone: list[tuple[str, IndexEntry]] = []
     for row in session.rows(_FILED, {"w": workspace, "e": episode_id}):
         entry = wanted.get(row.partition)
         if entry is None and _is_live(row):
-            gone = IndexEntry(partition=row.partition, audience=row.audience, verdict=row.verdict)
-            rows.append(_row(gone, "", None))
+            before = IndexEntry(partition=row.partition, audience=row.audience, verdict=row.verdict)
+            gone.append((episode_id, before))
         elif entry is not None and stored is not None and _is_same(row, entry, stored):
             del wanted[row.partition]
-    if stored is not None:
-        rows.extend(_row(entry, stored.model, stored.vector) for entry in wanted.values())
-    _rewrite(session, workspace, episode_id, rows)
+    change(session, workspace, put=[(episode_id, entry) for entry in wanted.values()], remove=gone)
+
+
+def change(
+    session: Session, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
+) -> None:
+    """File episodes under entries, and no longer under others; those without a vector are left as they are."""
+    rows = [_row(workspace, *each, is_live=False) for each in remove]
+    rows += [_row(workspace, *each, is_live=True) for each in put]
+    if session.run(_CHANGE, rows):
+        session.filed.add(workspace)
 
 
 def refile(session: Session, workspace: str, episode_id: str) -> None:
@@ -92,24 +112,52 @@ def sweep(session: Session) -> None:
     session.run(_SWEEP)
 
 
-def _rewrite(session: Session, workspace: str, episode_id: str, rows: list[dict[str, Any]]) -> None:
-    if not rows:
-        return
-    session.run(_TAKE, [{"w": workspace, "e": episode_id, "p": row["partition"]} for row in rows])
-    last = session.advance(workspace, _SEQ, len(rows))
-    for seq, row in enumerate(rows, last - len(rows) + 1):
-        row.update(workspace=workspace, episode_id=episode_id, seq=seq)
-    session.run(_ADD, rows)
-
-
-def _row(entry: IndexEntry, model: str, vector: "Vector | None") -> dict[str, Any]:
-    return {
-        "partition": entry.partition,
-        "audience": entry.audience,
-        "verdict": entry.verdict,
-        "model": model,
-        "vector": vector,
+def _change_statement() -> Executable:
+    """One row put where it belongs, with the next `seq` of its partition, or made one that says it is gone."""
+    w, e, p = (bindparam(name, type_=String()) for name in "wep")
+    is_live = bindparam("live", type_=Boolean())
+    newest = recall_index.alias("newest").c
+    known = recall_index.alias("known").c
+    vector = episode_vectors.c
+    is_filed = exists().where(
+        known.workspace == w, known.episode_id == e, known.partition == p, known.vector.is_not(None)
+    )
+    row = {
+        "workspace": w,
+        "partition": p,
+        "seq": select(func.coalesce(func.max(newest.seq), 0) + 1)
+        .where(newest.workspace == w, newest.partition == p)
+        .scalar_subquery(),
+        "episode_id": episodes.c.id,
+        "audience": bindparam("a", type_=_t.audience.type),
+        "verdict": bindparam("v", type_=_t.verdict.type),
+        "model": case((is_live, vector.model), else_=""),
+        "vector": case((is_live, type_coerce(vector.vector, LargeBinary)), else_=null()),
     }
+    source = (
+        select(*(value.label(name) for name, value in row.items()))
+        .select_from(
+            episodes.outerjoin(
+                episode_vectors, and_(vector.workspace == episodes.c.workspace, vector.episode_id == episodes.c.id)
+            )
+        )
+        .where(episodes.c.workspace == w, episodes.c.id == e)
+        .where(or_(and_(is_live, vector.vector.is_not(None)), and_(~is_live, is_filed)))
+    )
+    statement = insert(recall_index).from_select(list(row), source)
+    changing = ("seq", "audience", "verdict", "model", "vector")
+    return statement.on_conflict_do_update(
+        index_elements=[_t.workspace, _t.episode_id, _t.partition],
+        set_={name: statement.excluded[name] for name in changing},
+    )
+
+
+_CHANGE = _change_statement()
+
+
+def _row(workspace: str, episode_id: str, entry: IndexEntry, *, is_live: bool) -> dict[str, Any]:
+    where = {"w": workspace, "e": episode_id, "p": entry.partition}
+    return where | {"a": entry.audience, "v": entry.verdict, "live": is_live}
 
 
 def _is_live(row: SqlRow[Any]) -> bool:
@@ -122,6 +170,17 @@ def _is_same(row: SqlRow[Any], entry: IndexEntry, stored: SqlRow[Any]) -> bool:
         and _is_live(row)
         and bool(np.array_equal(row.vector, stored.vector))
     )
+
+
+@cache
+def _state(count: int) -> Select[Any]:
+    """The epoch, and the newest `seq` of each of `count` partitions; null for one that has no rows."""
+    w = bindparam("w", type_=String())
+    epoch = select(counters.c.value).where(counters.c.workspace == w, counters.c.name == _EPOCH)
+    newest = [
+        select(func.max(_t.seq)).where(_t.workspace == w, _t.partition == bindparam(f"p{n}")) for n in range(count)
+    ]
+    return select(*(each.scalar_subquery() for each in (epoch, *newest)))
 
 
 @cache
@@ -190,7 +249,7 @@ class RecallIndex:
         names = list(dict.fromkeys(partitions))
         with self._lock:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
-            copies = _Copies() if session.has_raised(workspace, _SEQ) else self._copies
+            copies = _Copies() if workspace in session.filed else self._copies
             shelves = _shelves(session, copies, workspace, names, model, len(vector))
             found = search(shelves, vector, k, min_cosine)
             copies.shrink(self._budget)
@@ -201,21 +260,22 @@ def _shelves(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
 ) -> list[VectorPartition]:
     """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
-    state = {row.name: row.value for row in session.rows(_STATE, {"w": workspace})}
-    epoch, seq = state.get(_EPOCH, 0), state.get(_SEQ, 0)
+    state = session.row(_state(len(names)), {"w": workspace} | {f"p{n}": name for n, name in enumerate(names)})
+    epoch, *seqs = (value or 0 for value in state or (0,) * (len(names) + 1))
+    newest = dict(zip(names, seqs, strict=True))
     held: dict[str, tuple[int, VectorPartition]] = {}
-    for name in names:
+    for name, seq in newest.items():
         known_epoch, known_seq, shelf = copies.take((workspace, name, model, dimension))
         is_usable = known_epoch == epoch and known_seq <= seq
         held[name] = (known_seq, shelf) if is_usable else (0, VectorPartition(dimension))
-    behind = [(name, known) for name, (known, _) in held.items() if known < seq]
+    behind = [(name, known) for name, (known, _) in held.items() if known < newest[name]]
     if behind:
         since = {f"{word}{n}": value for n, each in enumerate(behind) for word, value in zip("ps", each, strict=True)}
         rows = session.rows(_news(len(behind)), {"w": workspace, **since})
         for name, _ in behind:
             _apply([row for row in rows if row.partition == name], held[name][1], model, dimension)
     for name, (_, shelf) in held.items():
-        copies.put((workspace, name, model, dimension), epoch, seq, shelf)
+        copies.put((workspace, name, model, dimension), epoch, newest[name], shelf)
     return [shelf for _, shelf in held.values()]
 
 

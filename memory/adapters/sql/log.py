@@ -1,6 +1,7 @@
 """The append-only log and the events already handled."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -50,10 +51,11 @@ class Log:
         before = self._session.advance(workspace, "event", len(rows)) - len(rows)
         for seq, row in enumerate(rows, before + 1):
             row["seq"] = seq
+        numbered = [replace(each, seq=seq) for seq, each in enumerate(new, before + 1)]
         if self._session.run(_APPEND, rows) == len(rows):
-            return list(new)
+            return numbered
         stored = {row.seq for row in self._session.rows(_SINCE, {"w": workspace, "before": before})}
-        return [each for seq, each in enumerate(new, before + 1) if seq in stored]
+        return [each for each in numbered if each.seq in stored]
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))

@@ -63,7 +63,8 @@ class Session:
         self._path = path
         self._writes = writes
         self._is_open = True
-        self._raised: set[tuple[str, str]] = set()
+        self.filed: set[str] = set()
+        """Workspaces whose recall index this transaction, which may never commit, has changed."""
 
     def end(self) -> None:
         """The transaction is over: nothing runs any more."""
@@ -118,15 +119,10 @@ class Session:
         The database has one writer at a time, so the order of the numbers is the order of commits.
         """
         self.require_writing()
-        self._raised.add((workspace, counter))
         row = self.row(_ADVANCE, {"workspace": workspace, "name": counter, "steps": steps})
         if row is None:
             raise StoreUnavailable(f"The database {self._path} did not count; run `goodbot doctor`.")
         return int(row[0])
-
-    def has_raised(self, workspace: str, counter: str) -> bool:
-        """Whether this transaction, which may never commit, has raised a counter."""
-        return (workspace, counter) in self._raised
 
     def require_writing(self) -> None:
         """Raises `RuntimeError` in a reading transaction."""

@@ -29,7 +29,7 @@ from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reac
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
 from memory.rules.audience import said_about
-from memory.services.vote import write_vote
+from memory.services.verdicts import write_vote
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""

@@ -11,6 +11,7 @@ import pytest
 from memory import ports
 from memory.errors import InvalidInput, NotFound, StoreUnavailable
 from memory.model import (
+    Audience,
     Episode,
     EpisodeStatus,
     EventKind,
@@ -21,6 +22,7 @@ from memory.model import (
     Verdicts,
 )
 from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.fold import with_verdicts
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     ALL,
@@ -60,6 +62,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "note_words": lambda tx, w: tx.episodes.note_words(w, "e1", "cy"),
     "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
     "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
+    "change_index": lambda tx, w: tx.episodes.change_index(w, put=[], remove=[("e1", CHANNEL)]),
+    "update": lambda tx, w: tx.episodes.update(replace(episode("e1", w), used_count=9)),
     "add_link": lambda tx, w: tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS, w)),
     "remove_link": lambda tx, w: tx.episodes.remove_link(link("e2", "e1", workspace=w)),
     "claim": lambda tx, w: tx.log.claim(w, "ev2", NOW),
@@ -68,6 +72,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put_reaction": lambda tx, w: tx.teaching.put_reaction(reaction(w, value=-1)),
     "delete_reactions": lambda tx, w: tx.teaching.delete_reactions(w, "ana"),
     "set_votes": lambda tx, w: tx.teaching.set_votes(w, "r1", []),
+    "put_votes": lambda tx, w: tx.teaching.put_votes(replace(vote(workspace=w), value=-1)),
     "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
     "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
     "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
@@ -468,3 +473,33 @@ class StoreContract(StoreCase):
         with store.write() as tx:
             tx.episodes.remove_link(link("e1", "e2"))
             assert tx.episodes.links("w", ["e1"]) == [expected[0], expected[2]]
+
+    def test_an_update_stores_what_people_and_use_make_of_an_episode(self, store: Store) -> None:
+        made, other = episode("e1", quarantine=("length",)), episode("e2")
+        changed = with_verdicts(
+            replace(
+                made,
+                outcome_reason="it worked",
+                correction="room 5",
+                promoted=Audience.CHANNEL,
+                nudge=0.1,
+                salience=2.5,
+                salience_at=at(5),
+                retrieval_count=3,
+                used_count=2,
+                ignored_count=1,
+                graded_at=at(6),
+                archived_at=at(7),
+            ),
+            Verdicts(personal=Verdict.FAILURE, channel=Verdict.DISPUTED),
+        )
+        with store.write() as tx:
+            tx.episodes.put(made, other, episode("e1", "v"))
+            tx.episodes.update(replace(changed, goal="another", output="another", quarantine=()), episode("none"))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1", "e2", "none"]) == {"e1": changed, "e2": other}
+            assert tx.episodes.get("v", "e1") == episode("e1", "v")
+            found = tx.episodes.of_runs("w", ["r1", "r9"])
+            assert found == {"r1": tx.episodes.of_run("w", "r1")}
+            wanted = EpisodeFilter(verdict=changed.verdict, include_archived=True)
+            assert [each.id for each in tx.episodes.search("w", wanted)] == ["e1"]

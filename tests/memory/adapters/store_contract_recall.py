@@ -145,6 +145,31 @@ class RecallContract(StoreCase):
         learn(store, "b", (1, 0, 0))
         assert near(store, *PARTITIONS) == ["c", "b"]
 
+    def test_many_episodes_are_filed_anew_at_once(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)
+        learn(store, "b", (1, 0, 0))
+        with store.write() as tx:
+            tx.episodes.put(episode("bare"))
+        assert near(store, *PARTITIONS) == ["b", "a"]
+        disputed = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=Verdict.FAILURE)
+        with store.write() as tx:
+            tx.episodes.change_index(
+                "w",
+                put=[("a", disputed), ("bare", EVERYONE), ("none", EVERYONE)],
+                remove=[("a", CHANNEL), ("b", EVERYONE), ("b", CHANNEL), ("bare", CHANNEL)],
+            )
+            assert {each: tx.episodes.index_of("w", each) for each in ("a", "b", "bare", "none")} == {
+                "a": [disputed],
+                "b": [],
+                "bare": [],
+                "none": [],
+            }
+        assert near(store, "workspace") == ["a"]
+        assert near(store, "channel/C1") == []
+        with store.write() as tx:
+            tx.episodes.change_index("w", put=[("b", CHANNEL), ("b", EVERYONE)], remove=[("a", disputed)])
+        assert near(store, *PARTITIONS) == near(store, "channel/C1") == ["b"]
+
     def test_a_changed_verdict_is_seen(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))
         assert near(store, "workspace") == ["a"]

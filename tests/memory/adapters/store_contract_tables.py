@@ -1,11 +1,22 @@
 """What every store must do with events, teaching, deliveries and recalls."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from memory.errors import NotFound
-from memory.model import EventKind, Progress, Reaction, Role, Signal
+from memory.model import (
+    Channel,
+    EventKind,
+    Poll,
+    Progress,
+    Reaction,
+    Role,
+    Signal,
+    Visibility,
+    Vote,
+)
 from memory.ports import EpisodeFilter, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -64,18 +75,16 @@ class TablesContract(StoreCase):
         others = [event("e1", kind) for kind in (EventKind.VOTED, EventKind.GRADED, EventKind.VOTED)]
         with store.write() as tx:
             assert tx.log.append() == []
-            assert tx.log.append(known) == [known]
-            assert tx.log.append(others[0], known, twice, others[1], twice, others[2]) == [
-                others[0],
-                twice,
-                *others[1:],
-            ]
+            appended = tx.log.append(known)
+            appended += tx.log.append(others[0], known, twice, others[1], twice, others[2])
+            assert [replace(each, seq=0) for each in appended] == [known, others[0], twice, *others[1:]]
             assert tx.log.append(known, twice) == []
             with pytest.raises(ValueError, match="workspace by workspace"):
                 tx.log.append(others[0], event("e1", EventKind.VOTED, "v"))
         with store.read() as tx:
             log = tx.log.of_episode("w", "e1")
             assert [each.kind for each in log] == [EventKind.VOTED, EventKind.USED, EventKind.GRADED, EventKind.VOTED]
+            assert log == appended[1:]
             assert len(tx.log.of_episode("w", "e2")) == 1
             assert tx.log.of_episode("v", "e1") == []
 
@@ -144,17 +153,79 @@ class TablesContract(StoreCase):
             tx.teaching.set_votes("w", "r2", [early])
             tx.teaching.set_votes("w", "r3", [node, same, replace(vote("bo"), run_id="r3")])
             tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
+            tx.teaching.set_evidence("w", "r1", [evidence(agrees=False)])
         gone = replace(vote(), run_id="r2")
+        wide, narrow = timedelta(minutes=1), timedelta(seconds=5)
+
+        def around(*votes: Vote, window: timedelta = wide, limit: int = 9) -> list[Vote]:
+            with store.read() as tx:
+                found, records = tx.teaching.votes_around(votes, window=window, limit=limit)
+            assert records == {each.actor: (0, int(each.actor == "ana")) for each in found}
+            return found
+
+        assert around(early) == [early, late, same, node]
+        assert around(early, limit=2) == [early, late, same]
+        assert around(early, window=narrow) == [early]
+        assert around(gone, limit=1) == [late, same, node]
+        assert around(node, limit=1) == [same, node]
+        assert around(node, limit=0) == [node]
+        assert around(late, window=narrow) == [late, same, node]
+        assert around(early, node, window=narrow, limit=1) == [early, same, node]
+        assert around(vote("cy")) == around() == []
+        assert around(early, vote("bo"), limit=0) == [early, vote("bo")]
+
+    def test_a_poll_is_everything_said_about_an_answer(self, store: Store) -> None:
+        with store.write() as tx:
+            for told in (reaction(), reaction(actor="bo", value=-1, is_active=False), reaction(run_id="", source="x")):
+                tx.teaching.put_reaction(told)
+            tx.teaching.put_reaction(replace(reaction(actor="cy"), run_id="r2"))
+            tx.teaching.put_reaction(replace(reaction(workspace="v"), run_id="r1"))
+            cast = [vote(), vote("bo"), replace(vote("bo"), node_id="e2", is_limited=False)]
+            tx.teaching.set_votes("w", "r1", cast)
+            tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
+            tx.teaching.set_evidence("w", "r2", [replace(evidence(), run_id="r2")])
         with store.read() as tx:
-            assert tx.teaching.votes_from(early, before=at(5), limit=9) == [early, late, same, node]
-            assert tx.teaching.votes_from(early, before=at(5), limit=3) == [early, late, same]
-            assert tx.teaching.votes_from(early, before=NOW, limit=9) == [early]
-            assert tx.teaching.votes_from(gone, before=at(5), limit=9) == [same, node]
-            assert tx.teaching.votes_from(vote("cy"), before=at(5), limit=9) == []
-            assert tx.teaching.times_before(node, 9) == [at(-5), NOW, NOW]
-            assert tx.teaching.times_before(gone, 2) == [at(-5), NOW]
-            assert tx.teaching.times_before(same, 1) == [NOW]
-            assert tx.teaching.times_before(early, 9) == tx.teaching.times_before(vote("cy"), 9) == []
+            polls = tx.teaching.polls("w", ["r1", "r2", "r3"])
+            assert list(polls["r1"].reactions) == tx.teaching.reactions_of_run("w", "r1") != []
+            assert list(polls["r1"].votes) == tx.teaching.votes("w", "r1") == cast
+            assert polls["r1"].records == {"ana": (1, 0), "bo": (0, 0)}
+            assert [each.actor for each in polls["r2"].reactions] == ["cy"]
+            assert (polls["r2"].votes, polls["r3"]) == ((), Poll())
+
+    def test_only_other_votes_than_the_known_ones_are_written(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.teaching.set_votes("w", "r1", [vote(), vote("bo")])
+            changed = replace(vote("bo"), value=-vote().value)
+            tx.teaching.set_votes("w", "r1", [changed, vote("cy")], known=tx.teaching.votes("w", "r1"))
+            tx.teaching.put_votes(replace(vote("cy"), is_limited=not vote().is_limited), replace(vote(), run_id="r2"))
+        with store.read() as tx:
+            assert tx.teaching.votes("w", "r1") == [changed, replace(vote("cy"), is_limited=not vote().is_limited)]
+            assert tx.teaching.votes("w", "r2") == [replace(vote(), run_id="r2")]
+
+    def test_a_register_has_the_number_of_its_event_or_the_next_one(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.teaching.put_reaction(reaction(source="a"))
+            tx.episodes.put(episode("e1"))
+            (told,) = tx.log.append(event("e1", EventKind.VOTED))
+            tx.teaching.put_reaction(replace(reaction(source="b"), seq=told.seq))
+            tx.teaching.put_reaction(reaction(source="c"))
+        with store.read() as tx:
+            assert [each.seq for each in tx.log.of_episode("w", "e1")] == [told.seq]
+            arrived = [(each.source, each.seq) for each in tx.teaching.reactions_of_run("w", "r1")]
+            assert arrived == [("a", told.seq - 1), ("b", told.seq), ("c", told.seq + 1)]
+
+    def test_an_answer_is_found_by_each_of_its_messages(self, store: Store) -> None:
+        first, second = entry("m1"), replace(entry("m2"), part=2)
+        with store.write() as tx:
+            for each in (second, first, replace(entry("m3"), run_id="r2"), entry("m1", "v")):
+                tx.teaching.put_ledger(each)
+            tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
+        with store.read() as tx:
+            seen = [replace(each, channel_visibility=Visibility.PRIVATE) for each in (first, second)]
+            assert tx.teaching.answer_of("w", "C1", "m1", NOW) == tx.teaching.answer_of("w", "C1", "m2", NOW) == seen
+            assert tx.teaching.answer_of("v", "C1", "m1", NOW) == [entry("m1", "v")]
+            assert tx.teaching.answer_of("w", "C1", "m9", NOW) == tx.teaching.answer_of("w", "C2", "m1", NOW) == []
+            assert tx.teaching.answer_of("w", "C1", "m1", first.expires_at) == []
 
     def test_the_runs_that_people_voted_on(self, store: Store) -> None:
         with store.write() as tx:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
     with store.read() as tx:
         tx.episodes.get_many("w", ["e1", "e2"])
         tx.episodes.of_run("w", "r1")
+        tx.episodes.of_runs("w", ["r1", "r2"])
         tx.episodes.attempts("w", "ana", "C1", "goal")
         tx.episodes.vectors("w", ["e1"])
         tx.episodes.links("w", ["e1", "e2"])
@@ -63,12 +65,13 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.teaching.reactions_by("w", "ana")
         tx.teaching.unclaimed_reactions("w", "C1", "m1")
         tx.teaching.votes("w", "r1")
-        tx.teaching.votes_from(vote(), before=NOW, limit=9)
-        tx.teaching.times_before(vote(), 9)
+        tx.teaching.polls("w", ["r1", "r2"])
+        tx.teaching.votes_around([vote(), vote("bo")], window=timedelta(hours=1), limit=9)
         tx.teaching.runs_voted_on("w", ["ana", "bo"])
         tx.teaching.record_of("w", ["ana", "bo"])
         tx.teaching.ledger("w", "C1", "m1", NOW)
         tx.teaching.ledger_of_run("w", "r1")
+        tx.teaching.answer_of("w", "C1", "m1", NOW)
         tx.teaching.recent_ledger("w", "C1", 10)
         tx.deliveries.incoming_of_run("w", "r1")
         tx.deliveries.unfinished()
@@ -93,9 +96,15 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
     slow = {
         statement: plan
         for statement, plan in plans.items()
-        if any("SCAN" in step or "(workspace=?)" in step for step in plan) and not statement.startswith(WHOLE_TABLES)
+        if any(_walks(step, plan) for step in plan) and not statement.startswith(WHOLE_TABLES)
     }
     assert slow == {}
+
+
+def _walks(step: str, plan: list[str]) -> bool:
+    """Whether a step goes through a table or a workspace, and not only through what another step has found."""
+    is_found = step == "SCAN CONSTANT ROW" or step.replace("SCAN", "CO-ROUTINE") in plan
+    return "(workspace=?)" in step or ("SCAN" in step and not is_found)
 
 
 def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[str, list[str]]) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from memory.adapters.inmemory import InMemoryStore
 from memory.model import Reaction, Role, TeachingPolicy, Vote
 from memory.ports import Store, Transaction
-from memory.services.tally import refold, retally, with_limits
+from memory.services.tally import retally, with_limits
+from memory.services.verdicts import refold
 from tests.doubles.memory_world import START
 
 W = "terminal:w"
@@ -70,7 +71,7 @@ def cast(store: Store, act: Act, policy: TeachingPolicy) -> None:
     )
     with store.write() as tx:
         tx.teaching.put_reaction(vote)
-        retally(tx, W, [vote.run_id], policy)
+        retally(tx, W, tx.teaching.polls(W, [vote.run_id]), policy)
 
 
 def stored(tx: Transaction) -> list[Vote]:
