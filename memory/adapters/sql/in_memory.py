@@ -4,7 +4,8 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import StaticPool
@@ -29,28 +30,25 @@ def open_in_memory() -> Engine:
 
     All threads share its one connection, so they must take turns.
     """
-    template = _template()
-    pool = StaticPool(_copy)
-    options = {"compiled_cache": _compiled}
-    return Engine(pool, template.dialect, template.url, hide_parameters=True, execution_options=options)
-
-
-def _copy() -> sqlite3.Connection:
-    connection = _connect()
+    connection: Any = _connect()  # the pool wants another type than the driver's
     with _one_copies:
-        source = _template().raw_connection().driver_connection
+        template, source = _template()
         source.backup(connection)
-    return connection
+    pool, options = StaticPool(lambda: connection), {"compiled_cache": _compiled}
+    engine = Engine(pool, template.dialect, template.url, hide_parameters=True, execution_options=options)
+    finalize(engine, connection.close)  # whoever has a memory for as long as the process need not close it
+    return engine
 
 
 @cache
-def _template() -> Engine:
+def _template() -> tuple[Engine, sqlite3.Connection]:
     """A database with the tables of the code, which are those that the migrations make."""
-    engine = create_engine("sqlite://", creator=_connect, poolclass=StaticPool)
+    source = _connect()
+    engine = create_engine("sqlite://", creator=lambda: source, poolclass=StaticPool)
     with engine.begin() as connection:
         metadata.create_all(connection)
         advise_planner(connection)
-    return engine
+    return engine, source
 
 
 def _connect() -> sqlite3.Connection:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock, RLock, get_ident
+from typing import Self
 
 from sqlalchemy import select, union
 
@@ -100,7 +101,7 @@ class SqlStore:
         return store
 
     @classmethod
-    def in_memory(cls) -> "SqlStore":
+    def in_memory(cls) -> Self:
         """An empty store that leaves nothing on disk and is gone when it is closed.
 
         Its threads share one connection: a transaction waits for those of other threads, a reading one too, and inside

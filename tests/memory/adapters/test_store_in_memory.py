@@ -1,5 +1,6 @@
 """The store in this process's memory keeps the contract, and what holds for it alone."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -71,9 +72,11 @@ def test_each_is_a_database_of_its_own(store: SqlStore) -> None:
 def test_is_gone_when_it_is_closed(store: SqlStore) -> None:
     with store.write() as tx:
         fill(tx, "w")
+    driver = store._engine.raw_connection().driver_connection
+    assert driver is not None
     store.close()
-    with store._engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM episodes").scalar_one() == 0
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        driver.execute("SELECT * FROM episodes")
 
 
 def test_nothing_is_on_disk(store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

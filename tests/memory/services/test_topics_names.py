@@ -3,18 +3,15 @@
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
 from memory.model import Audience, Scope, Visibility
-from memory.ports import Store
 from memory.services.topics import FieldInput, Ingest, Placement, Related
 from tests.doubles.memory_world import scope
 from tests.doubles.topics_world import TopicWorld
@@ -24,9 +21,9 @@ ANA, BOB = scope("ana"), scope("bob")
 BOBS_DIRECT = scope("bob", channel="d-bob", visibility=Visibility.DIRECT)
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TopicWorld]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def here() -> Iterator[TopicWorld]:
+    store = SqlStore.in_memory()
     yield TopicWorld(store)
     store.close()
 
