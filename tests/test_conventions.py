@@ -45,7 +45,11 @@ def test_there_is_something_to_check() -> None:
     assert len(TESTS) > 20
 
 
-@pytest.mark.parametrize(("paths", "limit"), [(SOURCES, 400), (TESTS, 550)], ids=["sources", "tests"])
+# A migration is one step, however many tables it makes.
+IN_PARTS = [path for path in SOURCES if path.parent.name != "versions"]
+
+
+@pytest.mark.parametrize(("paths", "limit"), [(IN_PARTS, 400), (TESTS, 550)], ids=["sources", "tests"])
 def test_no_file_is_long(paths: list[Path], limit: int) -> None:
     lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
     assert {name: length for name, length in lengths.items() if length > limit} == {}

@@ -21,8 +21,6 @@ RETIRED = {
     "working", "world",
 }  # fmt: skip
 """Names that say less than the field's own word for the thing."""
-FORMER = {"memory/adapters/inmemory/world.py"}
-"""Still there."""
 
 
 def find(name: str) -> object:
@@ -62,4 +60,4 @@ def test_no_word_is_explained_twice() -> None:
 def test_no_module_bears_a_retired_name(package: str) -> None:
     paths = [path.relative_to(CHECKOUT) for path in (CHECKOUT / package).rglob("*.py")]
     found = {path.as_posix() for path in paths if RETIRED & {path.stem, *path.parts[:-1]}}
-    assert found - FORMER == set()
+    assert found == set()

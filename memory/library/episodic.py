@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, fields, replace
 
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.secrets import FormatFinder
+from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.errors import Conflict, InvalidInput
 from memory.model import Episode, EpisodeStatus, Reaction, Scope, Step, Termination, Visibility
@@ -21,7 +21,7 @@ _CHANNEL = "agent"
 def in_memory() -> Memory:
     """A memory that lives as long as the process: nothing to install, nothing on disk."""
     return Memory(
-        InMemoryStore(),
+        SqlStore.in_memory(),
         HashingEmbedder(),
         clock=utc_now,
         new_id=TimeOrderedIds(),

@@ -139,23 +139,25 @@ class Audit:
 
     def check(self) -> list[Difference]:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
+        workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             found = [
                 difference
-                for workspace in self._core.store.workspaces()
+                for workspace in workspaces
                 for run_id in _runs(tx, workspace)
                 for difference in self._differences(tx, workspace, run_id)
             ]
-            for workspace in self._core.store.workspaces():
+            for workspace in workspaces:
                 found += [_difference(workspace, fault) for fault in _faults(tx, workspace)]
                 found += _of_topics(tx, workspace)
         return found
 
     def rebuild(self) -> int:
         """Make every derived value what the log says. Returns how many differed."""
+        workspaces = self._core.store.workspaces()
         with self._core.store.write() as tx:
             count = 0
-            for workspace in self._core.store.workspaces():
+            for workspace in workspaces:
                 count += audit_log.rebuild(tx, workspace)
                 faults = _faults(tx, workspace)
                 count += len(faults)

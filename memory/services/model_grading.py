@@ -82,8 +82,9 @@ class Guessing:
         """
         before = self._core.clock() - idle
         found: list[tuple[Episode, ...]] = []
+        workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
-            for workspace in self._core.store.workspaces():
+            for workspace in workspaces:
                 for run_id in self._undecided(tx, workspace, before):
                     nodes = tx.episodes.of_run(workspace, run_id)
                     if len(found) < limit and nodes and _may_be_judged(tx, nodes[0]):

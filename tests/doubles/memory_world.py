@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.secrets import FormatFinder
+from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.model import (
     Episode,
@@ -70,7 +70,7 @@ class World:
         self.clock = FakeClock()
         self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
         self.memory = Memory(
-            store or InMemoryStore(),
+            store or SqlStore.in_memory(),
             embedder or HashingEmbedder(),
             clock=self.clock,
             new_id=self.ids,

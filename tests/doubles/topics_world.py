@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Scope, Vector
@@ -72,7 +72,7 @@ class TopicWorld:
     def __init__(self, store: Store | None = None, policy: WorldPolicy | None = None) -> None:
         self.clock = FakeClock()
         self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
-        self.store = store or InMemoryStore()
+        self.store = store or SqlStore.in_memory()
         self.embedder = TableEmbedder()
         self.world = World(self.store, self.embedder, clock=self.clock, new_id=self.ids, policy=policy)
         self.scope = scope()

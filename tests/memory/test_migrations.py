@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -21,11 +20,8 @@ from memory.adapters.sql.engine import open_engine
 from memory.adapters.sql.schema import HEAD_REVISION
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
-from memory.model import Audience, Event, EventKind, Visibility
-from memory.rules.audience import partition_of
 from tests import CHECKOUT
-from tests.doubles.memory_world import scope
-from tests.memory.adapters.store_samples import NOW, dump, episode, fill, session_run
+from tests.memory.adapters.store_samples import dump, fill
 
 
 @pytest.fixture
@@ -86,25 +82,6 @@ def test_every_index_but_the_sweeps_begins_with_the_workspace() -> None:
     assert others == jobs_for_all_workspaces_at_once
 
 
-def test_messages_of_an_older_schema_are_kept_without_blame(path: Path) -> None:
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-        with store.write() as tx:
-            fill(tx, "w")
-        before = dump(store, "w")
-    config = Config()
-    config.set_main_option("script_location", "memory:migrations")
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0005")
-        assert "crashes" not in {row[1] for row in connection.exec_driver_sql("PRAGMA table_info(incoming)")}
-    engine.dispose()
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-        after = dump(store, "w")
-    messages = ("incoming", "incoming of run", "unfinished")
-    assert [after[each] for each in messages] == [before[each] for each in messages]
-
-
 def test_opening_again_changes_nothing(path: Path) -> None:
     with closing(SqlStore.open(f"sqlite:///{path}")) as store:
         with store.write() as tx:
@@ -128,42 +105,18 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path, migrate: bool) -> 
     assert path.read_bytes() == content
 
 
-def test_runs_of_an_older_schema_get_their_place_and_findings_lose_their_question(path: Path) -> None:
-    """The place is that of the first steps; of a run without any, nobody but its person is told."""
-    runs = {"public": "public", "private": "private", "shared": "shared", "direct": "direct", "noted": ""}
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.write() as tx:
-        for name, visibility in runs.items():
-            root = f"root-{name}" if visibility else ""
-            if visibility:
-                tx.episodes.put(episode(root, visibility=Visibility(visibility), channel="c/1"))
-            tx.steps.put_run(session_run(name, root_id=root))
-        detail = {"ratio": 0.5, "context": "where is zyzzyva?"}
-        tx.log.append(
-            Event(workspace="w", episode_id="e", kind=EventKind.USED, actor="detector", at=NOW, detail=detail)
-        )
-    engine = open_engine(path)
-    config = Config()
-    config.set_main_option("script_location", "memory:migrations")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0005")
-    engine.dispose()
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.read() as tx:
-        places = {run.run_id: run.partition for run in tx.steps.runs("w", "ana", "s1")}
-        (told,) = tx.log.of_episode("w", "e")
-    inside = "person/ana/in/c%2F1"
-    assert places == {
-        "public": "person/ana",
-        "private": inside,
-        "shared": f"{inside}/shared",
-        "direct": "person/ana/direct",
-        "noted": "person/ana/direct",
-    }
-    for name, visibility in runs.items():
-        if visibility:
-            here = scope("ana", workspace="w", channel="c/1", visibility=Visibility(visibility))
-            assert partition_of(here, Audience.PERSONAL) == places[name]
-    assert told.detail == {"ratio": 0.5}
+@pytest.mark.parametrize("migrate", [True, False])
+@pytest.mark.parametrize("revision", ["0001", "0005", "0011"])
+def test_a_schema_from_before_the_first_release_is_refused_and_left_alone(
+    path: Path, revision: str, migrate: bool
+) -> None:
+    migrated(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
+    content = path.read_bytes()
+    with pytest.raises(SchemaMismatch, match=rf"before the first release .*\(schema {revision}\).* Move the file away"):
+        SqlStore.open(f"sqlite:///{path}", migrate=migrate)
+    assert path.read_bytes() == content
 
 
 def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:
@@ -229,4 +182,4 @@ store.close()
 def test_the_steps_are_found_as_part_of_the_package() -> None:
     folder = files("memory.migrations")
     assert folder.joinpath("env.py").is_file()
-    assert folder.joinpath("versions", "0001_initial.py").is_file()
+    assert folder.joinpath("versions", f"{HEAD_REVISION}.py").is_file()

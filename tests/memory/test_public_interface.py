@@ -24,7 +24,7 @@ from memory import (
     WorkingMemory,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import Conflict
 from memory.model import Signal, Step, StepKind
@@ -32,6 +32,7 @@ from memory.rules.emoji import EmojiMap
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 from tests.doubles.memory_world import FakeClock
+from tests.doubles.stores import content, rows
 
 NAMES = [
     "EpisodicMemory", "NoOpEpisodicMemory", "EpisodicMemoryConfig", "Episode", "EpisodeStatus", "ReactionLedger",
@@ -74,7 +75,7 @@ class Library:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.service = Memory(
-            InMemoryStore(),
+            SqlStore.in_memory(),
             HashingEmbedder(),
             clock=self.clock,
             new_id=TimeOrderedIds(self.clock, Random(7).getrandbits),
@@ -335,10 +336,8 @@ def test_what_is_erased_is_erased_from_the_ledger(library: Library) -> None:
     ledger = ReactionLedger(ana)
     ledger.record("m1", ReactionContext(goal="zyzzyva", output="zyzzyva"))
     library.service.privacy.forget(ana.scope.workspace, "ana")
-    store = library.service.store
-    assert isinstance(store, InMemoryStore)
-    assert "zyzzyva" not in repr(store._committed)
-    assert store._committed.short == {}
+    assert b"zyzzyva" not in content(library.service.store)
+    assert not any(row.startswith('INSERT INTO "short_memories"') for row in rows(library.service.store))
     assert ledger.lookup("m1") is None
 
 
@@ -403,9 +402,7 @@ def test_feedback_leaves_nothing_behind_for_a_user_who_is_forgotten(library: Lib
     stored = ana.store(Episode(goal="deploy", output="run make release", status=EpisodeStatus.SUCCESS))
     RetrievalFeedbackSignal(ana).detect([stored], "make release", "how do I, zyzzyva, deploy?")
     library.service.privacy.forget(ana.scope.workspace, "ana")
-    store = library.service.store
-    assert isinstance(store, InMemoryStore)
-    assert "zyzzyva" not in repr(store._committed)
+    assert b"zyzzyva" not in content(library.service.store)
 
 
 # Working memory -------------------------------------------------------------------------------------------------

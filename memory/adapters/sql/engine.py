@@ -20,7 +20,7 @@ def open_engine(path: Path) -> Engine:
     url = URL.create("sqlite", database=str(path))
     # What people say is a parameter of statements: it must not get into a log with them.
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True)
-    event.listen(engine, "connect", _configure)
+    event.listen(engine, "connect", _connected)
     return engine
 
 
@@ -34,16 +34,22 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
     return transaction
 
 
-def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+def configure(connection: sqlite3.Connection) -> None:
+    """Make a fresh connection behave as the store needs it, whatever kind of database it is to."""
     # The driver must not begin transactions by itself: it would take the write lock too late, and fail instead of wait
     # (docs.sqlalchemy.org, "Serializable isolation / Savepoints / Transactional DDL").
     connection.isolation_level = None
-    _use_wal(connection)
-    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in ("foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     # SQLite's own `lower` knows ASCII only; PostgreSQL has both.
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("strpos", 2, _strpos, deterministic=True)
+
+
+def _connected(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    configure(connection)
+    _use_wal(connection)
+    connection.execute("PRAGMA synchronous=FULL")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

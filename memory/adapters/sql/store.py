@@ -1,10 +1,11 @@
-"""The store on one SQLite file, shared by threads and processes."""
+"""The store on one SQLite database: a file that threads and processes share, or this process's memory."""
 
 import shlex
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock, RLock, get_ident
+from typing import Self
 
 from sqlalchemy import select, union
 
@@ -17,6 +18,7 @@ from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import Episodes
 from memory.adapters.sql.faults import may_write, read_only, translated
+from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.log import Log
 from memory.adapters.sql.reading import READS
 from memory.adapters.sql.retrievals import Retrievals
@@ -56,17 +58,18 @@ class SqlTransaction:
 
 
 class SqlStore:
-    """`memory.ports.Store` on a SQLite file. Make one with `SqlStore.open`."""
+    """`memory.ports.Store` on SQLite. Make one with `SqlStore.open` or `SqlStore.in_memory`."""
 
     def __init__(self, path: Path, *, recall_bytes: int = RECALL_BYTES) -> None:
         self._path = path
-        self._engine = open_engine(path)
+        self._is_in_memory = path == IN_MEMORY
+        self._engine = open_in_memory() if self._is_in_memory else open_engine(path)
         self._file: tuple[int, int] | None = None
         self._recall = index.RecallIndex(recall_bytes)
         self._recall_bytes = recall_bytes
         self._file_lock = RLock()
-        self._one_writer = Lock()
-        self._writer: int | None = None
+        self._one_at_a_time = Lock()
+        self._busy_thread: int | None = None
         self._is_closed = False
 
     @classmethod
@@ -97,18 +100,19 @@ class SqlStore:
             raise
         return store
 
+    @classmethod
+    def in_memory(cls) -> Self:
+        """An empty store that leaves nothing on disk and is gone when it is closed.
+
+        Its threads share one connection: a transaction waits for those of other threads, a reading one too, and inside
+        another of the same thread it raises `RuntimeError`.
+        """
+        return cls(IN_MEMORY)
+
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        if self._writer == get_ident():
-            raise RuntimeError("a writing transaction inside another one of the same thread can never commit")
-        # SQLite has one writer at a time; waiting here is fair, waiting there is polling.
-        with self._one_writer:
-            self._writer = get_ident()
-            try:
-                with self._transaction(writes=True) as tx:
-                    yield tx
-            finally:
-                self._writer = None
+        with self._transaction(writes=True) as tx:
+            yield tx
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -124,21 +128,22 @@ class SqlStore:
 
         Raises `StoreUnavailable` if they do not finish: some bytes may then still be in the log file.
         """
-        with self._one_writer:
-            with self._transaction(writes=True) as tx:
-                index.sweep(tx.session)
-            # `secure_delete` overwrites what is deleted, but not the copies that stay where a full page was split: of
-            # 1,300 rows deleted from a table of 4,000, up to seven were still in the file. So all is written anew.
-            # Straight on the driver's connection, because neither may run inside a transaction.
-            with translated(self._path), closing(self._engine.raw_connection()) as connection:
-                connection.execute("VACUUM")
-                is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with self._transaction(writes=True) as tx:
+            index.sweep(tx.session)
+        # `secure_delete` overwrites what is deleted, but not the copies that stay where a full page was split: of
+        # 1,300 rows deleted from a table of 4,000, up to seven were still in the file. So all is written anew.
+        # Straight on the driver's connection, because neither may run inside a transaction.
+        with self._alone(), translated(self._path), closing(self._engine.raw_connection()) as connection:
+            connection.execute("VACUUM")
+            is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:
             raise StoreUnavailable(
                 f"Another process is still reading {self._path}, so its log file keeps erased text. Try again."
             )
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
+        if self._is_in_memory:
+            return []  # nobody else can change it
         with translated(self._path):
             return [
                 DamagedRow(
@@ -157,27 +162,45 @@ class SqlStore:
     @contextmanager
     def _transaction(self, *, writes: bool) -> Iterator[SqlTransaction]:
         """One transaction: committed at the end, rolled back by any exception."""
-        self._check_file()
-        recall = self._recall  # before connecting: copies of one file never meet another one's rows
-        with translated(self._path):
-            connection = self._engine.connect()
-        try:
+        with self._alone() if writes or self._is_in_memory else nullcontext():
+            self._check_file()
+            recall = self._recall  # before connecting: copies of one file never meet another one's rows
             with translated(self._path):
-                transaction = begin(connection, writes=writes)
-            session = Session(connection, self._path, writes=writes)
+                connection = self._engine.connect()
             try:
-                yield SqlTransaction(session, recall)
+                with translated(self._path):
+                    transaction = begin(connection, writes=writes)
+                session = Session(connection, self._path, writes=writes)
+                try:
+                    yield SqlTransaction(session, recall)
+                finally:
+                    session.end()
+                with translated(self._path):
+                    transaction.commit()
             finally:
-                session.end()
-            with translated(self._path):
-                transaction.commit()
-        finally:
-            connection.close()
+                connection.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """In turn. SQLite has one writer at a time, and a connection one transaction.
+
+        Waiting here is fair, waiting there is polling. Raises `RuntimeError` inside another turn of the same thread.
+        """
+        if self._busy_thread == get_ident():
+            raise RuntimeError("a transaction inside another one of the same thread would wait for ever")
+        with self._one_at_a_time:
+            self._busy_thread = get_ident()
+            try:
+                yield
+            finally:
+                self._busy_thread = None
 
     def _check_file(self) -> None:
         """Notice that the file was removed or replaced, which an open connection does not."""
         if self._is_closed:
             raise StoreUnavailable(f"The store on {self._path} is closed; open it again.")
+        if self._is_in_memory:
+            return
         file = _identity(self._path)
         if file == self._file:
             return

@@ -1,6 +1,6 @@
 """The tables of jobs, leases, rules and erasures."""
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table
+from sqlalchemy import Column, PrimaryKeyConstraint, Table
 
 from memory.adapters.sql.columns import metadata, prose, short
 from memory.adapters.sql.types import Moment, TextTuple, Word
@@ -37,7 +37,6 @@ rules = Table(
     Column("verdict", Word(Verdict), nullable=False),
     Column("lesson_ids", TextTuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
-    Index(None, "workspace", "partition"),
     sqlite_with_rowid=False,
 )
 

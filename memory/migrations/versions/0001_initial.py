@@ -3,367 +3,419 @@
 A migration is history: it repeats the tables as they were, and takes nothing from the code that changes later.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, SmallInteger, String, Text
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
-revision = "0001"
+revision = "0001_initial"
 down_revision = None
 branch_labels = None
 depends_on = None
 
+Real = Float(53)
+
 
 def upgrade() -> None:
     _create_episodes()
-    _create_episode_vectors()
-    _create_recall_index()
-    _create_links()
-    _create_events()
-    _create_processed_events()
-    _create_counters()
-    _create_reactions()
-    _create_votes()
-    _create_ledger()
-    _create_incoming()
-    _create_outgoing()
+    _create_log()
+    _create_teaching()
+    _create_deliveries()
     _create_retrievals()
-    _create_retrieval_items()
+    _create_steps()
+    _create_topics()
+    _create_upkeep()
 
 
-def downgrade() -> None:
-    for table in (
-        "retrieval_items",
-        "retrievals",
-        "outgoing",
-        "incoming",
-        "ledger",
-        "votes",
-        "reactions",
-        "counters",
-        "processed_events",
-        "events",
-        "links",
-        "recall_index",
-        "episode_vectors",
-        "episodes",
-    ):
-        op.drop_table(table)
+def _table(name: str, key: str, *parts: SchemaItem, with_rowid: bool = False) -> None:
+    primary = sa.PrimaryKeyConstraint(*key.split(), name=f"pk_{name}")
+    op.create_table(name, *parts, primary, sqlite_with_rowid=with_rowid)
+
+
+def _columns(kind: type[TypeEngine[Any]] | TypeEngine[Any], names: str, *, nullable: bool = False) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=nullable) for name in names.split()]
+
+
+def _belongs(name: str, columns: str, table: str, its_columns: str) -> sa.ForeignKeyConstraint:
+    """Rows go when the row goes that they refer to."""
+    referred = [f"{table}.{column}" for column in its_columns.split()]
+    return sa.ForeignKeyConstraint(columns.split(), referred, name=f"fk_{name}_{table}", ondelete="CASCADE")
+
+
+def _index(table: str, columns: str, name: str = "") -> None:
+    names = columns.split()
+    op.create_index(name or f"ix_{table}_{'_'.join(names)}", table, names)
+
+
+def _unique_index(table: str, columns: str, name: str, *, where: str) -> None:
+    op.create_index(name, table, columns.split(), unique=True, sqlite_where=sa.text(where))
 
 
 def _create_episodes() -> None:
-    op.create_table(
+    _table(
         "episodes",
-        Column("workspace", String, nullable=False),
-        Column("id", String, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("parent_id", String, nullable=False),
-        Column("node_path", String, nullable=False),
-        Column("step_number", Integer, nullable=False),
-        Column("rep", Integer, nullable=False),
-        Column("channel", String, nullable=False),
-        Column("thread", String, nullable=False),
-        Column("person", String, nullable=False),
-        Column("author", String, nullable=False),
-        Column("visibility", String, nullable=False),
-        Column("origin", String, nullable=False),
-        Column("termination", String, nullable=False),
-        Column("status", String, nullable=False),
-        Column("verdict", String, nullable=False),
-        Column("verdict_personal", String, nullable=False),
-        Column("verdict_channel", String, nullable=False),
-        Column("verdict_workspace", String, nullable=False),
-        Column("promoted", String, nullable=True),
-        Column("strength", Float(53), nullable=False),
-        Column("nudge", Float(53), nullable=False),
-        Column("salience", Float(53), nullable=False),
-        Column("salience_at", BigInteger, nullable=False),
-        Column("retrieval_count", Integer, nullable=False),
-        Column("used_count", Integer, nullable=False),
-        Column("ignored_count", Integer, nullable=False),
-        Column("created_at", BigInteger, nullable=False),
-        Column("graded_at", BigInteger, nullable=True),
-        Column("archived_at", BigInteger, nullable=True),
-        Column("prompt_tokens", Integer, nullable=False),
-        Column("completion_tokens", Integer, nullable=False),
-        Column("cost_usd", Float(53), nullable=False),
-        Column("goal_digest", String, nullable=False),
-        Column("flow", String, nullable=False),
-        Column("action", String, nullable=False),
-        Column("model", String, nullable=False),
-        Column("place", String, nullable=False),
-        Column("goal", Text, nullable=False),
-        Column("why", Text, nullable=False),
-        Column("action_target", Text, nullable=False),
-        Column("outcome_reason", Text, nullable=False),
-        Column("task_incomplete", Text, nullable=False),
-        Column("correction", Text, nullable=False),
-        Column("exemplar_ids", Text, nullable=False),
-        Column("output", Text, nullable=False),
-        Column("thoughts", Text, nullable=False),
-        Column("context_before", Text, nullable=False),
-        Column("context_after", Text, nullable=False),
-        Column("trajectory", Text, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "id", name="pk_episodes"),
-    )
-    op.create_index("ix_episodes_workspace_created_at_id", "episodes", ["workspace", "created_at", "id"])
-    op.create_index(
-        "ix_episodes_workspace_person_channel_goal_digest",
-        "episodes",
-        ["workspace", "person", "channel", "goal_digest"],
-    )
-    op.create_index("ix_episodes_workspace_run_id_step_number", "episodes", ["workspace", "run_id", "step_number"])
-
-
-def _create_episode_vectors() -> None:
-    op.create_table(
-        "episode_vectors",
-        Column("workspace", String, nullable=False),
-        Column("episode_id", String, nullable=False),
-        Column("model", String, nullable=False),
-        Column("vector", LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "episode_id", name="pk_episode_vectors"),
-        sa.ForeignKeyConstraint(
-            ["workspace", "episode_id"],
-            ["episodes.workspace", "episodes.id"],
-            name="fk_episode_vectors_episodes",
-            ondelete="CASCADE",
+        "workspace id",
+        *_columns(String, "workspace id run_id parent_id node_path"),
+        *_columns(Integer, "step_number rep"),
+        *_columns(
+            String,
+            "channel thread person author visibility origin "
+            "termination status verdict verdict_personal verdict_channel verdict_workspace",
         ),
-        sqlite_with_rowid=False,
+        *_columns(String, "promoted", nullable=True),
+        *_columns(Real, "strength nudge salience"),
+        *_columns(BigInteger, "salience_at"),
+        *_columns(Integer, "retrieval_count used_count ignored_count"),
+        *_columns(BigInteger, "created_at"),
+        *_columns(BigInteger, "graded_at archived_at", nullable=True),
+        *_columns(Integer, "prompt_tokens completion_tokens"),
+        *_columns(Real, "cost_usd"),
+        *_columns(String, "goal_digest flow action model place"),
+        *_columns(
+            Text,
+            "goal why action_target outcome_reason task_incomplete correction "
+            "exemplar_ids output thoughts context_before context_after trajectory",
+        ),
+        with_rowid=True,
     )
-
-
-def _create_recall_index() -> None:
-    op.create_table(
+    _index("episodes", "workspace person channel goal_digest parent_id origin rep", "ix_episodes_attempts")
+    _index("episodes", "workspace created_at id")
+    _index("episodes", "workspace run_id step_number")
+    _table(
+        "episode_vectors",
+        "workspace episode_id",
+        *_columns(String, "workspace episode_id model"),
+        *_columns(LargeBinary, "vector"),
+        _belongs("episode_vectors", "workspace episode_id", "episodes", "workspace id"),
+    )
+    _table(
+        "quarantines",
+        "workspace episode_id",
+        *_columns(String, "workspace episode_id"),
+        *_columns(Text, "reasons"),
+        _belongs("quarantines", "workspace episode_id", "episodes", "workspace id"),
+    )
+    _table(
+        "borrowed_words",
+        "workspace episode_id person",
+        *_columns(String, "workspace episode_id person"),
+        _belongs("borrowed_words", "workspace episode_id", "episodes", "workspace id"),
+    )
+    _index("borrowed_words", "workspace person")
+    _table(
         "recall_index",
-        Column("workspace", String, nullable=False),
-        Column("partition", String, nullable=False),
-        Column("seq", BigInteger, nullable=False),
-        Column("episode_id", String, nullable=False),
-        Column("audience", String, nullable=False),
-        Column("verdict", String, nullable=False),
-        Column("model", String, nullable=False),
-        Column("vector", LargeBinary, nullable=True),
-        sa.PrimaryKeyConstraint("workspace", "partition", "seq", name="pk_recall_index"),
+        "workspace partition seq",
+        *_columns(String, "workspace partition"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "episode_id audience verdict model"),
+        *_columns(LargeBinary, "vector", nullable=True),
         sa.UniqueConstraint(
             "workspace", "episode_id", "partition", name="uq_recall_index_workspace_episode_id_partition"
         ),
-        sqlite_with_rowid=False,
     )
-
-
-def _create_links() -> None:
-    op.create_table(
+    _table(
         "links",
-        Column("workspace", String, nullable=False),
-        Column("from_id", String, nullable=False),
-        Column("to_id", String, nullable=False),
-        Column("kind", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("weight", Float(53), nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind", name="pk_links"),
-        sa.ForeignKeyConstraint(
-            ["workspace", "from_id"],
-            ["episodes.workspace", "episodes.id"],
-            name="fk_links_from_episodes",
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["workspace", "to_id"],
-            ["episodes.workspace", "episodes.id"],
-            name="fk_links_to_episodes",
-            ondelete="CASCADE",
-        ),
-        sqlite_with_rowid=False,
+        "workspace from_id to_id kind",
+        *_columns(String, "workspace from_id to_id kind"),
+        *_columns(BigInteger, "at"),
+        *_columns(Real, "weight"),
+        _belongs("links_from", "workspace from_id", "episodes", "workspace id"),
+        _belongs("links_to", "workspace to_id", "episodes", "workspace id"),
     )
-    op.create_index("ix_links_workspace_to_id", "links", ["workspace", "to_id"])
+    _index("links", "workspace to_id kind")
 
 
-def _create_events() -> None:
-    op.create_table(
+def _create_log() -> None:
+    _table(
         "events",
-        Column("workspace", String, nullable=False),
-        Column("seq", BigInteger, nullable=False),
-        Column("episode_id", String, nullable=False),
-        Column("kind", String, nullable=False),
-        Column("actor", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("source_event_id", String, nullable=False),
-        Column("detail", Text, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "seq", name="pk_events"),
+        "workspace seq",
+        *_columns(String, "workspace"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "episode_id kind actor"),
+        *_columns(BigInteger, "at"),
+        *_columns(String, "source_event_id"),
+        *_columns(Text, "detail"),
+        with_rowid=True,
     )
-    op.create_index("ix_events_workspace_actor_seq", "events", ["workspace", "actor", "seq"])
-    op.create_index("ix_events_workspace_episode_id_seq", "events", ["workspace", "episode_id", "seq"])
-    op.create_index(
-        "uq_events_source",
-        "events",
-        ["workspace", "source_event_id", "episode_id", "kind"],
-        unique=True,
-        sqlite_where=sa.text("source_event_id != ''"),
-        postgresql_where=sa.text("source_event_id != ''"),
+    _index("events", "workspace actor seq")
+    _index("events", "workspace episode_id seq")
+    _unique_index(
+        "events", "workspace source_event_id episode_id kind", "uq_events_source", where="source_event_id != ''"
     )
-
-
-def _create_processed_events() -> None:
-    op.create_table(
+    _table(
         "processed_events",
-        Column("workspace", String, nullable=False),
-        Column("source_event_id", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "source_event_id", name="pk_processed_events"),
-        sqlite_with_rowid=False,
+        "workspace event_digest",
+        *_columns(String, "workspace event_digest"),
+        *_columns(BigInteger, "at"),
     )
-
-
-def _create_counters() -> None:
-    op.create_table(
+    _table(
         "counters",
-        Column("workspace", String, nullable=False),
-        Column("name", String, nullable=False),
-        Column("value", BigInteger, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "name", name="pk_counters"),
-        sqlite_with_rowid=False,
+        "workspace name",
+        *_columns(String, "workspace name"),
+        *_columns(BigInteger, "value"),
     )
 
 
-def _create_reactions() -> None:
-    op.create_table(
+def _create_teaching() -> None:
+    _table(
         "reactions",
-        Column("workspace", String, nullable=False),
-        Column("channel", String, nullable=False),
-        Column("message_id", String, nullable=False),
-        Column("node_id", String, nullable=False),
-        Column("actor", String, nullable=False),
-        Column("source", String, nullable=False),
-        Column("value", SmallInteger, nullable=False),
-        Column("role", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("is_active", Boolean, nullable=False),
-        Column("seq", BigInteger, nullable=False),
-        sa.PrimaryKeyConstraint(
-            "workspace", "channel", "message_id", "node_id", "actor", "source", name="pk_reactions"
-        ),
-        sqlite_with_rowid=False,
+        "workspace channel message_id node_id actor source",
+        *_columns(String, "workspace channel message_id node_id actor source"),
+        *_columns(SmallInteger, "value"),
+        *_columns(String, "role"),
+        *_columns(BigInteger, "at"),
+        *_columns(String, "run_id"),
+        *_columns(Boolean, "is_active"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "event_id"),
     )
-    op.create_index("ix_reactions_workspace_actor", "reactions", ["workspace", "actor"])
-    op.create_index("ix_reactions_workspace_run_id", "reactions", ["workspace", "run_id"])
-
-
-def _create_votes() -> None:
-    op.create_table(
+    _index("reactions", "workspace actor")
+    _index("reactions", "workspace run_id")
+    _table(
         "votes",
-        Column("workspace", String, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("node_id", String, nullable=False),
-        Column("actor", String, nullable=False),
-        Column("role", String, nullable=False),
-        Column("value", SmallInteger, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("source", String, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor", name="pk_votes"),
-        sqlite_with_rowid=False,
+        "workspace run_id node_id actor",
+        *_columns(String, "workspace run_id node_id actor role"),
+        *_columns(SmallInteger, "value"),
+        *_columns(BigInteger, "at"),
+        *_columns(String, "source event_id"),
+        *_columns(Boolean, "is_limited"),
     )
-
-
-def _create_ledger() -> None:
-    op.create_table(
+    _index("votes", "workspace actor at")
+    _table(
+        "trust_evidence",
+        "workspace run_id node_id actor",
+        *_columns(String, "workspace run_id node_id actor"),
+        *_columns(Boolean, "agrees"),
+    )
+    _index("trust_evidence", "workspace actor")
+    _table(
+        "trust_records",
+        "workspace actor",
+        *_columns(String, "workspace actor"),
+        *_columns(Integer, "right wrong"),
+    )
+    _table(
         "ledger",
-        Column("workspace", String, nullable=False),
-        Column("channel", String, nullable=False),
-        Column("message_id", String, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("part", Integer, nullable=False),
-        Column("posted_at", BigInteger, nullable=False),
-        Column("expires_at", BigInteger, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "channel", "message_id", name="pk_ledger"),
-        sqlite_with_rowid=False,
+        "workspace channel message_id",
+        *_columns(String, "workspace channel message_id run_id"),
+        *_columns(Integer, "part"),
+        *_columns(BigInteger, "posted_at expires_at"),
     )
-    op.create_index("ix_ledger_expires_at", "ledger", ["expires_at"])
-    op.create_index("ix_ledger_workspace_channel_posted_at", "ledger", ["workspace", "channel", "posted_at"])
-    op.create_index("ix_ledger_workspace_run_id", "ledger", ["workspace", "run_id"])
+    _index("ledger", "expires_at")
+    _index("ledger", "workspace channel posted_at")
+    _index("ledger", "workspace run_id")
 
 
-def _create_incoming() -> None:
-    op.create_table(
+def _create_deliveries() -> None:
+    _table(
+        "channels",
+        "workspace channel",
+        *_columns(String, "workspace channel visibility"),
+        *_columns(BigInteger, "since"),
+    )
+    _table(
         "incoming",
-        Column("workspace", String, nullable=False),
-        Column("event_id", String, nullable=False),
-        Column("channel", String, nullable=False),
-        Column("message_id", String, nullable=False),
-        Column("thread", String, nullable=False),
-        Column("person", String, nullable=False),
-        Column("visibility", String, nullable=False),
-        Column("progress", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("place", String, nullable=False),
-        Column("text", Text, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "event_id", name="pk_incoming"),
+        "workspace event_id",
+        *_columns(String, "workspace event_id channel message_id thread person visibility progress"),
+        *_columns(BigInteger, "at"),
+        *_columns(String, "run_id place"),
+        *_columns(Integer, "crashes kills"),
+        *_columns(Text, "text"),
+        with_rowid=True,
     )
-    op.create_index("ix_incoming_progress_workspace_at", "incoming", ["progress", "workspace", "at"])
-    op.create_index("ix_incoming_workspace_person_channel_at", "incoming", ["workspace", "person", "channel", "at"])
-    op.create_index("ix_incoming_workspace_run_id", "incoming", ["workspace", "run_id"])
-    op.create_index(
-        "uq_incoming_message",
-        "incoming",
-        ["workspace", "channel", "message_id"],
-        unique=True,
-        sqlite_where=sa.text("message_id != ''"),
-        postgresql_where=sa.text("message_id != ''"),
+    _index("incoming", "progress workspace at")
+    _index("incoming", "workspace person channel at")
+    _index("incoming", "workspace run_id")
+    _unique_index("incoming", "workspace channel message_id", "uq_incoming_message", where="message_id != ''")
+    _table(
+        "incoming_askers",
+        "workspace event_id",
+        *_columns(String, "workspace event_id person"),
+        _belongs("incoming_askers", "workspace event_id", "incoming", "workspace event_id"),
     )
-
-
-def _create_outgoing() -> None:
-    op.create_table(
+    _index("incoming_askers", "workspace person")
+    _table(
         "outgoing",
-        Column("workspace", String, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("part", Integer, nullable=False),
-        Column("channel", String, nullable=False),
-        Column("thread", String, nullable=False),
-        Column("message_id", String, nullable=False),
-        Column("sent_at", BigInteger, nullable=True),
-        Column("text", Text, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "run_id", "part", name="pk_outgoing"),
+        "workspace run_id part",
+        *_columns(String, "workspace run_id"),
+        *_columns(Integer, "part"),
+        *_columns(String, "channel thread message_id"),
+        *_columns(BigInteger, "sent_at", nullable=True),
+        *_columns(Text, "text"),
+        with_rowid=True,
     )
-    op.create_index("ix_outgoing_workspace_channel_thread", "outgoing", ["workspace", "channel", "thread"])
+    _index("outgoing", "workspace channel thread")
 
 
 def _create_retrievals() -> None:
-    op.create_table(
+    _table(
         "retrievals",
-        Column("workspace", String, nullable=False),
-        Column("id", String, nullable=False),
-        Column("run_id", String, nullable=False),
-        Column("node_path", String, nullable=False),
-        Column("at", BigInteger, nullable=False),
-        Column("counts", Text, nullable=False),
-        Column("goal", Text, nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "id", name="pk_retrievals"),
+        "workspace id",
+        *_columns(String, "workspace id run_id node_path"),
+        *_columns(BigInteger, "at"),
+        *_columns(Text, "counts goal"),
+        with_rowid=True,
     )
-    op.create_index("ix_retrievals_workspace_run_id", "retrievals", ["workspace", "run_id"])
-
-
-def _create_retrieval_items() -> None:
-    op.create_table(
+    _index("retrievals", "workspace run_id")
+    _table(
         "retrieval_items",
-        Column("workspace", String, nullable=False),
-        Column("retrieval_id", String, nullable=False),
-        Column("episode_id", String, nullable=False),
-        Column("rank", Integer, nullable=False),
-        Column("lesson", String, nullable=False),
-        Column("context_score", Float(53), nullable=False),
-        Column("intent_score", Float(53), nullable=False),
-        Column("relevance", Float(53), nullable=False),
-        Column("signal", String, nullable=True),
-        Column("ratio", Float(53), nullable=False),
-        sa.PrimaryKeyConstraint("workspace", "retrieval_id", "episode_id", name="pk_retrieval_items"),
-        sa.ForeignKeyConstraint(
-            ["workspace", "retrieval_id"],
-            ["retrievals.workspace", "retrievals.id"],
-            name="fk_retrieval_items_retrievals",
-            ondelete="CASCADE",
-        ),
-        sqlite_with_rowid=False,
+        "workspace retrieval_id episode_id",
+        *_columns(String, "workspace retrieval_id episode_id"),
+        *_columns(Integer, "rank"),
+        *_columns(String, "lesson"),
+        *_columns(Real, "context_score intent_score relevance"),
+        *_columns(String, "signal", nullable=True),
+        *_columns(Real, "ratio"),
+        _belongs("retrieval_items", "workspace retrieval_id", "retrievals", "workspace id"),
     )
-    op.create_index("ix_retrieval_items_workspace_episode_id", "retrieval_items", ["workspace", "episode_id"])
+    _index("retrieval_items", "workspace episode_id")
+
+
+def _create_steps() -> None:
+    _table(
+        "session_runs",
+        "workspace person session_id partition run_id",
+        *_columns(String, "workspace person partition session_id run_id node_run root_id"),
+        *_columns(Integer, "rep"),
+        *_columns(Boolean, "is_evaluation"),
+        *_columns(BigInteger, "started_at"),
+        *_columns(Text, "task"),
+    )
+    _table(
+        "steps",
+        "workspace episode_id",
+        *_columns(String, "workspace episode_id person session_id run_id"),
+        *_columns(Integer, "number"),
+        *_columns(String, "step_id"),
+        *_columns(Text, "action element_text internal_state env_pre env_post embedding"),
+        _belongs("steps", "workspace episode_id", "episodes", "workspace id"),
+    )
+    _index("steps", "workspace person session_id number")
+    _table(
+        "step_grades",
+        "workspace seq",
+        *_columns(String, "workspace"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "episode_id actor source grader"),
+        *_columns(Boolean, "is_correct"),
+        *_columns(Real, "confidence"),
+        *_columns(BigInteger, "at"),
+        *_columns(Text, "explanation correction"),
+        _belongs("step_grades", "workspace episode_id", "episodes", "workspace id"),
+        with_rowid=True,
+    )
+    _index("step_grades", "workspace actor")
+    _index("step_grades", "workspace episode_id seq")
+    _table(
+        "short_memories",
+        "workspace kind key",
+        *_columns(String, "workspace kind key person"),
+        *_columns(BigInteger, "created_at expires_at"),
+        *_columns(Text, "value"),
+    )
+    _index("short_memories", "expires_at")
+    _index("short_memories", "workspace person")
+
+
+def _create_topics() -> None:
+    _table(
+        "topics",
+        "workspace id",
+        *_columns(String, "workspace id partition person"),
+        *_columns(BigInteger, "seq created_at"),
+        *_columns(Real, "first_salience failed_salience salience"),
+        *_columns(BigInteger, "salience_at"),
+        *_columns(BigInteger, "archived_at", nullable=True),
+        *_columns(String, "merged_into alias"),
+        *_columns(Text, "topic_kind title summary", nullable=True),
+        with_rowid=True,
+    )
+    _index("topics", "workspace merged_into")
+    _index("topics", "workspace partition seq")
+    _index("topics", "workspace partition title")
+    _index("topics", "workspace person")
+    _table(
+        "topic_places",
+        "workspace topic_id",
+        *_columns(String, "workspace topic_id channel visibility"),
+        _belongs("topic_places_topic_id", "workspace topic_id", "topics", "workspace id"),
+    )
+    _table(
+        "topic_vectors",
+        "workspace topic_id",
+        *_columns(String, "workspace topic_id model"),
+        *_columns(LargeBinary, "vector"),
+        _belongs("topic_vectors_topic_id", "workspace topic_id", "topics", "workspace id"),
+    )
+    _table(
+        "topic_fields",
+        "workspace topic_id name",
+        *_columns(String, "workspace topic_id name person field_type"),
+        *_columns(String, "ref_topic_id", nullable=True),
+        _belongs("topic_fields_topic_id", "workspace topic_id", "topics", "workspace id"),
+    )
+    _table(
+        "topic_revisions",
+        "workspace topic_id name person id",
+        *_columns(String, "workspace id topic_id name"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "person"),
+        *_columns(BigInteger, "valid_from"),
+        *_columns(Text, "value"),
+        *_columns(Text, "provenance why_changed impact_expected", nullable=True),
+        _belongs("topic_revisions", "workspace topic_id name", "topic_fields", "workspace topic_id name"),
+        with_rowid=True,
+    )
+    _index("topic_revisions", "workspace person")
+    _table(
+        "topic_links",
+        "workspace from_id to_id kind",
+        *_columns(String, "workspace from_id to_id kind person"),
+        *_columns(BigInteger, "at"),
+        _belongs("topic_links_from_id", "workspace from_id", "topics", "workspace id"),
+        _belongs("topic_links_to_id", "workspace to_id", "topics", "workspace id"),
+    )
+    _index("topic_links", "workspace to_id")
+    _table(
+        "topic_events",
+        "workspace seq",
+        *_columns(String, "workspace"),
+        *_columns(BigInteger, "seq"),
+        *_columns(String, "topic_id kind actor"),
+        *_columns(BigInteger, "at"),
+        *_columns(Text, "detail"),
+        _belongs("topic_events_topic_id", "workspace topic_id", "topics", "workspace id"),
+        with_rowid=True,
+    )
+    _index("topic_events", "workspace actor")
+    _index("topic_events", "workspace topic_id seq")
+
+
+def _create_upkeep() -> None:
+    _table(
+        "leases",
+        "name",
+        *_columns(String, "name owner"),
+        *_columns(BigInteger, "until"),
+    )
+    _table(
+        "job_runs",
+        "name",
+        *_columns(String, "name"),
+        *_columns(BigInteger, "started_at finished_at"),
+        *_columns(Text, "summary error"),
+    )
+    _table(
+        "rules",
+        "workspace id",
+        *_columns(String, "workspace id partition verdict"),
+        *_columns(Text, "lesson_ids"),
+    )
+    _table(
+        "erasures",
+        "workspace id",
+        *_columns(String, "workspace id person"),
+    )

@@ -187,23 +187,23 @@ class StoreContract(StoreCase):
             tx.teaching.sweep_ledger(at(1000))
         assert dump(store, "w") == before
 
-    def test_a_snapshot_does_not_move(self, store: Store) -> None:
-        with store.write() as tx:
-            tx.episodes.put(episode("e1"))
-        with store.read() as before:
-            assert before.episodes.count("w", ALL) == 1
-            with store.write() as tx:
-                tx.episodes.put(episode("e2"))
-            assert before.episodes.count("w", ALL) == 1
-        with store.read() as after:
-            assert after.episodes.count("w", ALL) == 2
+    def test_nobody_sees_a_write_before_its_end(self, store: Store) -> None:
+        seen: list[bool] = []
+        begun = threading.Event()
 
-    def test_a_write_sees_its_own_changes_and_nobody_else_does_before_its_end(self, store: Store) -> None:
-        with store.write() as tx:
+        def look() -> None:
+            begun.set()
+            seen.append(is_empty(dump(store, "w")))
+
+        looking = threading.Thread(target=look)
+        with pytest.raises(ZeroDivisionError), store.write() as tx:
             fill(tx, "w")
             assert tx.episodes.get("w", "e1") is not None
-            assert is_empty(dump(store, "w"))
-        assert not is_empty(dump(store, "w"))
+            looking.start()
+            assert begun.wait(60)
+            raise ZeroDivisionError
+        looking.join()
+        assert seen == [True]
 
     def test_a_write_inside_a_write_is_refused_at_once(self, store: Store) -> None:
         with store.write() as tx:

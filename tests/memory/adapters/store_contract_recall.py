@@ -194,16 +194,6 @@ class RecallContract(StoreCase):
         learn(store, "c", (1, 0, 0))
         assert near(store, "workspace") == ["c", "a"]
 
-    def test_a_search_belongs_to_its_snapshot(self, store: Store) -> None:
-        learn(store, "a", (1, 0, 0))
-        with store.read() as tx:
-            assert tx.episodes.index_of("w", "a")
-            learn(store, "b", (1, 0, 0))
-            assert near(store, "workspace") == ["b", "a"]
-            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
-            assert [hit.episode_id for hit in found.hits] == ["a"]
-        assert near(store, "workspace") == ["b", "a"]
-
     def test_equals_sorting_everything(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         @given(
             vectors=st.lists(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=12),

@@ -32,6 +32,7 @@ from tests import CHECKOUT
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_recall import RecallContract, learn, near
+from tests.memory.adapters.store_contract_snapshots import SnapshotsContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
@@ -49,6 +50,11 @@ class TestSqlStore(StoreContract):
 
 
 class TestSqlRecall(RecallContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlSnapshots(SnapshotsContract):
     def make_store(self, folder: Path) -> Store:
         return open_at(folder / "goodbot.db")
 

@@ -17,7 +17,7 @@ from memory import (
     retrieve_memories,
     set_grader,
 )
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.errors import GraderMissing
 from memory.library.grading import Grader, GradingRequest, GradingResult, grading_result
 from memory.model import GradeSource, Outcome, Reaction
@@ -46,7 +46,7 @@ class Guessing:
 
 @pytest.fixture
 def agent() -> Iterator[Agent]:
-    agent = Agent(InMemoryStore())
+    agent = Agent(SqlStore.in_memory())
     yield agent
     set_grader(None)
     assert agent.service.audit.check() == []

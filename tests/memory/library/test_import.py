@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -25,26 +24,20 @@ from memory import (
     load_export,
     retrieve_memories,
 )
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import EnvironmentState, Grade, GradeSource, Outcome, Verdict
-from memory.ports import Store
 from memory.rules.retrieval.adapter import ScoredMemory
 from tests.memory.adapters.store_samples import full_episode
 from tests.memory.library.test_grading import Guessing
 from tests.memory.library.test_lifecycle import PAGE, Agent
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def agents(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Agent, Agent]]:
+@pytest.fixture
+def agents() -> Iterator[tuple[Agent, Agent]]:
     """Two programs with a memory each."""
-
-    def store(name: str) -> Store:
-        return InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/{name}.sqlite")
-
-    both = (Agent(store("one")), Agent(store("two")))
+    both = (Agent(SqlStore.in_memory()), Agent(SqlStore.in_memory()))
     yield both
     for agent in both:
         assert agent.service.audit.check() == []
@@ -146,7 +139,7 @@ sound = entries.filter(lambda entry: entry.action.strip() != "")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(sound, max_size=4))
 def test_importing_twice_adds_nothing(given_entries: list[MemoryEntry]) -> None:
-    agent = Agent(InMemoryStore())
+    agent = Agent(SqlStore.in_memory())
     text = export_memories(given_entries, "json")
     first = import_memories(text, episodic=agent.ana, session_id="s")
     before = agent.all()
@@ -233,7 +226,7 @@ def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent
 @pytest.mark.parametrize("text", ["", "{", "{}", "5", "null", "id,goal\n1,x"])
 def test_what_is_no_export_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"JSON"):
-        import_memories(text, episodic=Agent(InMemoryStore()).ana)
+        import_memories(text, episodic=Agent(SqlStore.in_memory()).ana)
 
 
 # Episodes -------------------------------------------------------------------------------------------------------

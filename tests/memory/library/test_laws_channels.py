@@ -6,7 +6,6 @@ All of it is one person's own: what they left through a door in one channel, loo
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -28,7 +27,6 @@ from memory import (
     record_step_start,
     retrieve_memories,
 )
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Scope, ShortMemory, Visibility
@@ -40,9 +38,9 @@ MARK = "zyzzyva"
 DAY = timedelta(days=1)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    store = InMemoryStore() if request.param == "memory" else SqlStore.open(f"sqlite:///{tmp_path / 'w.db'}")
+@pytest.fixture
+def world() -> Iterator[World]:
+    store = SqlStore.in_memory()
     yield World(store)
     store.close()
 

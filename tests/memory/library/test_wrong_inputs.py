@@ -48,8 +48,8 @@ from memory import (
     set_retriever,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.partitions import VectorPartition, search
+from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
 from memory.rules.feedback import KeywordDetector, SimilarityDetector
@@ -58,6 +58,7 @@ from memory.services.embedding import CheckedEmbedder
 from memory.services.topics import Placement, Related
 from memory.services.topics.selection import ranked
 from tests.doubles.memory_world import FakeClock, World, scope
+from tests.doubles.stores import rows
 
 NAN, INF = math.nan, math.inf
 HERE = scope()
@@ -186,7 +187,7 @@ def test_a_policy_that_cannot_be_is_refused(wrong: Mapping[str, Any]) -> None:
 def test_a_memory_takes_the_numbers_of_its_topics() -> None:
     clock = FakeClock()
     policy = WorldPolicy(bump=0.5, max_history=1)
-    memory = Memory(InMemoryStore(), HashingEmbedder(), clock=clock, new_id=iter_ids(), world=policy)
+    memory = Memory(SqlStore.in_memory(), HashingEmbedder(), clock=clock, new_id=iter_ids(), world=policy)
     made = memory.world.ingest(HERE, Ingest(title="Deploy", fields=[FieldInput(name="n", value=1)]))
     given = Ingest(placement=Placement.VERSION_FIELD, topic_id=made.topic_id, fields=[FieldInput(name="n", value=2)])
     memory.world.ingest(HERE, given)
@@ -404,7 +405,5 @@ def test_a_door_takes_what_it_is_given_or_says_why_not(door: str) -> None:
     knock()
 
 
-def stored(world: World) -> str:
-    store = world.memory.store
-    assert isinstance(store, InMemoryStore)
-    return repr(store._committed)
+def stored(world: World) -> list[str]:
+    return rows(world.memory.store)

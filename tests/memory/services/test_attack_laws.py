@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.model import Episode, Role, TeachingPolicy, Vote
 from memory.ports import EpisodeFilter
 from memory.rules.trust import MAX_WEIGHT, evidence_of, weight
@@ -32,7 +32,7 @@ acts = st.lists(
 
 def played(sequence: list[tuple[int, Act]]) -> World:
     """Four questions and these acts, delivered in this order; the number of an act is the minute it happened."""
-    world = World(InMemoryStore(), policy=POLICY)
+    world = World(SqlStore.in_memory(), policy=POLICY)
     answers = [world.ask(f"question number {n}") for n in range(4)]
     for minute, (answer, person, emoji, added) in sequence:
         world.react(
@@ -48,11 +48,12 @@ def played(sequence: list[tuple[int, Act]]) -> World:
 
 def state(world: World) -> list[tuple[object, ...]]:
     nodes: list[Episode] = []
+    ids = _ids(world)
     with world.memory.store.read() as tx:
         for number in range(4):
             nodes += [
                 each
-                for each in tx.episodes.get_many("terminal:w", _ids(world)).values()
+                for each in tx.episodes.get_many("terminal:w", ids).values()
                 if each.goal == f"question number {number}"
             ]
         votes = [

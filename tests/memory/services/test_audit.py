@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
@@ -25,16 +24,16 @@ from memory.model import (
     Verdicts,
 )
 from memory.model.upkeep import Rule
-from memory.ports import EpisodeFilter, IndexEntry, Store, Transaction
+from memory.ports import EpisodeFilter, IndexEntry, Transaction
 from tests.doubles.memory_world import START, World, scope
 
 S, F = Verdict.SUCCESS, Verdict.FAILURE
 SHARED = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=S)
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def world() -> Iterator[World]:
+    store = SqlStore.in_memory()
     yield World(store)
     store.close()
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 from bot.conversation import messages
 from bot.model import ModelReply, ModelRequest, PersonRetry
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
-from memory.adapters.inmemory.state import State
+from memory.adapters.sql import SqlStore
+from memory.adapters.sql.in_memory import IN_MEMORY
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Role, Vector
 from memory.ports import EpisodeFilter, Transaction
@@ -19,16 +18,17 @@ from memory.rules.retrieval.cosine import unit_cosine
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, Oracle
 from tests.doubles.memory_world import World
 from tests.doubles.model import answer
+from tests.doubles.stores import rows
 
 W, WORD = ANA.workspace, "zyzzyva"
 QUESTION = f"where is the {WORD}?"
 
 
-class Watched(InMemoryStore):
+class Watched(SqlStore):
     """Does something once, just before a transaction: the n-th from when it is told to."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(IN_MEMORY)
         self._left = 0
         self._then: Callable[[], object] = int
 
@@ -79,8 +79,7 @@ class Parrot(Oracle):
 def left(world: World) -> list[str]:
     """Where the word, or the vector of a question with it, is still stored."""
     store = world.memory.store
-    assert isinstance(store, InMemoryStore)
-    held = [table.name for table in fields(State) if WORD in repr(getattr(store._committed, table.name))]
+    held = [row for row in rows(store) if WORD in row]
     (telling,) = world.memory.embedder.embed([QUESTION])
     with store.read() as tx:
         every = [each.id for each in tx.episodes.search(W, EpisodeFilter(include_archived=True, limit=None))]

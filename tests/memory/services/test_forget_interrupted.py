@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import StoreUnavailable
 from memory.model import EventKind, Role
@@ -144,7 +143,7 @@ World(SqlStore.open(sys.argv[1])).memory.privacy.forget(sys.argv[2], sys.argv[3]
     assert remains(folder) == []
 
 
-class _Busy(InMemoryStore):
+class _Busy(SqlStore):
     """Somebody else reads the files for ever."""
 
     is_busy = True
@@ -155,7 +154,7 @@ class _Busy(InMemoryStore):
 
 
 def test_free_space_that_cannot_be_overwritten_now_is_by_the_hourly_job() -> None:
-    store = _Busy()
+    store = _Busy.in_memory()
     world = World(store)
     world.ask("where is it?", of=scope(PERSON))
     with pytest.raises(StoreUnavailable):
@@ -170,7 +169,7 @@ def test_free_space_that_cannot_be_overwritten_now_is_by_the_hourly_job() -> Non
 
 
 def test_two_processes_that_finish_the_same_erasure_leave_one_tombstone() -> None:
-    store = InMemoryStore()
+    store = SqlStore.in_memory()
     world = World(store)
     world.ask("where is it?", of=scope(PERSON))
     with store.write() as tx:
@@ -182,7 +181,7 @@ def test_two_processes_that_finish_the_same_erasure_leave_one_tombstone() -> Non
 
 
 def test_erasing_an_answer_is_finished_too() -> None:
-    store = _Busy()
+    store = _Busy.in_memory()
     world = World(store)
     answer = world.ask("where is it?", of=scope(PERSON))
     with pytest.raises(StoreUnavailable):

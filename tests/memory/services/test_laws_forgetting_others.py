@@ -1,17 +1,15 @@
-"""Forgetting takes a person's words, and nobody else's teaching: whatever happened before, on both stores."""
+"""Forgetting takes a person's words, and nobody else's teaching: whatever happened before, in memory and on a file."""
 
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import FieldInput, Ingest
-from memory.adapters.inmemory import InMemoryStore
-from memory.adapters.inmemory.state import State
 from memory.adapters.sql import SqlStore
 from memory.model import Audience, Episode, Event, Origin, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter, Transaction
@@ -19,6 +17,7 @@ from memory.rules.quarantine import Flag
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.topics import Placement
 from tests.doubles.memory_world import World, scope
+from tests.doubles.stores import content, open_file
 
 W = "terminal:w"
 EVERY = EpisodeFilter(include_archived=True, limit=None)
@@ -185,25 +184,20 @@ class History:
 
 
 @contextmanager
-def played(history: list[Act], kind: str) -> Iterator[tuple[History, Path]]:
+def played(history: list[Act], kind: str) -> Iterator[History]:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        store = InMemoryStore() if kind == "memory" else SqlStore.open(f"sqlite:///{folder / 'goodbot.db'}")
+        store = SqlStore.in_memory() if kind == "memory" else open_file(Path(name) / "goodbot.db")
         play = History(World(store, config=SHOWS_ALL))
         for act in history:
             play.do(*act)
-        yield play, folder
+        yield play
         store.close()
 
 
-def left(play: History, folder: Path, words: list[str]) -> list[tuple[str, str]]:
-    """(where, word) for each of these words that a table of the double, or a file of the database, still holds."""
-    store = play.world.memory.store
-    if isinstance(store, InMemoryStore):
-        held = {table.name: repr(getattr(store._committed, table.name)).encode() for table in fields(State)}
-    else:
-        held = {file.name: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-    return [(where, word) for where, content in held.items() for word in words if word.encode() in content]
+def left(play: History, words: list[str]) -> list[str]:
+    """The words that a byte of the store still holds."""
+    held = content(play.world.memory.store)
+    return [word for word in words if word.encode() in held]
 
 
 def written(play: History, but: str) -> dict[tuple[str, str], tuple[Episode, list[tuple[str, int]]]]:
@@ -259,14 +253,14 @@ def test_no_byte_of_a_persons_words_is_left_in_the_files_of_the_database(history
 
 def forgets(kind: str, history: list[Act], forgotten: str) -> None:
     """The law, on one history."""
-    with played(history, kind) as (play, folder):
+    with played(history, kind) as play:
         privacy = play.world.memory.privacy
         others = [person for person in PEOPLE if person != forgotten]
         before = written(play, forgotten)
         holdings = {person: kept_of(play, person) for person in others}
         promised = privacy.holdings(W, forgotten)
         erased = privacy.forget(W, forgotten)
-        assert left(play, folder, [*play.marks[forgotten], forgotten]) == []
+        assert left(play, [*play.marks[forgotten], forgotten]) == []
         assert play.world.memory.audit.check() == []
         assert {person: kept_of(play, person) for person in others} == holdings
         after = written(play, forgotten)
@@ -297,9 +291,9 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
 @given(history=acts)
 @settings(max_examples=settings().max_examples // 3)
 def test_when_everybody_is_forgotten_nothing_is_left_of_anybody(history: list[Act]) -> None:
-    with played(history, "sqlite") as (play, folder):
+    with played(history, "sqlite") as play:
         for person in PEOPLE:
             play.world.memory.privacy.forget(W, person)
             assert play.world.memory.audit.check() == []
-        assert left(play, folder, [*PEOPLE, *(mark for marks in play.marks.values() for mark in marks)]) == []
+        assert left(play, [*PEOPLE, *(mark for marks in play.marks.values() for mark in marks)]) == []
         assert play.world.memory.audit.episodes(W, EVERY) == []

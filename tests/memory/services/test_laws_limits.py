@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.model import Reaction, Role, TeachingPolicy, Vote
 from memory.ports import Store, Transaction
 from memory.services.tally import retally, with_limits
@@ -81,7 +81,7 @@ def stored(tx: Transaction) -> list[Vote]:
 @settings(max_examples=200)  # each is quick, and what is touched is a matter of single places
 @given(acts, policies)
 def test_every_mark_is_that_of_a_full_count_after_every_vote(sequence: list[Act], policy: TeachingPolicy) -> None:
-    store = InMemoryStore()
+    store = SqlStore.in_memory()
     for act in sequence:
         cast(store, act, policy)
         with store.read() as tx:
@@ -94,7 +94,7 @@ def test_every_mark_is_that_of_a_full_count_after_every_vote(sequence: list[Act]
 def test_answers_counted_from_scratch_do_not_rest_on_the_marks_they_had(
     sequence: list[Act], policy: TeachingPolicy, wrong: set[int]
 ) -> None:
-    store = InMemoryStore()
+    store = SqlStore.in_memory()
     for act in sequence:
         cast(store, act, policy)
     with store.write() as tx:

@@ -13,8 +13,9 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store
 from memory.services.upkeep import jobs, sweeping
 from memory.services.upkeep.jobs import JOBS
-from tests.doubles.attack_world import Attacked, open_store
+from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import World, scope
+from tests.doubles.stores import open_file
 
 W = "terminal:w"
 
@@ -286,14 +287,14 @@ def state(world: World) -> list[object]:
 
 def test_two_processes_may_run_the_same_jobs_and_one_may_die_between_any_two(tmp_path: Path) -> None:
     """The second opens the file anew, as after a kill, and does every job again."""
-    first = World(open_store("sqlite", tmp_path), ledger_days=3650)
+    first = World(open_file(tmp_path / "goodbot.db"), ledger_days=3650)
     for n in range(4):
         learned(first, goal=f"where is the key number {n % 2}")
     old = first.ask("nobody judges this")
     first.clock.tick(days=400)
     for job in JOBS:
         run(first, job.name)
-        second = World(open_store("sqlite", tmp_path), ledger_days=3650)
+        second = World(open_file(tmp_path / "goodbot.db"), ledger_days=3650)
         second.clock.now = first.clock.now
         before = state(first)
         run(second, job.name)

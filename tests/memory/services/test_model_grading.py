@@ -20,7 +20,6 @@ from bot.conversation.model_grading import ModelGrading, read_guess, request_for
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelTurn, UserTurn
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.secrets import FormatFinder
 from memory.adapters.sql import SqlStore
 from memory.model import Episode, Exemplar, GradeSource, Lesson, Role, Scope, Verdicts, Visibility
@@ -33,9 +32,9 @@ IDLE = timedelta(minutes=30)
 GOAL, ANSWER = "how do I restart the billing service", "Run make restart in the billing folder."
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/m.sqlite")
+@pytest.fixture
+def world() -> Iterator[World]:
+    store = SqlStore.in_memory()
     world = World(store)
     world.memory = Memory(
         store,

@@ -26,7 +26,8 @@ from memory import (
     export_memories,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
+from memory.adapters.sql.in_memory import IN_MEMORY
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import InvalidInput
 from memory.model import EventKind, Role, Termination, Verdict
@@ -45,7 +46,7 @@ class Loop:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.service = Memory(
-            InMemoryStore(),
+            SqlStore.in_memory(),
             HashingEmbedder(),
             clock=self.clock,
             new_id=TimeOrderedIds(self.clock, Random(7).getrandbits),
@@ -280,7 +281,7 @@ def test_fault_13_errors_of_memory_were_swallowed(loop: Loop) -> None:
     loop.service.store.close()
     with pytest.raises(Exception, match="closed"):
         loop.ledger.record("m1", CONTEXT)
-    loop.service.store.__init__()  # type: ignore[misc]  # a fresh store for the check after the test
+    loop.service.store.__init__(IN_MEMORY)  # type: ignore[misc]  # a fresh store for the check after the test
 
 
 def test_fault_14_long_answers_were_not_split() -> None:

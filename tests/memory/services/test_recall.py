@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed
 from memory.model import (
     Audience,
@@ -281,7 +281,7 @@ def test_one_voice_per_author_but_the_own_ones() -> None:
 
 
 def test_nothing_is_recalled_across_embedding_models() -> None:
-    store = InMemoryStore()
+    store = SqlStore.in_memory()
     world = World(store)
     world.react(world.ask("lunch?"), "👍")
     other = Memory(store, Table({"lunch?": (1.0, 0.0)}), clock=world.clock, new_id=world.ids)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Audience
@@ -26,9 +25,9 @@ BEFORE_THE_BEGINNING = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 DAY = timedelta(days=1)
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = SqlStore.in_memory()
     yield store
     store.close()
 

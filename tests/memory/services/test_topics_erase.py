@@ -1,13 +1,13 @@
 """Forgetting takes a person's words out of the topics, and nothing that anybody else gave."""
 
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import NotFound
 from memory.model import Audience, Scope, Visibility
@@ -17,6 +17,7 @@ from memory.services.topics import FieldInput, Ingest, Placement, Related
 from memory.services.topics.response import Bundle
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import World, scope
+from tests.doubles.stores import content, open_file
 
 W = "terminal:w"
 GONE = "quokka"
@@ -52,15 +53,14 @@ def held(world: World, of: Scope | None = None) -> list[tuple[str | None, dict[s
     return [each for each in found if each[1]]
 
 
-def bytes_left(store: Store, folder: Path, words: list[str]) -> list[str]:
+def bytes_left(store: Store, words: list[str]) -> list[str]:
     """Which of these words the store still holds anywhere."""
-    kept = repr(vars(store).get("_committed")).encode()
-    kept += b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
-    return [word for word in words if word.encode() in kept]
+    held = content(store)
+    return [word for word in words if word.encode() in held]
 
 
 class TestForgetting(Attacked):
-    def test_what_others_gave_goes_on_without_the_persons_words(self, world: World, tmp_path: Path) -> None:
+    def test_what_others_gave_goes_on_without_the_persons_words(self, world: World) -> None:
         said = "zyzzyva"
         topic = opened(world, GONE, f"{said} title", f"{said}-id", summary=f"{said} summary", topic_kind=f"{said} kind")
         mine = FieldInput(name="owner", value=said, why_changed=said, provenance=said, revision_id=f"{said}-1")
@@ -78,7 +78,7 @@ class TestForgetting(Attacked):
         assert (new.neighbors, other.neighbors) == ((("b", "other"),), ((new.topic_id, None),))
         assert next(each for each in other.fields if each.name == "of").ref_topic_id == new.topic_id
         assert world.memory.world.topic(scope("bob"), new.topic_id).person == "bob"
-        assert bytes_left(world.memory.store, tmp_path, [said, GONE]) == []
+        assert bytes_left(world.memory.store, [said, GONE]) == []
         world.memory.privacy.forget(W, "bob")
         assert held(world) == [(None, {"where": "attic"})]
         world.memory.privacy.forget(W, "cy")
@@ -255,14 +255,14 @@ def whole(world: World) -> object:
         return (topics, tx.world.fields(W, ids), tx.world.revisions(W, ids), tx.world.links(W, ids), trails)
 
 
-def forgets(store: Store, folder: Path, history: list[Act]) -> None:
+def forgets(store: Store, history: list[Act]) -> None:
     play = History(World(store))
     for act in history:
         play.do(*act)
     before = {who: play.told(who) for who in ("bob", "cy", "zoe")}
     kept = stored(play.world)
     play.world.memory.privacy.forget(W, GONE)
-    assert bytes_left(store, folder, [GONE]) == []
+    assert bytes_left(store, [GONE]) == []
     assert play.world.memory.audit.check() == []
     assert play.world.memory.privacy.holdings(W, GONE).is_empty
     assert stored(play.world) >= kept
@@ -276,20 +276,18 @@ def forgets(store: Store, folder: Path, history: list[Act]) -> None:
     for who in ("bob", "cy"):
         play.world.memory.privacy.forget(W, who)
         assert play.world.memory.audit.check() == []
-    assert bytes_left(store, folder, ["bob", "cy", "zyzzy"]) == []
+    assert bytes_left(store, ["bob", "cy", "zyzzy"]) == []
     with store.read() as tx:
         assert tx.world.within(W) == []
 
 
 @given(acts)
 def test_nothing_that_others_gave_is_lost(history: list[Act]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        forgets(InMemoryStore(), Path(folder), history)
+    with closing(SqlStore.in_memory()) as store:
+        forgets(store, history)
 
 
 @given(acts)
 def test_no_byte_of_the_persons_words_is_left_in_the_files_of_the_database(history: list[Act]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        store = SqlStore.open(f"sqlite:///{Path(folder) / 'goodbot.db'}")
-        forgets(store, Path(folder), history)
-        store.close()
+    with tempfile.TemporaryDirectory() as folder, closing(open_file(Path(folder) / "goodbot.db")) as store:
+        forgets(store, history)

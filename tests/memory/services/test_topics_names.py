@@ -2,21 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
 from memory.model import Audience, Scope, Visibility
-from memory.ports import Store
 from memory.services.topics import FieldInput, Ingest, Placement, Related
 from tests.doubles.memory_world import scope
 from tests.doubles.topics_world import TopicWorld
@@ -26,9 +21,9 @@ ANA, BOB = scope("ana"), scope("bob")
 BOBS_DIRECT = scope("bob", channel="d-bob", visibility=Visibility.DIRECT)
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TopicWorld]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def here() -> Iterator[TopicWorld]:
+    store = SqlStore.in_memory()
     yield TopicWorld(store)
     store.close()
 
@@ -151,34 +146,3 @@ def test_a_trail_names_no_topic_of_another_circle(here: TopicWorld) -> None:
     here.extend("open", "private", of=ANA)
     assert "private" in repr(here.world.trail(ANA, "open"))
     assert "private" not in repr(here.world.trail(BOB, "open"))
-
-
-def test_topics_of_an_earlier_schema_keep_everything(tmp_path: Path) -> None:
-    path = tmp_path / "db.sqlite"
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-        before = TopicWorld(store)
-        for topic_id in ("a", "b", "c"):
-            before.add(topic_id, topic_id.upper(), embedding=EAST)
-            before.value(topic_id, "n", topic_id, revision_id=f"r-{topic_id}")
-        before.extend("a", "b")
-        told = [everything(before, ANA), before.fields("a"), before.world.trail(ANA, "a")]
-    step(path, "downgrade", "0005")
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-        after = TopicWorld(store)
-        assert [everything(after, ANA), after.fields("a"), after.world.trail(ANA, "a")] == told
-        with store.write() as tx:
-            assert tx.world.delete(ANA.workspace, ["a"]) == 1  # what refers to the table still does
-            assert tx.world.revisions(ANA.workspace, ["a"]) == []
-
-
-def step(path: Path, direction: str, revision: str) -> None:
-    from alembic import command
-
-    from memory.migrations import _config
-
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        config = _config()
-        config.attributes["connection"] = connection
-        getattr(command, direction)(config, revision)
-    engine.dispose()

@@ -5,12 +5,10 @@ Names like M16 are numbers of the check-list the behaviour was settled by.
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Vector, Visibility
@@ -25,9 +23,9 @@ RECORDED = json.loads((GOLD / "world.json").read_text())["cases"]
 NEAREST = ["t1", "t2", "t3", "t7", "t9", "t8"]
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = SqlStore.in_memory()
     yield store
     store.close()
 

@@ -4,14 +4,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
 from memory.model import Audience, Scope, Visibility
@@ -21,14 +19,15 @@ from memory.services.topics import FieldInput, Ingest, Placement, Related, World
 from memory.services.topics.audit_log import differences, rebuild
 from tests.doubles.memory_world import START, scope
 from tests.doubles.memory_world import World as People
+from tests.doubles.stores import content
 from tests.doubles.topics_world import TopicWorld
 
 EAST = (1, 0, 0, 0)
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = SqlStore.in_memory()
     yield store
     store.close()
 
@@ -265,7 +264,7 @@ def test_every_number_is_what_the_trail_says_and_a_wrong_one_is_found(store: Sto
     assert people.memory.audit.check() == []
 
 
-def test_forgetting_a_person_takes_their_words_and_leaves_those_of_others(store: Store, tmp_path: Path) -> None:
+def test_forgetting_a_person_takes_their_words_and_leaves_those_of_others(store: Store) -> None:
     people = People(store)
     world, ana, bob = people.memory.world, scope("quokka"), scope("bob")
     said = "zyzzyva"
@@ -291,9 +290,7 @@ def test_forgetting_a_person_takes_their_words_and_leaves_those_of_others(store:
         each.topic_id: [value.value for field in each.fields for value in field.history] for each in answer.candidates
     }
     assert values == {"b": [1], "c": [2]}
-    kept = repr(vars(store).get("_committed")).encode() + b"".join(
-        file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
-    )
+    kept = content(store)
     assert said.encode() not in kept
     assert b"quokka" not in kept
 

@@ -1,15 +1,12 @@
 """What people taught the bot comes back from a query as topics, beside those that were ingested."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.model import Audience, EventKind, Role, Scope, Visibility
-from memory.ports import Store
 from memory.rules.strength import SALIENCE_HALF_LIFE, salience
 from memory.services.topics import Ingest
 from tests.doubles.memory_world import World, scope
@@ -17,9 +14,9 @@ from tests.doubles.memory_world import World, scope
 QUESTION = "where is the coffee?"
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    store: Store = InMemoryStore() if request.param == "inmemory" else SqlStore.open(f"sqlite:///{tmp_path}/db.sqlite")
+@pytest.fixture
+def world() -> Iterator[World]:
+    store = SqlStore.in_memory()
     yield World(store)
     store.close()
 

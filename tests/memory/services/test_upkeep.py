@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.inmemory import InMemoryStore
+from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Verdict, Verdicts
 from memory.model.upkeep import Lease, Rule, UpkeepPolicy
@@ -245,7 +245,7 @@ def test_a_failure_is_noted_and_an_unknown_job_refused(world: World, monkeypatch
 
 
 def test_a_lease_must_be_for_some_time() -> None:
-    store = InMemoryStore()
+    store = SqlStore.in_memory()
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with store.write() as tx:
         assert tx.upkeep.take_lease(Lease(name="x", owner="a", until=now), now)

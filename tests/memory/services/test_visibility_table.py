@@ -1,10 +1,7 @@
 """The table of `memory/README.md`, row by row: who is shown what after a channel changed who reads it."""
 
-from pathlib import Path
-
 import pytest
 
-from memory.adapters.inmemory import InMemoryStore
 from memory.adapters.sql import SqlStore
 from memory.model import Audience, Episode, Role, Scope, Visibility
 from memory.ports import Store
@@ -64,9 +61,9 @@ def lived(store: Store, was: Visibility, then: list[Visibility]) -> tuple[World,
     return world, answer
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return InMemoryStore() if request.param == "memory" else SqlStore.open(f"sqlite:///{tmp_path / 'w.db'}")
+@pytest.fixture
+def store() -> Store:
+    return SqlStore.in_memory()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} to {row[1]}")

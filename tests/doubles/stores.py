@@ -1,0 +1,47 @@
+"""Stores for tests: opened fast, and looked into as whoever holds the database could."""
+
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from sqlite3 import Connection
+
+from memory.adapters.sql import SqlStore
+from memory.adapters.sql.in_memory import IN_MEMORY
+from memory.ports import Store
+
+
+def open_file(path: Path) -> SqlStore:
+    """A store on a file, which is made from one that was migrated before if it is not there."""
+    if not path.exists():
+        path.write_bytes(_migrated())
+    return SqlStore.open(f"sqlite:///{path}")
+
+
+@cache
+def _migrated() -> bytes:
+    folder = Path(tempfile.mkdtemp())
+    SqlStore.open(f"sqlite:///{folder / 'empty.db'}").close()
+    content = (folder / "empty.db").read_bytes()
+    shutil.rmtree(folder)
+    return content
+
+
+def content(store: Store) -> bytes:
+    """Every byte of a store: of its database in memory, or of the files in its folder."""
+    assert isinstance(store, SqlStore)
+    if store._path == IN_MEMORY:
+        return _driver(store).serialize()
+    return b"".join(each.read_bytes() for each in sorted(store._path.parent.rglob("*")) if each.is_file())
+
+
+def rows(store: Store) -> list[str]:
+    """All that is stored, as statements that would make it again."""
+    return list(_driver(store).iterdump())
+
+
+def _driver(store: Store) -> Connection:
+    assert isinstance(store, SqlStore)
+    driver = store._engine.raw_connection().driver_connection
+    assert isinstance(driver, Connection)
+    return driver
