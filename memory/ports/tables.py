@@ -10,6 +10,7 @@ from memory.model import (
     Incoming,
     LedgerEntry,
     Outgoing,
+    Posted,
     Progress,
     Reaction,
     Retrieval,
@@ -96,6 +97,10 @@ class TeachingTable(Protocol):
         """The run's votes by node, then actor."""
         ...
 
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        """The same for several runs, by run, for those that have any."""
+        ...
+
     def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
         """The same person's votes from this one on (itself, if it stands), cast before a time, at most `limit`.
 
@@ -154,8 +159,11 @@ class TeachingTable(Protocol):
 class DeliveryTable(Protocol):
     """Messages on their way: in from people, out to them."""
 
-    def accept(self, message: Incoming) -> bool:
-        """Store an incoming message. False if its event id or its message id is known: it is already being handled."""
+    def accept(self, message: Incoming) -> Incoming | None:
+        """Store an incoming message; the message with what the store knows of its channel and its sender.
+
+        None if its event id or its message id is known: it is already being handled.
+        """
         ...
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
@@ -180,6 +188,10 @@ class DeliveryTable(Protocol):
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
+        ...
+
+    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
+        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`."""
         ...
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -208,8 +220,16 @@ class DeliveryTable(Protocol):
         """
         ...
 
-    def put_outgoing(self, part: Outgoing) -> None:
-        """Insert or replace one part of an answer."""
+    def put_outgoing(self, *parts: Outgoing) -> None:
+        """Insert or replace parts of an answer."""
+        ...
+
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+        """Note that a part was sent, as this message. None if there is no such part, or it was sent before."""
+        ...
+
+    def deliver(self, workspace: str, run_id: str) -> bool:
+        """Move the message that a run answers on to `DELIVERED`, if it is `ANSWERED` and every part was sent."""
         ...
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
@@ -234,6 +254,10 @@ class RetrievalTable(Protocol):
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         """Record a recall with its items."""
+        ...
+
+    def add(self, retrievals: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
+        """The same for several recalls of one workspace, none of them recorded yet, with the items of all."""
         ...
 
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:

@@ -19,13 +19,14 @@ from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.model_grading import Guess, Guessing, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalled, Recalling
-from memory.services.record import Recording, Unsent, UsedLesson
+from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
 from memory.services.taught_topics import Lessons
 from memory.services.teach import Teaching, Undone
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
+from memory.services.used_lessons import UsedLesson
 from memory.services.vote import VoteResult
 from memory.services.votes import Rating, Ratings
 
@@ -133,6 +134,7 @@ def _world(core: Core, policy: WorldPolicy | None) -> World:
 
 __all__ = [
     "CORRECTION_CHARACTERS",
+    "Answer",
     "AnswerStory",
     "Audit",
     "Corrected",

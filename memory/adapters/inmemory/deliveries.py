@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from memory.adapters.inmemory.state import Access
 from memory.adapters.row_validation import storable
 from memory.errors import NotFound
-from memory.model import Incoming, Outgoing, Progress
+from memory.model import Incoming, Outgoing, Posted, Progress
 
 
 class Deliveries:
@@ -15,7 +16,7 @@ class Deliveries:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def accept(self, message: Incoming) -> bool:
+    def accept(self, message: Incoming) -> Incoming | None:
         state = self._access.changing
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
@@ -24,9 +25,10 @@ class Deliveries:
         if (workspace, message.event_id) in state.incoming or (
             message.message_id and any((m.scope.channel, m.message_id) == place for m in self._incoming(workspace))
         ):
-            return False
-        state.incoming[workspace, message.event_id] = replace(message, channel_visibility=None)
-        return True
+            return None
+        state.incoming[workspace, message.event_id] = replace(message, channel_visibility=None, has_notes=False)
+        notes = (note for note in state.short.values() if note.workspace == workspace)
+        return replace(self._now(message), has_notes=any(note.person == message.scope.person for note in notes))
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         message = self._access.state.incoming.get((workspace, event_id))
@@ -61,6 +63,10 @@ class Deliveries:
             return False
         incoming[workspace, event_id] = replace(message, progress=after, run_id=storable(run_id) or message.run_id)
         return True
+
+    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
+        is_moved = self.advance(workspace, event_id, Progress.ACCEPTED, Progress.ANSWERED, run_id)
+        return self.incoming(workspace, event_id) if is_moved else None
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
         answered = [m for m in self._incoming(workspace) if run_id and m.run_id == run_id]
@@ -97,9 +103,27 @@ class Deliveries:
         ]
         return sorted(said, key=lambda m: (m.at, m.event_id), reverse=True)[:limit]
 
-    def put_outgoing(self, part: Outgoing) -> None:
-        key = (storable(part).workspace, part.run_id, part.part)
-        self._access.changing.outgoing[key] = replace(part, channel_visibility=None)
+    def put_outgoing(self, *parts: Outgoing) -> None:
+        for part in parts:
+            key = (storable(part).workspace, part.run_id, part.part)
+            self._access.changing.outgoing[key] = replace(part, channel_visibility=None)
+
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+        state = self._access.changing
+        unsent = state.outgoing.get((workspace, run_id, part))
+        if unsent is None or unsent.sent_at is not None:
+            return None
+        self.put_outgoing(replace(unsent, sent_at=at, message_id=message_id))
+        nodes = [node for key, node in state.episodes.items() if key[0] == workspace and node.run_id == run_id]
+        root = min(nodes, key=lambda node: (node.step_number, node.id), default=None)
+        place = (workspace, unsent.channel, message_id, "")
+        waiting = ((r.workspace, r.channel, r.message_id, r.run_id) == place for r in state.reactions.values())
+        return Posted(channel=unsent.channel, root_id=root.id if root else "", is_overtaken=any(waiting))
+
+    def deliver(self, workspace: str, run_id: str) -> bool:
+        if any(part.sent_at is None for part in self.outgoing(workspace, run_id)):
+            return False
+        return self.advance_run(workspace, run_id, Progress.ANSWERED, Progress.DELIVERED)
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         parts = self._access.state.outgoing

@@ -1,6 +1,6 @@
 """Episodes with their vectors, index entries and links, in dictionaries."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,9 @@ from memory.adapters.inmemory.state import Access
 from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import goal_key, half, plain, storable
 from memory.errors import NotFound
-from memory.model import Episode, Link, LinkKind, Origin
-from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
+from memory.model import Episode, Link, LinkKind, Origin, Signal
+from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood
+from memory.rules.strength import bumped, nudged, strength
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -41,6 +42,31 @@ class Episodes:
         if not episode.workspace or not episode.id:
             raise ValueError("an episode is stored under its workspace and id, one of them is empty")
         self._access.changing.episodes[episode.workspace, episode.id] = whole
+
+    def add(self, *nodes: Episode) -> None:
+        for node in nodes:
+            is_attempt = node.is_root and node.origin is Origin.RUN
+            rep = self.attempts(node.workspace, node.person, node.channel, node.goal) + 1 if is_attempt else node.rep
+            self._put(replace(node, rep=rep))
+
+    def use(self, uses: Sequence[LessonUse]) -> bool:
+        episodes = self._access.changing.episodes
+        for each in uses:
+            lesson = episodes.get((each.workspace, each.episode_id))
+            if lesson is None or lesson.goal != each.goal:
+                return False
+            nudge = nudged(lesson.nudge, each.signal)
+            episodes[each.workspace, each.episode_id] = replace(
+                lesson,
+                salience=bumped(lesson.salience, lesson.salience_at, each.at),
+                salience_at=max(each.at, lesson.salience_at),
+                nudge=nudge,
+                strength=strength(lesson.verdicts, nudge),
+                retrieval_count=lesson.retrieval_count + 1,
+                used_count=lesson.used_count + (each.signal is Signal.USED),
+                ignored_count=lesson.ignored_count + (each.signal is Signal.IGNORED),
+            )
+        return True
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         return self.get_many(workspace, [episode_id]).get(episode_id)
@@ -106,6 +132,10 @@ class Episodes:
         self._require(workspace, episode_id)
         state.vectors[workspace, episode_id] = (storable(model), rounded)
 
+    def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
+        for episode_id, vector in vectors.items():
+            self.put_vector(workspace, episode_id, model, vector)
+
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
         vectors = self._access.state.vectors
         return {each: vectors[workspace, each] for each in episode_ids if (workspace, each) in vectors}
@@ -156,12 +186,13 @@ class Episodes:
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return list(self._access.state.index.get((workspace, episode_id), ()))
 
-    def add_link(self, link: Link) -> None:
+    def add_link(self, *new: Link) -> None:
         state = self._access.changing
-        storable(link)
-        self._require(link.workspace, link.from_id)
-        self._require(link.workspace, link.to_id)
-        state.links.setdefault((link.workspace, link.from_id, link.to_id, link.kind), link)
+        for link in new:
+            storable(link)
+            self._require(link.workspace, link.from_id)
+            self._require(link.workspace, link.to_id)
+            state.links.setdefault((link.workspace, link.from_id, link.to_id, link.kind), link)
 
     def remove_link(self, link: Link) -> None:
         self._access.changing.links.pop((link.workspace, link.from_id, link.to_id, link.kind), None)

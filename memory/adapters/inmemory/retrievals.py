@@ -22,6 +22,10 @@ class Retrievals:
         state.retrievals[retrieval.workspace, retrieval.id] = replace(retrieval, counts=counts)
         state.items[retrieval.workspace, retrieval.id] = tuple(sorted(items, key=_by_rank))
 
+    def add(self, retrievals: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
+        for each in retrievals:
+            self.put(each, [item for item in items if item.retrieval_id == each.id])
+
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
         state, key = self._access.state, (workspace, retrieval_id)
         return (state.retrievals[key], list(state.items[key])) if key in state.retrievals else None

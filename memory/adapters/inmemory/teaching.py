@@ -48,6 +48,9 @@ class Teaching:
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return list(self._access.state.votes.get((workspace, run_id), ()))
 
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        return {run_id: cast for run_id in run_ids if (cast := self.votes(workspace, run_id))}
+
     def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
         own = self._votes_by(vote)
         return [each for each in own if _place(each) >= _place(vote) and each.at < before][:limit]

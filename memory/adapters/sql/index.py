@@ -5,13 +5,24 @@ stale, whoever wrote. `epoch` is raised when rows disappear without a trace; cop
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import CompoundSelect, and_, bindparam, delete, insert, select, type_coerce, union_all
+from sqlalchemy import (
+    CompoundSelect,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    literal_column,
+    null,
+    select,
+    type_coerce,
+    union_all,
+)
 from sqlalchemy import Row as SqlRow
 from sqlalchemy.types import LargeBinary
 
@@ -36,11 +47,13 @@ _ADD = insert(recall_index)
 _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
-_STATE = select(counters.c.name, counters.c.value).where(
-    counters.c.workspace == bindparam("w"), counters.c.name.in_([_SEQ, _EPOCH])
-)
+_STATE = select(
+    counters.c.name, literal_column("''"), null(), null(), literal_column("''"), null(), counters.c.value
+).where(counters.c.workspace == bindparam("w"), counters.c.name.in_([_SEQ, _EPOCH]))
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
-_ROW = select(_t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary))
+_ROW = select(
+    _t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary), _t.seq
+)
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.vector.is_(None))
@@ -126,12 +139,13 @@ def _is_same(row: SqlRow[Any], entry: IndexEntry, stored: SqlRow[Any]) -> bool:
 
 @cache
 def _news(count: int) -> CompoundSelect[Any]:
-    """The rows of `count` partitions, of each what came after its own `seq`."""
+    """The rows of `count` partitions, of each what came after its own `seq`; and the workspace's counters."""
     return union_all(
         *(
             _ROW.where(_t.workspace == bindparam("w"), _t.partition == bindparam(f"p{n}"), _t.seq > bindparam(f"s{n}"))
             for n in range(count)
-        )
+        ),
+        _STATE,
     )
 
 
@@ -201,22 +215,29 @@ def _shelves(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
 ) -> list[VectorPartition]:
     """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
-    state = {row.name: row.value for row in session.rows(_STATE, {"w": workspace})}
-    epoch, seq = state.get(_EPOCH, 0), state.get(_SEQ, 0)
-    held: dict[str, tuple[int, VectorPartition]] = {}
-    for name in names:
-        known_epoch, known_seq, shelf = copies.take((workspace, name, model, dimension))
-        is_usable = known_epoch == epoch and known_seq <= seq
-        held[name] = (known_seq, shelf) if is_usable else (0, VectorPartition(dimension))
-    behind = [(name, known) for name, (known, _) in held.items() if known < seq]
-    if behind:
-        since = {f"{word}{n}": value for n, each in enumerate(behind) for word, value in zip("ps", each, strict=True)}
-        rows = session.rows(_news(len(behind)), {"w": workspace, **since})
-        for name, _ in behind:
-            _apply([row for row in rows if row.partition == name], held[name][1], model, dimension)
-    for name, (_, shelf) in held.items():
+    if not names:
+        return []
+    held = {name: copies.take((workspace, name, model, dimension)) for name in names}
+    news, epoch, seq = _read(session, workspace, {name: known for name, (_, known, _) in held.items()})
+    stale = [name for name, (kept, known, _) in held.items() if known and (kept != epoch or known > seq)]
+    if stale:
+        held |= {name: (epoch, 0, VectorPartition(dimension)) for name in stale}
+        news = [row for row in news if row.partition not in stale]
+        news += _read(session, workspace, dict.fromkeys(stale, 0))[0]
+    for name, (_, _, shelf) in held.items():
+        _apply([row for row in news if row.partition == name], shelf, model, dimension)
         copies.put((workspace, name, model, dimension), epoch, seq, shelf)
-    return [shelf for _, shelf in held.values()]
+    return [shelf for _, _, shelf in held.values()]
+
+
+def _read(session: Session, workspace: str, known: Mapping[str, int]) -> tuple[list[SqlRow[Any]], int, int]:
+    """(rows, epoch, `seq`): of each partition what came after its `seq`, in one statement."""
+    since = {
+        f"{word}{n}": value for n, each in enumerate(known.items()) for word, value in zip("ps", each, strict=True)
+    }
+    found = session.rows(_news(len(known)), {"w": workspace, **since})
+    state = {row.partition: row.seq for row in found if not row.episode_id}
+    return [row for row in found if row.episode_id], state.get(_EPOCH, 0), state.get(_SEQ, 0)
 
 
 def _apply(news: Sequence[SqlRow[Any]], shelf: VectorPartition, model: str, dimension: int) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, select
+from sqlalchemy import Row, and_, bindparam, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
 from memory.adapters.sql.session import Session, add_statement, row_of
@@ -13,8 +14,16 @@ from memory.model import Event, EventKind
 
 _t = events.c
 _CLAIM = add_statement(processed_events)
-_APPEND = add_statement(events)
-_SINCE = select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > bindparam("before"))
+_LAST_SEQ = (
+    select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > 0).order_by(_t.seq.desc()).limit(1).scalar_subquery()
+)
+_APPEND = insert(events).values(seq=func.coalesce(_LAST_SEQ, 0) + 1).on_conflict_do_nothing().inline()
+_LAST = (
+    select(_t.source_event_id, _t.episode_id, _t.kind)
+    .where(_t.workspace == bindparam("w"))
+    .order_by(_t.seq.desc())
+    .limit(bindparam("count"))
+)
 _OF_EPISODE = (
     select(events).where(_t.workspace == bindparam("w"), _t.episode_id == bindparam("episode")).order_by(_t.seq)
 )
@@ -46,14 +55,22 @@ class Log:
         if not new:
             return []
         workspace = one_workspace(new)
-        rows = [row_of(events, each) for each in new]
-        before = self._session.advance(workspace, "event", len(rows)) - len(rows)
-        for seq, row in enumerate(rows, before + 1):
-            row["seq"] = seq
-        if self._session.run(_APPEND, rows) == len(rows):
-            return list(new)
-        stored = {row.seq for row in self._session.rows(_SINCE, {"w": workspace, "before": before})}
-        return [each for seq, each in enumerate(new, before + 1) if seq in stored]
+        rows = [row_of(events, each) | {"w": workspace} for each in new]
+        for row in rows:
+            del row["seq"]  # there is one writer at a time, so the order of the numbers is the order of commits
+        count = self._session.run(_APPEND, rows)
+        return list(new) if count == len(rows) else self._stored(new, workspace, count)
+
+    def _stored(self, new: Sequence[Event], workspace: str, count: int) -> list[Event]:
+        """Those that were appended just now: the last `count` of the log, in the order they were given."""
+        last = self._session.rows(_LAST, {"w": workspace, "count": count}) if count else ()
+        left = [(row.source_event_id, row.episode_id, row.kind) for row in last]
+        stored: list[Event] = []
+        for each in new:
+            if left and left[-1] == (each.source_event_id, each.episode_id, each.kind):
+                left.pop()
+                stored.append(each)
+        return stored
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))

@@ -48,6 +48,11 @@ _VOTES = (
     .order_by(votes_table.c.node_id, votes_table.c.actor)
 )
 _v = votes_table.c
+_VOTES_OF_RUNS = (
+    select(votes_table)
+    .where(_v.workspace == bindparam("w"), _v.run_id.in_(bindparam("runs", expanding=True)))
+    .order_by(_v.node_id, _v.actor)
+)
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
 _HERE = tuple_(bindparam("at", type_=_v.at.type), bindparam("run", type_=String()), bindparam("node", type_=String()))
@@ -149,6 +154,13 @@ class Teaching:
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return [Vote(**row._mapping) for row in self._session.rows(_VOTES, {"w": workspace, "run": run_id})]
+
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        found: dict[str, list[Vote]] = {}
+        for ids in chunks(run_ids, ID_LIMIT):
+            for row in self._session.rows(_VOTES_OF_RUNS, {"w": workspace, "runs": ids}):
+                found.setdefault(row.run_id, []).append(Vote(**row._mapping))
+        return found
 
     def votes_from(self, vote: Vote, *, before: datetime, limit: int) -> list[Vote]:
         rows = self._session.rows(_VOTES_FROM, {**_place(vote), "before": before, "limit": limit})

@@ -17,10 +17,12 @@ from memory.model import (
     LinkKind,
     Origin,
     Progress,
+    Signal,
     Verdict,
     Verdicts,
 )
 from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.fold import apply
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     ALL,
@@ -49,11 +51,15 @@ from tests.memory.adapters.store_samples import (
     short,
     step,
     unit,
+    use,
     vote,
 )
 
 CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put": lambda tx, w: tx.episodes.put(episode("e1", w, goal="other")),
+    "add": lambda tx, w: tx.episodes.add(episode("e3", w)),
+    "use": lambda tx, w: tx.episodes.use([use("e1", w)]),
+    "add_vectors": lambda tx, w: tx.episodes.add_vectors(w, MODEL, {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)}),
     "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
     "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
     "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
@@ -73,12 +79,16 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
     "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
     "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
+    "answer": lambda tx, w: tx.deliveries.answer(w, "ev1", "r2"),
+    "post": lambda tx, w: tx.deliveries.post(w, "r1", 3, "m3", NOW),
+    "deliver": lambda tx, w: _answered(tx, w) and tx.deliveries.deliver(w, "r1"),
     "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
     "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
     "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
     "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
     "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
     "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
+    "retrievals.add": lambda tx, w: tx.retrievals.add([retrieval("q2", w)], [item("q2", "e1", workspace=w)]),
     "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
     "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
     "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
@@ -91,6 +101,12 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""
+
+
+def _answered(tx: Transaction, workspace: str) -> bool:
+    """Its message is answered and every part of that is sent."""
+    tx.deliveries.post(workspace, "r1", 3, "m3", NOW)
+    return tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED)
 
 
 class StoreContract(StoreCase):
@@ -424,6 +440,60 @@ class StoreContract(StoreCase):
         with store.read() as tx:
             assert tx.episodes.attempts("w", "ana", "C1", "WHAT TIME IS IT") == 2
             assert tx.episodes.attempts("w", "ana", "C1", "") == 0
+
+    def test_the_nodes_of_a_run_are_added_with_the_number_of_the_attempt(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1", goal="lunch?", rep=4))
+            tx.episodes.add(
+                episode("e2", goal=" LUNCH? "),
+                episode("e3", goal="lunch?", parent_id="e2", rep=1),
+                episode("e4", goal="lunch?", origin=Origin.TAUGHT, rep=1),
+            )
+            tx.episodes.add(episode("e5", goal="lunch?", quarantine=("secret",)), episode("e6", "v", goal="lunch?"))
+            tx.episodes.add(episode("e2", goal="lunch?", output="once more"))
+        with store.read() as tx:
+            found = tx.episodes.get_many("w", ["e2", "e3", "e4", "e5"])
+            assert {name: each.rep for name, each in found.items()} == {"e2": 7, "e3": 1, "e4": 1, "e5": 6}
+            assert (found["e2"].output, found["e5"].quarantine) == ("once more", ("secret",))
+            assert [each.rep for each in tx.episodes.get_many("v", ["e6"]).values()] == [1]
+
+    @pytest.mark.parametrize("signal", Signal)
+    def test_use_changes_a_lesson_as_the_fold_of_its_events_does(self, store: Store, signal: Signal) -> None:
+        now = at(3_000_000)
+        lessons = [
+            episode("e1", nudge=0.28, strength=0.98, verdicts=Verdicts(personal=Verdict.SUCCESS), salience_at=at(5)),
+            episode("e2", verdicts=Verdicts(workspace=Verdict.FAILURE), salience=9.99, salience_at=at(4_000_000)),
+        ]
+        with store.write() as tx:
+            tx.episodes.put(*lessons)
+            assert tx.episodes.use([replace(use(name), signal=signal, at=now) for name in ("e1", "e2", "e1")])
+        expected = {each.id: each for each in lessons}
+        for name in ("e1", "e2", "e1"):
+            for kind in (EventKind.INJECTED, EventKind(signal.value)):
+                expected[name] = apply(expected[name], replace(event(name, kind), at=now))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1", "e2"]) == expected
+
+    def test_what_is_gone_or_has_another_question_is_not_used(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+            assert tx.episodes.use([])
+            assert not tx.episodes.use([use("e2")])
+            assert not tx.episodes.use([use("e1", "v")])
+            assert not tx.episodes.use([replace(use("e1"), goal="another question")])
+            assert tx.episodes.get("w", "e1") == episode("e1")
+
+    def test_several_vectors_are_added_at_once(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"), episode("e2"))
+            tx.episodes.add_vectors("w", MODEL, {})
+            tx.episodes.add_vectors("w", MODEL, {"e1": unit(1, 0, 0)})
+            tx.episodes.add_vectors("w", "other", {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)})
+        with store.read() as tx:
+            found = {name: (model, v.tolist()) for name, (model, v) in tx.episodes.vectors("w", ["e1", "e2"]).items()}
+        assert found == {"e1": ("other", [0, 1, 0]), "e2": ("other", [0, 0, 1])}
+        with pytest.raises(NotFound), store.write() as tx:
+            tx.episodes.add_vectors("w", MODEL, {"e9": unit(1, 0, 0)})
 
     def test_deleting_takes_everything_of_the_episode(self, store: Store) -> None:
         with store.write() as tx:

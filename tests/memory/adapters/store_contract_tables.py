@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memory.errors import NotFound
-from memory.model import EventKind, Progress, Reaction, Role, Signal
+from memory.model import Channel, EventKind, Posted, Progress, Reaction, Role, Signal, Visibility
 from memory.ports import EpisodeFilter, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -20,6 +20,7 @@ from tests.memory.adapters.store_samples import (
     outgoing,
     reaction,
     retrieval,
+    short,
     vote,
 )
 
@@ -47,6 +48,18 @@ class TablesContract(StoreCase):
             (found,) = tx.log.of_episode("w", "e1")
         assert found.seq > 0
         assert replace(found, seq=0) == whole
+
+    def test_of_several_events_those_with_a_known_source_are_left_out(self, store: Store) -> None:
+        known, new = event("e1", EventKind.VOTED, source="s"), event("e2", EventKind.VOTED, source="s")
+        plain = event("e1", EventKind.VOTED)
+        with store.write() as tx:
+            tx.log.append(known)
+            tx.log.append(event("e2", EventKind.VOTED, "v", source="s"))
+            assert tx.log.append(plain, known, new, plain, new, known) == [plain, new, plain]
+            assert tx.log.append(known, new) == []
+            assert tx.log.append() == []
+        with store.read() as tx:
+            assert [len(tx.log.of_episode("w", each)) for each in ("e1", "e2")] == [3, 1]
 
     def test_a_source_is_logged_once_per_episode_and_kind(self, store: Store) -> None:
         with store.write() as tx:
@@ -346,6 +359,74 @@ class TablesContract(StoreCase):
         assert foreign is not None
         assert (found.text, foreign.text) == ("said better", incoming("ev1", "v").text)
 
+    def test_an_accepted_message_comes_with_what_is_known_of_its_channel_and_sender(self, store: Store) -> None:
+        known = Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW)
+        with store.write() as tx:
+            tx.channels.put(replace(known, workspace="v"))
+            tx.channels.put(replace(known, channel="C2"))
+            tx.short.put(short("k1", workspace="v"))
+            tx.short.put(replace(short("k2"), person="bo"))
+            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
+            tx.channels.put(known)
+            tx.short.put(short("k3"))
+            accepted = tx.deliveries.accept(incoming("ev2"))
+            assert accepted == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE, has_notes=True)
+            stored = tx.deliveries.incoming("w", "ev2")
+            assert stored == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE)
+
+    def test_a_message_is_answered_once(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(replace(incoming("ev1", workspace), asked_by="bo"))
+            tx.channels.put(Channel(workspace="v", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
+            answered = replace(incoming("ev1", run_id="r1"), asked_by="bo", progress=Progress.ANSWERED)
+            assert tx.deliveries.answer("w", "ev1", "r1") == answered
+            assert tx.deliveries.answer("w", "ev1", "r2") is None
+            assert tx.deliveries.answer("w", "ev9", "r1") is None
+            assert tx.deliveries.incoming("w", "ev1") == answered
+            other = tx.deliveries.answer("v", "ev1", "r1")
+            assert other is not None
+            assert (other.channel_visibility, other.scope.workspace) == (Visibility.PRIVATE, "v")
+
+    def test_a_part_is_noted_as_sent_once_with_what_follows_from_it(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(unsent, replace(unsent, part=2), replace(unsent, run_id="r2"))
+            tx.episodes.put(episode("e0", step_number=2), episode("e1"), episode("e2", "v"))
+            tx.teaching.put_reaction(reaction("v", message_id="m1", run_id=""))
+            tx.teaching.put_reaction(reaction(message_id="m2", run_id=""))
+            tx.teaching.put_reaction(reaction(message_id="m3"))
+            assert tx.deliveries.post("w", "r1", 1, "m1", at(1)) == Posted(
+                channel="C1", root_id="e1", is_overtaken=False
+            )
+            assert tx.deliveries.post("w", "r1", 1, "m9", at(2)) is None
+            assert tx.deliveries.post("w", "r1", 3, "m9", at(2)) is None
+            assert tx.deliveries.post("v", "r1", 1, "m9", at(2)) is None
+            overtaken = tx.deliveries.post("w", "r1", 2, "m2", at(1))
+            assert overtaken == Posted(channel="C1", root_id="e1", is_overtaken=True)
+            rootless = tx.deliveries.post("w", "r2", 1, "m3", at(1))
+            assert rootless == Posted(channel="C1", root_id="", is_overtaken=False)
+        with store.read() as tx:
+            sent = [(part.part, part.message_id, part.sent_at) for part in tx.deliveries.outgoing("w", "r1")]
+            assert sent == [(1, "m1", at(1)), (2, "m2", at(1))]
+
+    def test_an_answer_is_delivered_when_every_part_is_sent(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="")
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.put_outgoing(replace(unsent, workspace=workspace), outgoing(2, workspace))
+            assert not tx.deliveries.deliver("w", "r1")
+            tx.deliveries.answer("w", "ev1", "r1")
+            assert not tx.deliveries.deliver("w", "r1")
+            tx.deliveries.post("w", "r1", 1, "m1", NOW)
+            assert not tx.deliveries.deliver("v", "r1")
+            assert tx.deliveries.deliver("w", "r1")
+            assert not tx.deliveries.deliver("w", "r1")
+            found = tx.deliveries.incoming("w", "ev1")
+            assert found is not None
+            assert found.progress is Progress.DELIVERED
+
     def test_a_thread_counts_as_answered_once_a_part_was_sent(self, store: Store) -> None:
         unsent = replace(outgoing(1), sent_at=None, message_id="", thread="t1")
         with store.write() as tx:
@@ -414,6 +495,30 @@ class TablesContract(StoreCase):
             assert tx.deliveries.delete_by("w", "ana") == 1
 
     # recalls
+
+    def test_several_recalls_are_added_at_once(self, store: Store) -> None:
+        recalls, items = [retrieval("q1"), retrieval("q2", seconds=1)], [item("q1", "e1"), item("q2", "e1")]
+        with store.write() as tx:
+            tx.retrievals.add([], [])
+            tx.retrievals.add(recalls, items)
+            assert tx.retrievals.of_run("w", "r1") == [(recalls[0], items[:1]), (recalls[1], items[1:])]
+            tx.retrievals.add([retrieval("q2", seconds=2), retrieval("q3", seconds=3)], [item("q3", "e2")])
+            found = [(each.id, [item.episode_id for item in of]) for each, of in tx.retrievals.of_run("w", "r1")]
+            assert found == [("q1", ["e1"]), ("q2", []), ("q3", ["e2"])]
+            assert tx.retrievals.of_run("v", "r1") == []
+
+    def test_votes_of_several_runs_are_read_at_once(self, store: Store) -> None:
+        mine, theirs = vote("ana"), vote("bo")
+        with store.write() as tx:
+            tx.teaching.set_votes("w", "r1", [theirs, mine])
+            tx.teaching.set_votes("w", "r2", [replace(mine, run_id="r2")])
+            tx.teaching.set_votes("v", "r1", [vote("cy", "v")])
+        with store.read() as tx:
+            assert tx.teaching.votes_of_runs("w", ["r1", "r2", "r3"]) == {
+                "r1": [mine, theirs],
+                "r2": [replace(mine, run_id="r2")],
+            }
+            assert tx.teaching.votes_of_runs("w", []) == {}
 
     def test_a_recall_comes_back_whole(self, store: Store) -> None:
         items = [item("q1", "e2", rank=2), replace(item("q1", "e1"), signal=None)]
