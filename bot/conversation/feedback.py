@@ -194,17 +194,11 @@ class FeedbackHandler:
         await self._mark(messenger, workspace, run_id, view.root.is_lesson)
 
     async def _mark(self, messenger: Messenger, workspace: str, run_id: str, present: bool) -> None:
-        sent = await self._executor(self._posted_parts, workspace, run_id)
-        if not sent:
+        posted = await self._executor(self._memory.answers.posted, workspace, run_id)
+        if not posted:
             return
+        last = MessageRef(workspace=workspace, channel=posted[-1].channel, message_id=posted[-1].message_id)
         try:
-            await messenger.mark(sent[-1], LESSON_MARK, present)
+            await messenger.mark(last, LESSON_MARK, present)
         except MessengerError as error:
             log.info("the mark on %s was not shown: %s", run_id, error)
-
-    def _posted_parts(self, workspace: str, run_id: str) -> list[MessageRef]:
-        with self._memory.store.read() as tx:
-            return [
-                MessageRef(workspace=workspace, channel=entry.channel, message_id=entry.message_id)
-                for entry in tx.teaching.ledger_of_run(workspace, run_id)
-            ]

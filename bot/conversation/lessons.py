@@ -49,11 +49,9 @@ class Lessons:
 
     def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
         """The one lesson with an id that ends so, archived or not, among those the person may be shown here."""
-        with self._memory.store.read() as tx:
-            near = tx.episodes.find_prefix(ending, limit=_NEAR)
         found = [
             each
-            for each in near
+            for each in self._memory.audit.near(ending, limit=_NEAR)
             if each.workspace == reader.workspace
             and each.is_root
             and each.id.endswith(ending)

@@ -82,8 +82,7 @@ class ReviewCommands:
         promoted = self._memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
         approval = _approval(promoted, scope.person, role, command)
         if wanted is Audience.PERSONAL:
-            with self._memory.store.read() as tx:
-                given = tx.teaching.reaction(approval.key)
+            given = self._memory.ratings.standing(approval)
             if given is None or not given.is_active:
                 return promoted
             approval = replace(approval, is_active=False)

@@ -8,6 +8,7 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
+from memory.services.answers import Answers
 from memory.services.audit import Audit, Difference, RunView
 from memory.services.channels import Channels
 from memory.services.core import MESSAGE_CHARACTERS, Core
@@ -91,6 +92,7 @@ class Memory:
         self.store = store
         self.embedder = embedder
         self.recording = Recording(core)
+        self.answers = Answers(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(
@@ -136,6 +138,7 @@ __all__ = [
     "CORRECTION_CHARACTERS",
     "Answer",
     "AnswerStory",
+    "Answers",
     "Audit",
     "Corrected",
     "Difference",

@@ -151,6 +151,12 @@ class Recording:
         with self._core.store.read() as tx:
             return tx.deliveries.has_sent(workspace, channel, thread)
 
+    def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
+        """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
+        with self._core.store.read() as tx:
+            messages = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+        return [each for each in messages if stays(each.scope.visibility, scope.visibility)]
+
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""
         with self._core.store.write() as tx:
@@ -169,7 +175,7 @@ class Recording:
         try:
             with self._core.store.write() as tx:
                 return self._commit(tx, run, shown, self._core.clock())
-        except _LessonErased:
+        except NotFound:
             return None
 
     def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[ShownLesson], now: datetime) -> Answer | None:
@@ -183,7 +189,7 @@ class Recording:
         uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
         counted = {use.episode_id for use in uses}
         if not tx.episodes.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
-            raise _LessonErased
+            raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
         tx.episodes.add(*nodes)
         attach(tx, run, nodes)
         tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
@@ -284,10 +290,6 @@ class Recording:
         """The remembered lessons an answer rests on, most relevant first, each once."""
         with self._core.store.read() as tx:
             return list(used_in(tx, workspace, run_id))
-
-
-class _LessonErased(Exception):
-    """A lesson an answer was shown is gone: nothing of the answer may be written."""
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

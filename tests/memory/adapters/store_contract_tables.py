@@ -20,7 +20,6 @@ from tests.memory.adapters.store_samples import (
     outgoing,
     reaction,
     retrieval,
-    short,
     vote,
 )
 
@@ -358,21 +357,6 @@ class TablesContract(StoreCase):
         assert found is not None
         assert foreign is not None
         assert (found.text, foreign.text) == ("said better", incoming("ev1", "v").text)
-
-    def test_an_accepted_message_comes_with_what_is_known_of_its_channel_and_sender(self, store: Store) -> None:
-        known = Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW)
-        with store.write() as tx:
-            tx.channels.put(replace(known, workspace="v"))
-            tx.channels.put(replace(known, channel="C2"))
-            tx.short.put(short("k1", workspace="v"))
-            tx.short.put(replace(short("k2"), person="bo"))
-            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
-            tx.channels.put(known)
-            tx.short.put(short("k3"))
-            accepted = tx.deliveries.accept(incoming("ev2"))
-            assert accepted == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE, has_notes=True)
-            stored = tx.deliveries.incoming("w", "ev2")
-            assert stored == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE)
 
     def test_a_message_is_answered_once(self, store: Store) -> None:
         with store.write() as tx:
