@@ -288,6 +288,26 @@ def test_the_lessons_an_answer_rests_on() -> None:
     assert world.memory.recording.lessons_used(ignoring.workspace, ignoring.run_id) == []
 
 
+@pytest.mark.parametrize("answer", ["at noon sharp", "ask somebody else"])
+def test_what_is_to_be_posted_is_the_same_after_a_restart(answer: str) -> None:
+    world = World()
+    world.correct(taught(world, answer="at three"), "at noon sharp")
+    taught(world, "when is lunch on Fridays?", "at noon sharp")
+    recalled = world.memory.recalling.recall(ANA, "when is lunch?").recollection
+    shown = tuple(exemplar.episode.id for exemplar in recalled.exemplars)
+    world.memory.recording.accept(message())
+    recall = NodeRecall(node_path="0", recollection=recalled, vector=None, shown_ids=shown)
+    committed = world.memory.recording.finish(replace(run_of(world, parts=[answer, "really"]), recalls=[recall]))
+    assert committed is not None
+    found = world.memory.recording.unsent(ANA.workspace, "r1")
+    assert found.parts == committed.parts
+    named = [[(each.episode.id, each.relevance, each.is_guess) for each in of.lessons] for of in (committed, found)]
+    assert named[0] == named[1]
+    assert bool(named[0]) is (answer == "at noon sharp")
+    world.memory.recording.sent(ANA.workspace, "r1", 1, "m1")
+    assert [part.text for part in world.memory.recording.unsent(ANA.workspace, "r1").parts] == ["really"]
+
+
 def test_a_mistake_is_not_named_beside_its_correction() -> None:
     world = World()
     lesson = world.correct(world.ask("when is lunch?", "at three"), "at noon sharp")
