@@ -56,8 +56,8 @@ def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -
     languages = likely_languages([answer.small_words, *others])
     given = answer.read(languages)
     if exemplar.lesson is Lesson.REPEAT:
-        return _of_repeat(_Text.read(episode.output, languages), asked, given)
-    return _of_avoid(_Text.read(episode.output, languages), _Text.read(episode.correction, languages), asked, given)
+        return _of_repeat(_Text(episode.output, languages), asked, given)
+    return _of_avoid(_Text(episode.output, languages), _Text(episode.correction, languages), asked, given)
 
 
 class _Answer:
@@ -78,30 +78,32 @@ class _Answer:
     def read(self, languages: Sequence[Language]) -> "_Text":
         names = tuple(language.name for language in languages)
         if names not in self._by_languages:
-            self._by_languages[names] = _Text.read(self._raw, languages)
+            self._by_languages[names] = _Text(self._raw, languages)
         return self._by_languages[names]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Text:
-    """A text with its terms, weighed with their capitals, and what of it is denied."""
+    """A text with its terms, weighed with their capitals, and what of it is denied; each is read when it is needed."""
 
     raw: str
     languages: Sequence[Language]
-    terms: list[Term]
-    weights: dict[str, float]
-    denied: Denials
 
-    @classmethod
-    def read(cls, raw: str, languages: Sequence[Language]) -> "_Text":
-        simple = simplified(raw, languages)
-        return cls(
-            raw=raw,
-            languages=languages,
-            terms=terms(simple, languages),
-            weights={term.text: term.weight for term in terms(raw, languages)},
-            denied=Denials(simple, languages),
-        )
+    @cached_property
+    def _simple(self) -> str:
+        return simplified(self.raw, self.languages)
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        return terms(self._simple, self.languages)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        return {term.text: term.weight for term in terms(self.raw, self.languages)}
+
+    @cached_property
+    def denied(self) -> Denials:
+        return Denials(self._simple, self.languages)
 
     @cached_property
     def stance(self) -> bool | None:
