@@ -66,6 +66,17 @@ def test_every_function_fits_a_screen() -> None:
     assert long == []
 
 
+def test_transactions_belong_to_memory() -> None:
+    begun = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        if path.relative_to(CHECKOUT).parts[0] == "bot"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith((".store.read", ".store.write"))
+    ]
+    assert begun == []
+
+
 def test_every_file_is_named_for_what_it_is() -> None:
     vague = {"utils", "util", "helpers", "helper", "manager", "managers", "misc", "common", "base"}
     assert [name_of(path) for path in [*SOURCES, *TESTS] if path.stem in vague] == []

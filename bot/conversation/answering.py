@@ -19,7 +19,7 @@ from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
 from memory.ports import NewId
 from memory.rules.audience import stays
-from memory.services import FinishedRun, Memory, NodeRecall
+from memory.services import Answer, FinishedRun, Memory, NodeRecall
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class Answering:
             with self._in_work(incoming):
                 committed = await self._commit(messenger, incoming, cancel, progress.show)
                 progress.end()
-                return "" if committed is None else await self._post(messenger, committed)
+                return "" if committed is None else await self._post(messenger, *committed)
         finally:
             progress.end()
             await progress.ended()
@@ -150,8 +150,8 @@ class Answering:
 
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
-    ) -> Incoming | None:
-        """The message once its answer is committed. None if it was cut short, or withdrawn meanwhile.
+    ) -> tuple[Incoming, Answer] | None:
+        """The message once its answer is committed, and that. None if it was cut short, or withdrawn meanwhile.
 
         What cannot be committed, because words it was shown were forgotten meanwhile, is worked out once more.
         """
@@ -162,8 +162,9 @@ class Answering:
             finished = await self._work(messenger, incoming, run_id, cancel, show)
             if finished is None:
                 return None
-            if await self._executor(self._memory.recording.finish, finished):
-                return replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+            answer = await self._executor(self._memory.recording.finish, finished)
+            if answer is not None:
+                return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
 
@@ -253,18 +254,18 @@ class Answering:
         before it was noted, else an empty text.
         """
         with self._in_work(incoming):
-            return await self._post(messenger, incoming)
+            unsent = self._memory.recording.unsent
+            answer = await self._executor(unsent, incoming.scope.workspace, incoming.run_id)
+            return await self._post(messenger, incoming, answer)
 
-    async def _post(self, messenger: Messenger, incoming: Incoming) -> str:
+    async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
         overtaken = ""
-        workspace, run_id = incoming.scope.workspace, incoming.run_id
-        parts = await self._executor(self._unsent, workspace, run_id)
+        workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
-        used = await self._executor(self._memory.recording.lessons_used, workspace, run_id)
-        lessons = tuple(messages.lesson_line(lesson) for lesson in used)
-        people = authors([lesson.episode for lesson in used])
+        lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
+        people = authors([lesson.episode for lesson in answer.lessons])
         for part in parts:
             is_last = part is parts[-1]
             message = BotMessage(
@@ -327,10 +328,6 @@ class Answering:
                 incoming.event_id,
                 error,
             )
-
-    def _unsent(self, workspace: str, run_id: str) -> list[Outgoing]:
-        with self._memory.store.read() as tx:
-            return [part for part in tx.deliveries.outgoing(workspace, run_id) if part.sent_at is None]
 
 
 def _unseen(_: str) -> None:

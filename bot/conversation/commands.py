@@ -23,8 +23,6 @@ from memory.library.export import export_memories, export_person
 from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
-_LOOKED_THROUGH = 200
-"""Messages of a channel among which the last answer in one of its threads is looked for."""
 
 
 class Commands:
@@ -171,15 +169,6 @@ def find_run(memory: Memory, event: PersonCommand) -> str | None:
 
     Where the bot has not answered in that thread, or there are no threads, the newest one in the channel.
     """
-    scope = event.scope
-    with memory.store.read() as tx:
-        if event.message_id:
-            entry = tx.teaching.ledger(scope.workspace, scope.channel, event.message_id, event.at)
-            return entry.run_id if entry else None
-        only_thread = bool(scope.thread) and tx.deliveries.has_sent(scope.workspace, scope.channel, scope.thread)
-        newest = tx.teaching.recent_ledger(scope.workspace, scope.channel, _LOOKED_THROUGH if only_thread else 20)
-        for run_id in dict.fromkeys(entry.run_id for entry in newest):
-            nodes = tx.episodes.of_run(scope.workspace, run_id)
-            if nodes and (not only_thread or nodes[0].thread == scope.thread):
-                return run_id
-    return None
+    if event.message_id:
+        return memory.answers.of_message(event.scope, event.message_id, event.at)
+    return memory.answers.newest(event.scope)

@@ -10,8 +10,8 @@ from memory.model import Incoming
 Conversation = tuple[str, str, str]
 """Workspace, channel, thread (`Scope.conversation`)."""
 
-Answer = Callable[[Messenger, Incoming, asyncio.Event], Awaitable[None]]
-"""Answers one message; the event asks it to stop. Must not raise."""
+Answer = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
+"""Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
 
 
 class Conversations:
@@ -19,18 +19,22 @@ class Conversations:
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming]]] = {}
+        self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming, bool]]] = {}
         self._workers: dict[Conversation, asyncio.Task[None]] = {}
         self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
         self._alone: deque[tuple[Messenger, Incoming]] = deque()
         self._one_by_one: asyncio.Task[None] | None = None
         self._is_leaving = False
 
-    def enqueue(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Let a message be answered after those before it in its conversation."""
+    def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
+        """Let a message be answered after those before it in its conversation.
+
+        `is_current`: it was read just now, and may have changed only if it has to wait.
+        """
         key = incoming.scope.conversation
-        self._queues.setdefault(key, asyncio.Queue()).put_nowait((messenger, incoming))
-        if key not in self._workers:
+        is_next = key not in self._workers
+        self._queues.setdefault(key, asyncio.Queue()).put_nowait((messenger, incoming, is_current and is_next))
+        if is_next:
             self._workers[key] = asyncio.create_task(self._work(key))
 
     def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
@@ -39,12 +43,12 @@ class Conversations:
         if self._one_by_one is None or self._one_by_one.done():
             self._one_by_one = asyncio.create_task(self._work_one_by_one())
 
-    async def run(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> None:
+    async def run(self, messenger: Messenger, incoming: Incoming, answer: Answer, *, is_current: bool = False) -> None:
         """Answer a message here and now, in this way, so that it can be stopped like any other."""
         key, cancel = incoming.scope.conversation, asyncio.Event()
         self._running[key] = (incoming, cancel)
         try:
-            await answer(messenger, incoming, cancel)
+            await answer(messenger, incoming, cancel, is_current)
         finally:
             self._running.pop(key, None)
 
@@ -54,14 +58,15 @@ class Conversations:
             await self.run(messenger, incoming, self._answer)
 
     async def _work(self, key: Conversation) -> None:
-        queue = self._queues[key]
+        queue, waited = self._queues[key], False
         try:
             while not queue.empty() and not self._is_leaving:
                 if self._one_by_one is not None and not self._one_by_one.done():
                     await asyncio.wait({self._one_by_one})
+                    waited = True
                     continue
-                messenger, incoming = queue.get_nowait()
-                await self.run(messenger, incoming, self._answer)
+                messenger, incoming, is_current = queue.get_nowait()
+                await self.run(messenger, incoming, self._answer, is_current=is_current and not waited)
         finally:
             self._workers.pop(key, None)
             if queue.empty():

@@ -151,10 +151,12 @@ class Goodbot:
         if await self._teaching.explains_correcting(messenger, event):
             return
         incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
-        if await self._executor(self._memory.recording.accept, incoming):
+        accepted = await self._executor(self._memory.recording.accept, incoming)
+        if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
-            self._conversations.enqueue(messenger, incoming)
-            await self._tell_news(messenger, event)
+            self._conversations.enqueue(messenger, accepted, is_current=True)
+            if accepted.has_notes:
+                await self._tell_news(messenger, event)
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """One that does not name the bot is meant for it only in a thread it takes part in."""
@@ -193,9 +195,10 @@ class Goodbot:
         if again is not None:
             self._conversations.enqueue(messenger, again)
 
-    async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
+    async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, is_current: bool) -> None:
         try:
-            current = await self._executor(self._memory.recording.current, incoming)
+            read = self._memory.recording.current
+            current = incoming if is_current else await self._executor(read, incoming)
             if current is None:
                 self._answering.pictures.take(incoming.event_id)
                 return
@@ -217,7 +220,7 @@ class Goodbot:
             )
             await self._apologise(messenger, message, error)
 
-    async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> None:
+    async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, _: bool) -> None:
         try:
             if await self._answering.answer_unseen(messenger, incoming, cancel):
                 await self._executor(self._memory.recovering.clear, incoming)

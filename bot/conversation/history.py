@@ -3,8 +3,7 @@
 from datetime import datetime
 
 from bot.conversation.executor import Executor
-from memory.model import Incoming, Scope
-from memory.rules.audience import stays
+from memory.model import Scope
 from memory.services import Memory
 
 
@@ -17,10 +16,5 @@ class MessageHistory:
 
     async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         """The newest `limit` messages with their times, newest first."""
-        messages = await self._executor(self._read, scope, limit)
+        messages = await self._executor(self._memory.recording.messages_of, scope, limit)
         return [(message.at, message.text) for message in messages]
-
-    def _read(self, scope: Scope, limit: int) -> list[Incoming]:
-        with self._memory.store.read() as tx:
-            messages = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
-        return [message for message in messages if stays(message.scope.visibility, scope.visibility)]

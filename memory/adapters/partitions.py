@@ -74,7 +74,13 @@ class VectorPartition:
         scores = np.clip(np.vecdot(self._matrix[:count], vector), -1.0, 1.0)
         floor = min_cosine if count <= k else max(min_cosine, np.partition(scores, count - k)[count - k].item())
         found = [
-            Neighbour(episode_id=row[0], cosine=scores[place].item(), audience=row[1], verdict=row[2])
+            Neighbour(
+                episode_id=row[0],
+                cosine=scores[place].item(),
+                audience=row[1],
+                verdict=row[2],
+                vector=self._matrix[place].copy(),
+            )
             for place in np.flatnonzero(scores >= floor)
             for row in (self._rows[place],)
         ]

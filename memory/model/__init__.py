@@ -1,7 +1,7 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
 from memory.model.calendar import is_in_calendar
-from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Progress
+from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,
@@ -79,6 +79,7 @@ __all__ = [
     "Outcome",
     "Outgoing",
     "Poll",
+    "Posted",
     "Progress",
     "Promotion",
     "Reaction",

@@ -55,6 +55,8 @@ class Incoming:
     """How often the process crashed while this was in work."""
     kills: int = 0
     """How often the process was killed while this was in work."""
+    has_notes: bool = False
+    """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
 
     @property
     def is_suspect(self) -> bool:
@@ -95,6 +97,17 @@ class Outgoing:
     message_id: str = ""
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """A part of an answer that was just noted as sent, with what follows from that."""
+
+    channel: str
+    root_id: str
+    """The first node of the run; empty if it has none."""
+    is_overtaken: bool
+    """Whether reactions on it came before this note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ No vendor type and no vendor exception crosses a port.
 """
 
 from memory.ports.channels import ChannelTable
-from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, Neighbour, Neighbourhood
+from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, LessonUse, Neighbour, Neighbourhood
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -23,6 +23,7 @@ __all__ = [
     "EpisodeTable",
     "EventLog",
     "IndexEntry",
+    "LessonUse",
     "Neighbour",
     "Neighbourhood",
     "NewId",

@@ -1,10 +1,11 @@
 """Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Vector, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Signal, Vector, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,20 @@ class Neighbour:
     cosine: float
     audience: Audience
     verdict: Verdict
+    vector: Vector | None = field(default=None, compare=False, repr=False)
+    """The one it was found by; None where it was found by its words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonUse:
+    """What being shown, and used or not, does to a lesson (`memory.rules.fold`)."""
+
+    workspace: str
+    episode_id: str
+    goal: str
+    """Its question when it was shown."""
+    signal: Signal
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +80,20 @@ class EpisodeTable(Protocol):
         """Store what people and use make of episodes that exist: verdicts, strength, counts, corrections, archiving.
 
         Everything else of them (what was asked, done and answered; quarantine) stays as it is stored.
+        """
+        ...
+
+    def add(self, *nodes: Episode) -> None:
+        """The same for the nodes of a run that is over, none of them stored yet.
+
+        The `rep` of a root becomes one more than `attempts`.
+        """
+        ...
+
+    def use(self, uses: Sequence[LessonUse]) -> bool:
+        """Count that lessons were shown and how that fared: salience, nudge, strength and counts, nothing else.
+
+        False if one is gone or its question is another: give the transaction up, the others may be counted.
         """
         ...
 
@@ -112,6 +141,10 @@ class EpisodeTable(Protocol):
 
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: Vector) -> None:
         """Store or replace the episode's goal embedding."""
+        ...
+
+    def add_vectors(self, workspace: str, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Store the goal embeddings of episodes that have none, by id. Raises `NotFound` without an episode."""
         ...
 
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, tuple[str, Vector]]:
@@ -168,8 +201,8 @@ class EpisodeTable(Protocol):
         """Where the episode is findable, by partition name."""
         ...
 
-    def add_link(self, link: Link) -> None:
-        """Add an edge; the same (from, to, kind) twice is one."""
+    def add_link(self, *new: Link) -> None:
+        """Add edges; the same (from, to, kind) twice is one."""
         ...
 
     def remove_link(self, link: Link) -> None:

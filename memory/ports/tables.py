@@ -11,6 +11,7 @@ from memory.model import (
     LedgerEntry,
     Outgoing,
     Poll,
+    Posted,
     Progress,
     Reaction,
     Retrieval,
@@ -35,8 +36,8 @@ class EventLog(Protocol):
         """Forget platform events handled before this, in every workspace. Returns how many."""
         ...
 
-    def append(self, *new: Event) -> list[Event]:
-        """Append events of one workspace in this order; returns those that were appended, with their `seq`.
+    def append(self, *new: Event, numbered: bool = False) -> list[Event]:
+        """Append events of one workspace in this order; returns those that were appended, `numbered` with their `seq`.
 
         Left out is an event whose source id is known with its episode and kind.
         """
@@ -65,7 +66,7 @@ class TeachingTable(Protocol):
     def put_reaction(self, reaction: Reaction) -> None:
         """Write a register; the caller has decided that this value is the latest one.
 
-        Its `seq` is that of the event which tells of it; one without gets the next number of the log.
+        Its `seq` is that of the event which tells of it; those without are numbered as they come.
         """
         ...
 
@@ -109,6 +110,10 @@ class TeachingTable(Protocol):
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         """The run's votes by node, then actor."""
+        ...
+
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        """The same for several runs, by run, for those that have any."""
         ...
 
     def votes_around(
@@ -175,8 +180,11 @@ class TeachingTable(Protocol):
 class DeliveryTable(Protocol):
     """Messages on their way: in from people, out to them."""
 
-    def accept(self, message: Incoming) -> bool:
-        """Store an incoming message. False if its event id or its message id is known: it is already being handled."""
+    def accept(self, message: Incoming) -> Incoming | None:
+        """Store an incoming message; the message with what the store knows of its channel and its sender.
+
+        None if its event id or its message id is known: it is already being handled.
+        """
         ...
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
@@ -201,6 +209,10 @@ class DeliveryTable(Protocol):
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
+        ...
+
+    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
+        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`."""
         ...
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -229,8 +241,16 @@ class DeliveryTable(Protocol):
         """
         ...
 
-    def put_outgoing(self, part: Outgoing) -> None:
-        """Insert or replace one part of an answer."""
+    def put_outgoing(self, *parts: Outgoing) -> None:
+        """Insert or replace parts of an answer."""
+        ...
+
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+        """Note that a part was sent, as this message. None if there is no such part, or it was sent before."""
+        ...
+
+    def deliver(self, workspace: str, run_id: str) -> bool:
+        """Move the message that a run answers on to `DELIVERED`, if it is `ANSWERED` and every part was sent."""
         ...
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
@@ -255,6 +275,10 @@ class RetrievalTable(Protocol):
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         """Record a recall with its items."""
+        ...
+
+    def add(self, retrievals: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
+        """The same for several recalls of one workspace, none of them recorded yet, with the items of all."""
         ...
 
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:

@@ -8,6 +8,7 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
+from memory.services.answers import Answers
 from memory.services.audit import Audit, Difference, RunView
 from memory.services.channels import Channels
 from memory.services.core import MESSAGE_CHARACTERS, Core
@@ -19,13 +20,14 @@ from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.model_grading import Guess, Guessing, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalled, Recalling
-from memory.services.record import Recording, Unsent, UsedLesson
+from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching, Undone
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
+from memory.services.used_lessons import UsedLesson
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Rating, Ratings
 
@@ -90,6 +92,7 @@ class Memory:
         self.store = store
         self.embedder = embedder
         self.recording = Recording(core)
+        self.answers = Answers(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(
@@ -133,7 +136,9 @@ def _world(core: Core, policy: WorldPolicy | None) -> World:
 
 __all__ = [
     "CORRECTION_CHARACTERS",
+    "Answer",
     "AnswerStory",
+    "Answers",
     "Audit",
     "Corrected",
     "Difference",

@@ -93,10 +93,21 @@ class Audit:
             raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
         return found[0]
 
-    def near(self, ending: str, *, limit: int) -> list[Episode]:
-        """Episodes of any workspace whose id starts or ends so."""
+    def near(self, part: str, *, limit: int) -> list[Episode]:
+        """Episodes of every workspace whose id starts or ends with this."""
         with self._core.store.read() as tx:
-            return tx.episodes.find_prefix(ending, limit=limit)
+            return tx.episodes.find_prefix(part, limit=limit)
+
+    def not_embedded(self, model: str) -> int:
+        """How many validated episodes of every workspace have no vector of this model, and are not found by it."""
+        missing = 0
+        with self._core.store.read() as tx:
+            for workspace in self._core.store.workspaces():
+                lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
+                validated = [lesson.id for lesson in lessons if lesson.verdict.is_validated]
+                vectors = tx.episodes.vectors(workspace, validated)
+                missing += sum(vectors.get(each, ("", None))[0] != model for each in validated)
+        return missing
 
     def run(self, workspace: str, run_id: str) -> RunView:
         """One answer with all that led to it and came of it. Raises `NotFound`."""

@@ -9,7 +9,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.audience import partitions_of
-from memory.rules.feedback import Detector, OverlapDetector
+from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply
 from memory.rules.redaction import Redactor
 
@@ -30,7 +30,7 @@ class Core:
     clock: Clock
     new_id: NewId
     policy: TeachingPolicy = field(default_factory=TeachingPolicy)
-    detector: Detector = field(default_factory=OverlapDetector)
+    detector: OverlapDetector = field(default_factory=OverlapDetector)
     ledger_days: int = 30
     redactor: Redactor = field(default_factory=Redactor)
     message_characters: int = MESSAGE_CHARACTERS

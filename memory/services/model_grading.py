@@ -165,6 +165,7 @@ def _rests_on_people(tx: Transaction, root: Episode) -> bool:
 
 
 def guessed_exemplars(
+    tx: Transaction,
     core: Core,
     scope: Scope,
     goal: str,
@@ -183,15 +184,13 @@ def guessed_exemplars(
     places = config.final_k - len(taught)
     if places <= 0:
         return ()
-    with core.store.read() as tx:
-        found = _near(tx, core, scope, goal, vector, config, context)
-        usable = [
-            each
-            for each in found
-            if each.episode.run_id != run_id
-            and _may_be_judged(tx, each.episode)
-            and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
-        ]
+    usable = [
+        each
+        for each in _near(tx, core, scope, goal, vector, config, context)
+        if each.episode.run_id != run_id
+        and _may_be_judged(tx, each.episode)
+        and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
+    ]
     kept: list[Exemplar] = []
     for each in usable:
         rivals = [other for other in usable if is_same_question(each.episode, other.episode, _by_words)]

@@ -1,8 +1,10 @@
 """Recall: the validated episodes most like a goal, for one person in one place."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import cast
 
 from memory.model import (
@@ -17,13 +19,14 @@ from memory.model import (
     StageCounts,
     Vector,
     Verdict,
+    Vote,
 )
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.consensus import settle_disagreements, voice_of
+from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
 from memory.rules.retrieval.pipeline import Candidate
@@ -49,6 +52,8 @@ class IndexSource:
         self._candidates = candidates
         self.searched = 0
         self.found: dict[str, Neighbour] = {}
+        self.stored: dict[str, Episode] = {}
+        """The episodes found, as they are stored."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
@@ -70,7 +75,7 @@ class IndexSource:
             )
         self.searched = near.searched
         self.found = {hit.episode_id: hit for hit in near.hits}
-        episodes = self._tx.episodes.get_many(scope.workspace, self.found)
+        self.stored = self._tx.episodes.get_many(scope.workspace, self.found)
         return [
             Candidate(
                 memory=episode,
@@ -83,7 +88,7 @@ class IndexSource:
                 signature=episode.signature,
                 author=episode.author,
             )
-            for episode in episodes.values()
+            for episode in self.stored.values()
             if episode.archived_at is None and episode.run_id != current_run_id
         ]
 
@@ -167,32 +172,38 @@ class Recalling:
                 if scored.verdict.is_validated
             )
             counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
-            found, counts = _expanded(tx, scope, found, counts, config.max_per_author)
-            exemplars = _settled(tx, scope, found) if config.consensus else found
-            rules = self._rules(tx, scope, found, exemplars)
-        if self._shows_guesses:
-            exemplars += guessed_exemplars(
-                self._core,
-                scope,
-                goal,
-                vector,
-                run_id=run_id,
-                context=context,
-                config=config,
-                taught=exemplars,
-            )
+            found, counts = _expanded(tx, scope, found, counts, config.max_per_author, source.stored)
+            exemplars = _settled(tx, scope, found, source.found) if config.consensus else found
+            rules = self._rules(tx, scope, found, exemplars, source.stored)
+            if self._shows_guesses:
+                exemplars += guessed_exemplars(
+                    tx,
+                    self._core,
+                    scope,
+                    goal,
+                    vector,
+                    run_id=run_id,
+                    context=context,
+                    config=config,
+                    taught=exemplars,
+                )
         recollection = Recollection(
             retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules
         )
         return Recalled(recollection=recollection, vector=vector)
 
     def _rules(
-        self, tx: Transaction, scope: Scope, found: Sequence[Exemplar], settled: Sequence[Exemplar]
+        self,
+        tx: Transaction,
+        scope: Scope,
+        found: Sequence[Exemplar],
+        settled: Sequence[Exemplar],
+        stored: Mapping[str, Episode],
     ) -> tuple[RuleLine, ...]:
         """The rules behind the exemplars that stand; what was overruled or is disputed is no part of any."""
         stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
         unsettled = {exemplar.episode.id for exemplar in found} - stands
-        return rule_lines(tx, scope, settled, unsettled, self._rule_from) if stands else ()
+        return rule_lines(tx, scope, settled, unsettled, self._rule_from, stored) if stands else ()
 
     def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
         """The corrections of each of these episodes that are approved where this person looks, the newest last."""
@@ -206,7 +217,12 @@ class Recalling:
 
 
 def _expanded(
-    tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...], counts: StageCounts, per_author: int | None
+    tx: Transaction,
+    scope: Scope,
+    exemplars: tuple[Exemplar, ...],
+    counts: StageCounts,
+    per_author: int | None,
+    stored: Mapping[str, Episode],
 ) -> tuple[tuple[Exemplar, ...], StageCounts]:
     """Follow the links of mistakes to their corrections.
 
@@ -216,7 +232,7 @@ def _expanded(
     """
     heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
     mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
-    seen = corrections_for(tx, scope, mistakes)
+    seen = corrections_for(tx, scope, mistakes, stored)
     chosen = {exemplar.episode.id for exemplar in exemplars}
     expanded: list[Exemplar] = []
     for exemplar in exemplars:
@@ -239,22 +255,15 @@ def _expanded(
     return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
 
 
-def _settled(tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
+def _settled(
+    tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...], near: Mapping[str, Neighbour]
+) -> tuple[Exemplar, ...]:
     """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
     approved = [e for e in exemplars if e.lesson is Lesson.REPEAT]
     if len({e.episode.signature for e in approved}) < 2:
         return exemplars
-    vectors = tx.episodes.vectors(scope.workspace, [e.episode.id for e in approved])
-    votes = {e.episode.id: tx.teaching.votes(scope.workspace, e.episode.run_id) for e in approved}
-
-    def similarity(one: Episode, other: Episode) -> float:
-        first, second = vectors.get(one.id), vectors.get(other.id)
-        if first is None or second is None or first[0] != second[0]:
-            return likeness(one.goal, other.goal)
-        return unit_cosine(first[1], second[1])
-
-    voices = [voice_of(e, votes.get(e.episode.id, ()), scope.person) for e in exemplars]
-    settled = settle_disagreements(exemplars, voices, similarity)
+    background = _Background(tx, scope, [e.episode for e in approved], near)
+    settled = settle_disagreements(exemplars, background.voice_of, background.similarity)
     stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
     unsettled = {e.episode.output for e in approved} - stands
     return tuple(
@@ -265,10 +274,52 @@ def _settled(tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...]) -> 
     )
 
 
-def corrections_for(tx: Transaction, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
-    """The corrections of each of these episodes that are approved where this person looks, the newest last."""
+class _Background:
+    """What is looked up of lessons where they may disagree, once for all of them: most lessons agree."""
+
+    def __init__(
+        self, tx: Transaction, scope: Scope, approved: Sequence[Episode], near: Mapping[str, Neighbour]
+    ) -> None:
+        self._tx = tx
+        self._scope = scope
+        self._approved = approved
+        self._near = near
+
+    def voice_of(self, exemplar: Exemplar) -> Voice:
+        """Whose word it is."""
+        return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self._scope.person)
+
+    def similarity(self, one: Episode, other: Episode) -> float:
+        """The cosine of their goals' embeddings; without them, by words."""
+        first, second = self._vectors.get(one.id), self._vectors.get(other.id)
+        if first is None or second is None or first[0] != second[0]:
+            return likeness(one.goal, other.goal)
+        return unit_cosine(first[1], second[1])
+
+    @cached_property
+    def _votes(self) -> dict[str, list[Vote]]:
+        return self._tx.teaching.votes_of_runs(self._scope.workspace, {each.run_id for each in self._approved})
+
+    @cached_property
+    def _vectors(self) -> dict[str, tuple[str, Vector]]:
+        """(model, vector) of each; what was found by its vector was so by one of the embedder that asked."""
+        known = {name: ("", hit.vector) for name, hit in self._near.items() if hit.vector is not None}
+        unknown = [each.id for each in self._approved if each.id not in known]
+        if not unknown:
+            return known
+        return self._tx.episodes.vectors(self._scope.workspace, [each.id for each in self._approved])
+
+
+def corrections_for(
+    tx: Transaction, scope: Scope, episode_ids: Collection[str], known: Mapping[str, Episode] = MappingProxyType({})
+) -> dict[str, list[Episode]]:
+    """The corrections of each of these episodes that are approved where this person looks, the newest last.
+
+    `known` are episodes that this transaction has read already.
+    """
     links = tx.episodes.links(scope.workspace, episode_ids, LinkKind.CORRECTS)
-    lessons = tx.episodes.get_many(scope.workspace, {link.from_id for link in links})
+    unread = {link.from_id for link in links if link.from_id not in known}
+    lessons = {**known, **tx.episodes.get_many(scope.workspace, unread)}
     named = partitions_for(scope)
     seen: dict[str, list[Episode]] = {}
     for link in sorted(links, key=lambda link: link.from_id):

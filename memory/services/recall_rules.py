@@ -16,14 +16,19 @@ _LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}
 
 
 def rule_lines(
-    tx: Transaction, scope: Scope, exemplars: Sequence[Exemplar], unsettled: Collection[str], at_least: int
+    tx: Transaction,
+    scope: Scope,
+    exemplars: Sequence[Exemplar],
+    unsettled: Collection[str],
+    at_least: int,
+    stored: Mapping[str, Episode],
 ) -> tuple[RuleLine, ...]:
     """The rules that rest on at least one of these exemplars, those behind the best exemplars first.
 
     A line is made only of lessons that still say it, in a partition the asker may search, and that count the same for
     the asker by their most specific partition. `unsettled` lessons (overruled or disputed just now) are not among them.
     What was corrected says only what the exemplars, which were looked through for this asker, say. Of a rule's lessons
-    the exemplars and the oldest others are looked at, `LESSONS_READ` in all.
+    the exemplars and the oldest others are looked at, `LESSONS_READ` in all. `stored` are episodes read already.
     """
     resting = {exemplar.episode.id: exemplar for exemplar in exemplars if exemplar.lesson in _LESSONS}
     if not resting:
@@ -31,7 +36,7 @@ def rule_lines(
     named = partitions_for(scope)
     order = {episode_id: place for place, episode_id in enumerate(resting)}
     found: list[tuple[tuple[int, int], tuple[object, ...], RuleLine]] = []
-    for rule in tx.upkeep.rules(scope.workspace, _ids(_as_stored(tx, scope.workspace, resting), named)):
+    for rule in tx.upkeep.rules(scope.workspace, _ids(_as_stored(tx, scope.workspace, resting, stored), named)):
         behind = [
             each for each in rule.lesson_ids if each in resting and _LESSONS[resting[each].lesson] is rule.verdict
         ]
@@ -58,10 +63,12 @@ def rule_lines(
     return tuple(distinct.values())
 
 
-def _as_stored(tx: Transaction, workspace: str, resting: Mapping[str, Exemplar]) -> list[Episode]:
+def _as_stored(
+    tx: Transaction, workspace: str, resting: Mapping[str, Exemplar], stored: Mapping[str, Episode]
+) -> list[Episode]:
     """The exemplars' episodes. A mistake comes with the correction that its asker may see, not with its own."""
     mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is Lesson.AVOID]
-    stored = tx.episodes.get_many(workspace, mistakes)
+    stored = {**stored, **tx.episodes.get_many(workspace, [each for each in mistakes if each not in stored])}
     return [stored.get(episode_id, exemplar.episode) for episode_id, exemplar in resting.items()]
 
 

@@ -1,48 +1,43 @@
 """From a person's message to an answer that reactions can find: each step one transaction, each safe to repeat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from memory.errors import NotFound
 from memory.model import (
-    Episode,
     Event,
     EventKind,
     Incoming,
     LedgerEntry,
-    LinkKind,
     Outgoing,
+    Posted,
     Progress,
     Retrieval,
-    RetrievalItem,
     Scope,
-    Signal,
     Verdict,
 )
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
-from memory.rules.fold import apply
 from memory.services.channels import note
 from memory.services.core import Core, event, record
 from memory.services.finished_run import FinishedRun, NodeRecall
-from memory.services.model_grading import guess_of
 from memory.services.questions import question_behind
 from memory.services.run_nodes import as_made, attach
-from memory.services.shown import rules_shown, still_there
+from memory.services.shown import ACTOR, ShownLesson, lessons_shown, rules_shown, still_there
+from memory.services.used_lessons import UsedLesson, used_in, used_of
 from memory.services.verdicts import write_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsedLesson:
-    """A remembered lesson that an answer rests on."""
+class Answer:
+    """A committed answer on its way to be posted."""
 
-    episode: Episode
-    relevance: float
-    signal: Signal
-    is_guess: bool = False
-    """Whether only a model judged it."""
+    parts: tuple[Outgoing, ...]
+    """Those that were not posted yet, in order."""
+    lessons: tuple[UsedLesson, ...]
+    """What it rests on, most relevant first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +54,20 @@ class Recording:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def accept(self, message: Incoming) -> bool:
-        """Store a message before it is worked on. False if it was accepted before. `InvalidInput`: it is too long."""
+    def accept(self, message: Incoming) -> Incoming | None:
+        """Store a message before it is worked on; the message as it is now. None if it was accepted before.
+
+        `InvalidInput`: it is too long.
+        """
         self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
+        scope = message.scope
         with self._core.store.write() as tx:
-            note(tx, message.scope, self._core.clock())
-            return tx.deliveries.accept(kept)
+            accepted = tx.deliveries.accept(kept)
+            if accepted is not None and accepted.channel_visibility is scope.visibility:
+                return accepted
+            is_news = note(tx, scope, self._core.clock())
+        return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
 
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
         """Store the question behind a sent answer once more, as a message of whoever wants it tried again.
@@ -149,43 +151,61 @@ class Recording:
         with self._core.store.read() as tx:
             return tx.deliveries.has_sent(workspace, channel, thread)
 
+    def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
+        """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
+        with self._core.store.read() as tx:
+            messages = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+        return [each for each in messages if stays(each.scope.visibility, scope.visibility)]
+
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""
         with self._core.store.write() as tx:
             return tx.log.claim(workspace, occasion, self._core.clock())
 
-    def finish(self, run: FinishedRun) -> bool:
+    def finish(self, run: FinishedRun) -> Answer | None:
         """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
 
         Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
 
-        False, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if a lesson it
+        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if a lesson it
         was shown is erased since, whose words the answer may repeat: the message is then still accepted.
         """
-        now = self._core.clock()
         run = self._redacted(run)
-        with self._core.store.write() as tx:
-            lessons = still_there(tx, run.workspace, run.recalls)
-            if lessons is None:
-                return False
-            if run.event_id and not tx.deliveries.advance(
-                run.workspace, run.event_id, Progress.ACCEPTED, Progress.ANSWERED, run.run_id
-            ):
-                return False
-            nodes = [as_made(tx, node) for node in run.nodes]
-            came_by = {"event": run.event_id} if run.event_id else {}
-            told = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by) for node in nodes]
-            for recall in run.recalls:
-                told += self._store_recall(tx, run, recall, lessons, now)
-            after = dict(lessons)
-            for each in tx.log.append(*told):
-                if each.episode_id in after:
-                    after[each.episode_id] = apply(after[each.episode_id], each)
-            tx.episodes.put(*nodes, *(lesson for name, lesson in after.items() if lesson != lessons[name]))
-            attach(tx, run, nodes)
-            for number, text in enumerate(run.parts, start=1):
-                tx.deliveries.put_outgoing(_outgoing(run, number, text))
-        return True
+        shown = lessons_shown(self._core.detector, run)  # before the transaction: it takes longer than all of that
+        try:
+            with self._core.store.write() as tx:
+                return self._commit(tx, run, shown, self._core.clock())
+        except NotFound:
+            return None
+
+    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[ShownLesson], now: datetime) -> Answer | None:
+        answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
+        if run.event_id and answered is None:
+            return None
+        nodes, told = as_made(run)
+        for each in shown:
+            told += each.events(run.run_id, now)
+        sources = {each.source_event_id for each in tx.log.append(*told, *rules_shown(run, now))}
+        uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
+        counted = {use.episode_id for use in uses}
+        if not tx.episodes.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
+            raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
+        tx.episodes.add(*nodes)
+        attach(tx, run, nodes)
+        tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
+        parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
+        tx.deliveries.put_outgoing(*parts)
+        readers = answered.channel_visibility if answered else None
+        return Answer(
+            parts=tuple(replace(part, channel_visibility=readers) for part in parts),
+            lessons=used_of(tx, run.workspace, shown),
+        )
+
+    def unsent(self, workspace: str, run_id: str) -> Answer:
+        """What is left to post of a committed answer."""
+        with self._core.store.read() as tx:
+            parts = _unsent(tx.deliveries.outgoing(workspace, run_id))
+            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id) if parts else ())
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
@@ -199,51 +219,6 @@ class Recording:
             ),
         )
 
-    def _store_recall(
-        self, tx: Transaction, run: FinishedRun, recall: NodeRecall, lessons: Mapping[str, Episode], now: datetime
-    ) -> list[Event]:
-        """Record what a node was shown. Returns what tells of that: of each lesson `injected` and its signal."""
-        recollection = recall.recollection
-        node = next((node for node in run.nodes if node.node_path == recall.node_path), None)
-        told: list[Event] = []
-        items: list[RetrievalItem] = []
-        for rank, exemplar in enumerate(recollection.exemplars, start=1):
-            lesson = lessons.get(exemplar.episode.id)
-            if lesson is None or lesson.id not in recall.shown_ids or node is None:
-                continue
-            source = f"{recollection.retrieval_id}/{lesson.id}"
-            reached = {"audience": exemplar.audience.value}
-            told.append(event(lesson, EventKind.INJECTED, "goodbot", now, source=f"injected/{source}", detail=reached))
-            found = self._core.detector.detect(exemplar, node.goal, node.output, node.action)
-            detail = {"ratio": round(found.ratio, 4), "run": run.run_id}
-            kind = EventKind(found.signal.value)
-            told.append(event(lesson, kind, "goodbot", now, source=f"use/{source}", detail=detail))
-            items.append(
-                RetrievalItem(
-                    workspace=run.workspace,
-                    retrieval_id=recollection.retrieval_id,
-                    rank=rank,
-                    episode_id=lesson.id,
-                    lesson=exemplar.lesson,
-                    context_score=exemplar.context_score,
-                    intent_score=exemplar.intent_score,
-                    relevance=exemplar.relevance,
-                    signal=found.signal,
-                    ratio=found.ratio,
-                )
-            )
-        retrieval = Retrieval(
-            workspace=run.workspace,
-            id=recollection.retrieval_id,
-            run_id=run.run_id,
-            node_path=recall.node_path,
-            goal=recollection.goal,
-            at=now,
-            counts=recollection.counts.as_dict(),
-        )
-        tx.retrievals.put(retrieval, items)
-        return told + (rules_shown(node, recall, now) if node is not None else [])
-
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
         """Note that a part was posted: from now on a reaction on that message finds the answer.
 
@@ -252,26 +227,23 @@ class Recording:
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
-            parts = tx.deliveries.outgoing(workspace, run_id)
-            outgoing = next((entry for entry in parts if entry.part == part), None)
-            if outgoing is None or outgoing.sent_at is not None:
+            posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
+            if posted is None:
                 return False
-            tx.deliveries.put_outgoing(replace(outgoing, sent_at=now, message_id=message_id))
-            tx.teaching.put_ledger(
-                LedgerEntry(
-                    workspace=workspace,
-                    channel=outgoing.channel,
-                    message_id=message_id,
-                    run_id=run_id,
-                    part=part,
-                    posted_at=now,
-                    expires_at=now + timedelta(days=self._core.ledger_days),
-                )
+            entry = LedgerEntry(
+                workspace=workspace,
+                channel=posted.channel,
+                message_id=message_id,
+                run_id=run_id,
+                part=part,
+                posted_at=now,
+                expires_at=now + timedelta(days=self._core.ledger_days),
             )
-            were_waiting = self._link(tx, outgoing, message_id, now)
-            if all(entry.sent_at is not None or entry.part == part for entry in parts):
-                tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.DELIVERED)
-            return were_waiting
+            tx.teaching.put_ledger(entry)
+            if posted.root_id:
+                self._link(tx, posted, entry)
+            tx.deliveries.deliver(workspace, run_id)
+            return posted.is_overtaken and bool(posted.root_id)
 
     def give_up(self, workspace: str, run_id: str) -> bool:
         """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.
@@ -282,18 +254,24 @@ class Recording:
             moved = tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
             return moved or tx.deliveries.drop_unsent(workspace, run_id)
 
-    def _link(self, tx: Transaction, outgoing: Outgoing, message_id: str, now: datetime) -> bool:
-        nodes = tx.episodes.of_run(outgoing.workspace, outgoing.run_id)
-        if not nodes:
-            return False
-        root = nodes[0]
-        detail = {"channel": outgoing.channel, "message_id": message_id, "part": outgoing.part}
-        source = f"sent/{outgoing.channel}/{message_id}"
-        tx.log.append(event(root, EventKind.LINKED, "goodbot", now, source=source, detail=detail))
-        waiting = tx.teaching.unclaimed_reactions(outgoing.workspace, outgoing.channel, message_id)
+    def _link(self, tx: Transaction, posted: Posted, entry: LedgerEntry) -> None:
+        """Log that this message stands for the answer now, and count the reactions that came before."""
+        workspace, channel, now = entry.workspace, entry.channel, entry.posted_at
+        linked = Event(
+            workspace=workspace,
+            episode_id=posted.root_id,
+            kind=EventKind.LINKED,
+            actor=ACTOR,
+            at=now,
+            source_event_id=f"sent/{channel}/{entry.message_id}",
+            detail={"channel": channel, "message_id": entry.message_id, "part": entry.part},
+        )
+        tx.log.append(linked)
+        if not posted.is_overtaken:
+            return
+        waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
         if waiting:
-            write_votes(self._core, tx, [replace(each, run_id=outgoing.run_id) for each in waiting], now)
-        return bool(waiting)
+            write_votes(self._core, tx, [replace(each, run_id=entry.run_id) for each in waiting], now)
 
     def unfinished(self) -> list[Unsent]:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
@@ -304,35 +282,9 @@ class Recording:
             ]
 
     def lessons_used(self, workspace: str, run_id: str) -> list[UsedLesson]:
-        """The remembered lessons an answer rests on, most relevant first, each once.
-
-        A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
-        """
-        best: dict[str, RetrievalItem] = {}
+        """The remembered lessons an answer rests on, most relevant first, each once."""
         with self._core.store.read() as tx:
-            for _, items in tx.retrievals.of_run(workspace, run_id):
-                for item in items:
-                    known = best.get(item.episode_id)
-                    if item.signal is Signal.USED and (known is None or item.relevance > known.relevance):
-                        best[item.episode_id] = item
-            episodes = tx.episodes.get_many(workspace, best)
-            grades = tx.steps.grades(
-                workspace, [each.id for each in episodes.values() if not each.verdict.is_validated]
-            )
-            corrected = {
-                link.to_id for link in tx.episodes.links(workspace, best, LinkKind.CORRECTS) if link.from_id in best
-            }
-        used = [
-            UsedLesson(
-                episode=episodes[item.episode_id],
-                relevance=item.relevance,
-                signal=Signal.USED,
-                is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
-            )
-            for item in best.values()
-            if item.episode_id in episodes and item.episode_id not in corrected
-        ]
-        return sorted(used, key=lambda lesson: (-lesson.relevance, lesson.episode.id))
+            return list(used_in(tx, workspace, run_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:
@@ -347,4 +299,16 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
         channel=run.channel,
         thread=run.thread,
         text=text,
+    )
+
+
+def _retrieval(run: FinishedRun, recall: NodeRecall, now: datetime) -> Retrieval:
+    return Retrieval(
+        workspace=run.workspace,
+        id=recall.recollection.retrieval_id,
+        run_id=run.run_id,
+        node_path=recall.node_path,
+        goal=recall.recollection.goal,
+        at=now,
+        counts=recall.recollection.counts.as_dict(),
     )

@@ -1,41 +1,54 @@
 """The nodes of a run as they are stored, and what hangs on them."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
-from memory.model import Episode, Link, LinkKind
+from memory.model import Episode, Event, EventKind, Link, LinkKind
 from memory.ports import Transaction
-from memory.rules.fold import facts
+from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
+from memory.services.core import event
 from memory.services.finished_run import FinishedRun
-from memory.services.quarantine_actions import hold_back
+from memory.services.quarantine_actions import SYSTEM
 
 
-def as_made(tx: Transaction, node: Episode) -> Episode:
-    """The node as it is stored, with the number of the attempt."""
-    rep = 1
-    if node.is_root:
-        rep += tx.episodes.attempts(node.workspace, node.person, node.channel, node.goal)
-    return facts(replace(node, rep=rep))
+def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
+    """The nodes as the run leaves them, in quarantine where their text is flagged; and the events that say so."""
+    came_by = {"event": run.event_id} if run.event_id else {}
+    nodes: list[Episode] = []
+    told: list[Event] = []
+    for node in map(facts, run.nodes):
+        made = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by)]
+        if flags := flags_of(node):
+            detail = {"flags": [flag.value for flag in flags]}
+            made.append(event(node, EventKind.QUARANTINED, SYSTEM, node.created_at, detail=detail))
+        nodes.append(_after(node, made))
+        told += made
+    return nodes, told
+
+
+def _after(node: Episode, events: Iterable[Event]) -> Episode:
+    for each in events:
+        node = apply(node, each)
+    return node
 
 
 def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
-    """What hangs on the stored nodes: quarantine where a text is flagged, the goal's vector, the link to the parent."""
+    """What hangs on the stored nodes: the goals' vectors, whose words they are, the links to the parents."""
     vectors = {recall.node_path: recall.vector for recall in run.recalls}
-    for node in nodes:
-        hold_back(tx, node, flags_of(node), node.created_at)
-        vector = vectors.get(node.node_path)
-        if vector is not None:
-            tx.episodes.put_vector(node.workspace, node.id, run.embedding_model, vector)
-        if run.asked_by:
-            tx.episodes.note_words(node.workspace, node.id, run.asked_by)
-        if node.parent_id:
-            tx.episodes.add_link(
-                Link(
-                    workspace=node.workspace,
-                    from_id=node.id,
-                    to_id=node.parent_id,
-                    kind=LinkKind.SUBGOAL_OF,
-                    at=node.created_at,
-                )
+    known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
+    tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
+    for node in nodes if run.asked_by else ():
+        tx.episodes.note_words(node.workspace, node.id, run.asked_by)
+    tx.episodes.add_link(
+        *(
+            Link(
+                workspace=node.workspace,
+                from_id=node.id,
+                to_id=node.parent_id,
+                kind=LinkKind.SUBGOAL_OF,
+                at=node.created_at,
             )
+            for node in nodes
+            if node.parent_id
+        )
+    )

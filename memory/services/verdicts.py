@@ -250,7 +250,7 @@ class _Changes:
 
     def write(self, tx: Transaction) -> list[Event]:
         """Append the events, store the episodes, and file them anew where that is another place. Returns the events."""
-        logged = tx.log.append(*self.events)
+        logged = tx.log.append(*self.events, numbered=True)
         tx.episodes.update(*self._after.values())
         put: list[tuple[str, IndexEntry]] = []
         remove: list[tuple[str, IndexEntry]] = []

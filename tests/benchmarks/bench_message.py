@@ -51,6 +51,17 @@ class TableEmbedder:
         return unit
 
 
+REAL_LENGTH = (
+    "To open gate {0}, ask the desk on the ground floor for the grey key and sign for it in the book beside the lift. "
+    "Turn it twice to the left, wait until the lamp above the gate is green, and pull; pushing blocks the lock for ten "
+    "minutes. The code of the night alarm is on the card in drawer {0}, and changes on the first Monday of a month. If "
+    "the lamp stays red, call extension 4{0} and read them the number of the gate. Bring the key back before eight in "
+    "the evening, because the desk is not staffed later and the next shift counts the keys.\n\n"
+    "Visitors need a badge as well, which the host orders the day before; deliveries go to ramp {0} instead."
+)
+"""About as long as what a model answers, in each of which other numbers stand."""
+
+
 def fill(world: World, count: int) -> None:
     """Answers of many people in several channels, three in four of them approved by their askers."""
     chance = random.Random(7)
@@ -120,11 +131,19 @@ def measure(world: World, rounds: int) -> None:
     def whole(number: int) -> None:
         world.ask(f"goal {number % 500} and again {number}", "an answer", of=asker)
 
+    for number in range(20):
+        lesson = world.ask(f"goal {number} at length", REAL_LENGTH.format(number), of=asker)
+        world.react(lesson, by="p1")
+
+    def at_length(number: int) -> None:
+        world.ask(f"goal {number % 20} at length, once more {number}", REAL_LENGTH.format(number % 20), of=asker)
+
     answers = [world.ask(f"goal {number % 500} to vote on {number}", of=asker) for number in range(rounds + 1)]
     rows = {
         "embedding stand-in, part of the rows below": median_ms(embed, rounds),
         "recall and prompt": median_ms(recall, rounds),
         "whole message: accept, recall, commit, ledger": median_ms(whole, rounds),
+        "the same with answers of real length": median_ms(at_length, rounds),
         "reaction to committed verdict": median_ms(lambda n: world.react(answers[n], by="p1"), rounds),
         "baseline: recall by reading every lesson": median_ms(
             lambda n: plain_recall(world, f"goal {n % 500} asked again {n}"), max(5, rounds // 20)

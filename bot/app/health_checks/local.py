@@ -11,7 +11,6 @@ from bot.config import Settings
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
 from memory.model import Incoming
-from memory.ports import EpisodeFilter
 
 _MOST_NAMED = 5
 
@@ -64,18 +63,10 @@ def _embedder(settings: Settings) -> CheckResult:
 
 def _unfiled(settings: Settings) -> CheckResult:
     """Validated episodes whose vectors are missing or of another embedder cannot be recalled."""
-    lost = 0
     try:
         name = make_embedder(settings).name
-        with open_memory(settings) as memory, memory.store.read() as tx:
-            for workspace in memory.audit.workspaces():
-                validated = [
-                    episode.id
-                    for episode in tx.episodes.search(workspace, EpisodeFilter(limit=None))
-                    if episode.verdict.is_validated
-                ]
-                vectors = tx.episodes.vectors(workspace, validated)
-                lost += sum(vectors.get(episode_id, ("", None))[0] != name for episode_id in validated)
+        with open_memory(settings) as memory:
+            lost = memory.audit.not_embedded(name)
     except MemoryFault as error:
         return CheckResult(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
     if lost:

@@ -1,22 +1,37 @@
 """Messages on their way: in from people, out to them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.delivery_tables import incoming, incoming_askers, outgoing
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
+from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
+from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, changed_column, put_statement, row_of
+from memory.adapters.sql.step_tables import short_memories
+from memory.adapters.sql.tables import episodes
+from memory.adapters.sql.teaching_tables import reactions
 from memory.errors import NotFound
-from memory.model import Incoming, Outgoing, Progress, Scope
+from memory.model import Incoming, Outgoing, Posted, Progress, Scope
 
 _i = incoming.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
-_ACCEPT = add_statement(incoming)
 _a = incoming_askers.c
 _ADD_ASKER = add_statement(incoming_askers)
+_READERS = (
+    select(channels.c.visibility)
+    .where(channels.c.workspace == changed_column(_i.workspace), channels.c.channel == changed_column(_i.channel))
+    .scalar_subquery()
+    .label("channel_visibility")
+)
+_HAS_NOTES = exists().where(
+    short_memories.c.workspace == changed_column(_i.workspace), short_memories.c.person == changed_column(_i.person)
+)
+_ACCEPT = insert(incoming).on_conflict_do_nothing().returning(_READERS, _HAS_NOTES.label("has_notes"))
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -58,12 +73,19 @@ _SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _ADVANCE = _MOVE.where(_i.progress == bindparam("before")).values(progress=bindparam("after"))
 _ADVANCE_TO_RUN = _ADVANCE.values(run_id=bindparam("run"))
+_ASKER_OF_CHANGED = (
+    select(_a.person)
+    .where(_a.workspace == changed_column(_i.workspace), _a.event_id == changed_column(_i.event_id))
+    .scalar_subquery()
+)
+_ANSWER = _ADVANCE_TO_RUN.returning(*_i, func.coalesce(_ASKER_OF_CHANGED, "").label("asked_by"), _READERS)
 _ADVANCE_RUN = (
     update(incoming)
     .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
     .where(_i.progress == bindparam("before"))
     .values(progress=bindparam("after"))
 )
+_DELIVER = _ADVANCE_RUN.where(~_IS_UNSENT)
 _PUT_OUTGOING = put_statement(outgoing)
 _OUTGOING = (
     select(outgoing, channel_visibility(outgoing))
@@ -75,22 +97,46 @@ _DROP_UNSENT = delete(outgoing).where(
 )
 
 
+_o = outgoing.c
+_ROOT = (
+    select(episodes.c.id)
+    .where(episodes.c.workspace == changed_column(_o.workspace), episodes.c.run_id == changed_column(_o.run_id))
+    .order_by(episodes.c.step_number, episodes.c.id)
+    .limit(1)
+    .scalar_subquery()
+)
+_IS_OVERTAKEN = exists().where(
+    reactions.c.workspace == changed_column(_o.workspace),
+    reactions.c.channel == changed_column(_o.channel),
+    reactions.c.message_id == bindparam("message"),
+    reactions.c.run_id == "",
+)
+_POST = (
+    update(outgoing)
+    .where(_o.workspace == bindparam("w"), _o.run_id == bindparam("run"), _o.part == bindparam("number"))
+    .where(_o.sent_at.is_(None))
+    .values(sent_at=bindparam("at"), message_id=bindparam("message"))
+    .returning(_o.channel, func.coalesce(_ROOT, "").label("root_id"), _IS_OVERTAKEN.label("is_overtaken"))
+)
+
+
 class Deliveries:
     """`memory.ports.DeliveryTable` in SQL."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def accept(self, message: Incoming) -> bool:
+    def accept(self, message: Incoming) -> Incoming | None:
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
         own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
-        if not self._session.run(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE}):
-            return False
+        row = self._session.changed(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE})
+        if row is None:
+            return None
         if message.asked_by:
             event = {"workspace": message.scope.workspace, "event_id": message.event_id}
             self._session.run(_ADD_ASKER, {**event, "person": message.asked_by})
-        return True
+        return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         row = self._session.row(_INCOMING, {"w": workspace, "event": event_id})
@@ -117,6 +163,11 @@ class Deliveries:
             return self._session.run(_ADVANCE_TO_RUN, {**move, "run": storable(run_id)}) == 1
         return self._session.run(_ADVANCE, move) == 1
 
+    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
+        move = {"w": workspace, "event": event_id, "before": Progress.ACCEPTED, "after": Progress.ANSWERED}
+        row = self._session.changed(_ANSWER, {**move, "run": storable(run_id)})
+        return None if row is None else _incoming(row)
+
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
         return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
 
@@ -136,8 +187,17 @@ class Deliveries:
             said = said.where(_i.channel == channel)
         return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))
 
-    def put_outgoing(self, part: Outgoing) -> None:
-        self._session.run(_PUT_OUTGOING, row_of(outgoing, part))
+    def put_outgoing(self, *parts: Outgoing) -> None:
+        self._session.run(_PUT_OUTGOING, [row_of(outgoing, part) for part in parts])
+
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+        where = {"w": workspace, "run": run_id, "number": part}
+        row = self._session.changed(_POST, {**where, "message": storable(message_id), "at": storable(at)})
+        return None if row is None else Posted(**row._mapping)
+
+    def deliver(self, workspace: str, run_id: str) -> bool:
+        move = {"before": Progress.ANSWERED, "after": Progress.DELIVERED}
+        return self._session.run(_DELIVER, {"w": workspace, "run": run_id, **move}) > 0
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from memory.adapters.sql import use
 from memory.errors import StoreUnavailable
 
 BUSY_SECONDS = 10
@@ -44,6 +45,8 @@ def configure(connection: sqlite3.Connection) -> None:
     # SQLite's own `lower` knows ASCII only; PostgreSQL has both.
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("strpos", 2, _strpos, deterministic=True)
+    for name, function in use.FUNCTIONS.items():
+        connection.create_function(name, -1, function, deterministic=True)
 
 
 def _connected(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:

@@ -1,14 +1,29 @@
 """Episodes with their vectors, index entries and links."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
-from memory.adapters.sql import index
+from memory.adapters.sql import index, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
 from memory.adapters.sql.tables import (
@@ -22,7 +37,7 @@ from memory.adapters.sql.tables import (
 )
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
-from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood
+from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -76,12 +91,16 @@ _OF_RUNS = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id.in_(bindparam(
 )
 _ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
-    _t.person == bindparam("person"),
-    _t.channel == bindparam("channel"),
+    _t.person == bindparam("asker"),
+    _t.channel == bindparam("here"),
     _t.goal_digest == bindparam("digest"),
     _t.parent_id == "",
     _t.origin == Origin.RUN,
 )
+_REP = case(
+    (bindparam("is_attempt", type_=Boolean), _ATTEMPTS.scalar_subquery() + 1), else_=bindparam("number", type_=Integer)
+)
+_ADD = upsert(episodes).values(rep=_REP).on_conflict_do_nothing()
 _VECTORS = select(episode_vectors).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id.in_(bindparam("ids", expanding=True))
 )
@@ -122,10 +141,23 @@ class Episodes:
     def put(self, *new: Episode) -> None:
         last = {(each.workspace, each.id): each for each in new}
         self._session.run(_PUT, [_row(each) for each in last.values()])
-        held = {key: each.quarantine for key, each in last.items() if each.quarantine}
-        put = [{"workspace": w, "episode_id": name, "reasons": why} for (w, name), why in held.items()]
-        self._session.run(_PUT_QUARANTINE, put)
-        self._session.run(_CLEAR_QUARANTINE, [{"w": w, "id": name} for w, name in last if (w, name) not in held])
+        self._session.run(_PUT_QUARANTINE, [_quarantine(each) for each in last.values() if each.quarantine])
+        free = [{"w": each.workspace, "id": each.id} for each in last.values() if not each.quarantine]
+        self._session.run(_CLEAR_QUARANTINE, free)
+
+    def add(self, *nodes: Episode) -> None:
+        if self._session.run(_ADD, [_node_row(each) for each in nodes]) < len(nodes):  # one is there already
+            self.put(*(self._counted(each) for each in nodes))
+        elif any(each.quarantine for each in nodes):
+            self._session.run(_PUT_QUARANTINE, [_quarantine(each) for each in nodes if each.quarantine])
+
+    def _counted(self, node: Episode) -> Episode:
+        if not _is_attempt(node):
+            return node
+        return replace(node, rep=1 + self.attempts(node.workspace, node.person, node.channel, node.goal))
+
+    def use(self, uses: Sequence[LessonUse]) -> bool:
+        return use.count(self._session, uses)
 
     def update(self, *changed: Episode) -> None:
         self._session.run(_UPDATE, [_changes(each) for each in changed])
@@ -168,8 +200,7 @@ class Episodes:
         return _number(self._session.row(_where(select(func.count()), workspace, wanted)))
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
-        wanted = {"w": workspace, "person": person, "channel": channel, "digest": _digest(goal)}
-        return _number(self._session.row(_ATTEMPTS, wanted))
+        return _number(self._session.row(_ATTEMPTS, _attempt(workspace, person, channel, goal)))
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
         self._session.require_writing()
@@ -194,6 +225,19 @@ class Episodes:
         except Conflict as exc:
             raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
         index.refile(self._session, workspace, episode_id)
+
+    def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
+        rows = [
+            {"workspace": workspace, "episode_id": name, "model": storable(model), "vector": half(vector)}
+            for name, vector in vectors.items()
+        ]
+        try:
+            is_new = self._session.run(_ADD_VECTOR, rows) == len(rows)
+        except Conflict as exc:
+            missing = f"There is no episode {' or '.join(vectors)} in {workspace}; store it first."
+            raise NotFound(missing) from exc
+        for name, vector in vectors.items() if not is_new else ():
+            self.put_vector(workspace, name, model, vector)
 
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
         found: dict[str, tuple[str, Vector]] = {}
@@ -242,13 +286,13 @@ class Episodes:
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return index.filed(self._session, workspace, episode_id)
 
-    def add_link(self, link: Link) -> None:
-        row = row_of(links, link)
+    def add_link(self, *new: Link) -> None:
+        rows = [row_of(links, link) for link in new]
         try:
-            self._session.run(_ADD_LINK, row)
+            self._session.run(_ADD_LINK, rows)
         except Conflict as exc:
-            missing = f"There is no episode {link.from_id} or {link.to_id} in {link.workspace}; store both first."
-            raise NotFound(missing) from exc
+            edges = ", ".join(f"{link.from_id} or {link.to_id}" for link in new)
+            raise NotFound(f"There is no episode {edges} in {new[0].workspace}; store both first.") from exc
 
     def remove_link(self, link: Link) -> None:
         edge = {"w": link.workspace, "source": link.from_id, "target": link.to_id, "what": link.kind}
@@ -295,6 +339,25 @@ def _changes(episode: Episode) -> dict[str, Any]:
     new = {name: getattr(episode, name) for name in _CHANGING}
     new.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS}, verdict=episode.verdict)
     return {"w": episode.workspace, "e": episode.id} | {f"new_{name}": value for name, value in storable(new).items()}
+
+
+def _node_row(node: Episode) -> dict[str, Any]:
+    row = _row(node)
+    del row["rep"]
+    attempt = _attempt(node.workspace, node.person, node.channel, node.goal)
+    return row | attempt | {"is_attempt": _is_attempt(node), "number": node.rep}
+
+
+def _is_attempt(node: Episode) -> bool:
+    return node.is_root and node.origin is Origin.RUN
+
+
+def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, str]:
+    return {"w": workspace, "asker": person, "here": channel, "digest": _digest(goal)}
+
+
+def _quarantine(episode: Episode) -> dict[str, Any]:
+    return {"workspace": episode.workspace, "episode_id": episode.id, "reasons": episode.quarantine}
 
 
 def _episode(row: Row[Any]) -> Episode:

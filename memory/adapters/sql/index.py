@@ -6,7 +6,7 @@ trace; copies of an earlier epoch are dropped.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import (
     Boolean,
+    ColumnElement,
     CompoundSelect,
-    Select,
     and_,
     bindparam,
     case,
     delete,
     exists,
     func,
+    literal_column,
     null,
     or_,
     select,
@@ -52,7 +53,9 @@ _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
-_ROW = select(_t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary))
+_ROW = select(
+    _t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary), _t.seq
+)
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.vector.is_(None))
@@ -173,24 +176,19 @@ def _is_same(row: SqlRow[Any], entry: IndexEntry, stored: SqlRow[Any]) -> bool:
 
 
 @cache
-def _state(count: int) -> Select[Any]:
-    """The epoch, and the newest `seq` of each of `count` partitions; null for one that has no rows."""
-    w = bindparam("w", type_=String())
-    epoch = select(counters.c.value).where(counters.c.workspace == w, counters.c.name == _EPOCH)
-    newest = [
-        select(func.max(_t.seq)).where(_t.workspace == w, _t.partition == bindparam(f"p{n}")) for n in range(count)
-    ]
-    return select(*(each.scalar_subquery() for each in (epoch, *newest)))
-
-
-@cache
 def _news(count: int) -> CompoundSelect[Any]:
-    """The rows of `count` partitions, of each what came after its own `seq`."""
+    """The rows of `count` partitions, of each what came after its own `seq`.
+
+    Then, without ids of episodes, the newest `seq` of each partition, and the epoch.
+    """
+    w = bindparam("w", type_=String())
+    names = [bindparam(f"p{n}", type_=String()) for n in range(count)]
+    nothing: tuple[ColumnElement[Any], ...] = (literal_column("''"), null(), null(), literal_column("''"), null())
+    epoch = select(literal_column(f"'{_EPOCH}'"), *nothing, counters.c.value)
     return union_all(
-        *(
-            _ROW.where(_t.workspace == bindparam("w"), _t.partition == bindparam(f"p{n}"), _t.seq > bindparam(f"s{n}"))
-            for n in range(count)
-        )
+        *(_ROW.where(_t.workspace == w, _t.partition == p, _t.seq > bindparam(f"s{n}")) for n, p in enumerate(names)),
+        *(select(p, *nothing, func.max(_t.seq)).where(_t.workspace == w, _t.partition == p) for p in names),
+        epoch.where(counters.c.workspace == w, counters.c.name == _EPOCH),
     )
 
 
@@ -260,23 +258,30 @@ def _shelves(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
 ) -> list[VectorPartition]:
     """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
-    state = session.row(_state(len(names)), {"w": workspace} | {f"p{n}": name for n, name in enumerate(names)})
-    epoch, *seqs = (value or 0 for value in state or (0,) * (len(names) + 1))
-    newest = dict(zip(names, seqs, strict=True))
-    held: dict[str, tuple[int, VectorPartition]] = {}
-    for name, seq in newest.items():
-        known_epoch, known_seq, shelf = copies.take((workspace, name, model, dimension))
-        is_usable = known_epoch == epoch and known_seq <= seq
-        held[name] = (known_seq, shelf) if is_usable else (0, VectorPartition(dimension))
-    behind = [(name, known) for name, (known, _) in held.items() if known < newest[name]]
-    if behind:
-        since = {f"{word}{n}": value for n, each in enumerate(behind) for word, value in zip("ps", each, strict=True)}
-        rows = session.rows(_news(len(behind)), {"w": workspace, **since})
-        for name, _ in behind:
-            _apply([row for row in rows if row.partition == name], held[name][1], model, dimension)
-    for name, (_, shelf) in held.items():
-        copies.put((workspace, name, model, dimension), epoch, newest[name], shelf)
-    return [shelf for _, shelf in held.values()]
+    if not names:
+        return []
+    held = {name: copies.take((workspace, name, model, dimension)) for name in names}
+    news, newest = _read(session, workspace, {name: known for name, (_, known, _) in held.items()})
+    epoch = newest.get(_EPOCH, 0)
+    stale = [n for n, (kept, known, _) in held.items() if known and (kept != epoch or known > newest.get(n, 0))]
+    if stale:
+        held |= {name: (epoch, 0, VectorPartition(dimension)) for name in stale}
+        news = [row for row in news if row.partition not in stale]
+        news += _read(session, workspace, dict.fromkeys(stale, 0))[0]
+    for name, (_, _, vectors) in held.items():
+        _apply([row for row in news if row.partition == name], vectors, model, dimension)
+        copies.put((workspace, name, model, dimension), epoch, newest.get(name, 0), vectors)
+    return [vectors for _, _, vectors in held.values()]
+
+
+def _read(session: Session, workspace: str, known: Mapping[str, int]) -> tuple[list[SqlRow[Any]], dict[str, int]]:
+    """In one statement: of each partition the rows after its `seq`; its newest `seq`, and the epoch under its name."""
+    since = {
+        f"{word}{n}": value for n, each in enumerate(known.items()) for word, value in zip("ps", each, strict=True)
+    }
+    found = session.rows(_news(len(known)), {"w": workspace, **since})
+    state = {row.partition: row.seq or 0 for row in found if not row.episode_id}
+    return [row for row in found if row.episode_id], state
 
 
 def _apply(news: Sequence[SqlRow[Any]], shelf: VectorPartition, model: str, dimension: int) -> None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, select
+from sqlalchemy import Row, and_, bindparam, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
 from memory.adapters.sql.session import Session, add_statement, row_of
@@ -14,8 +15,16 @@ from memory.model import Event, EventKind
 
 _t = events.c
 _CLAIM = add_statement(processed_events)
-_APPEND = add_statement(events)
-_SINCE = select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > bindparam("before"))
+_LAST_SEQ = (
+    select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > 0).order_by(_t.seq.desc()).limit(1).scalar_subquery()
+)
+_APPEND = insert(events).values(seq=func.coalesce(_LAST_SEQ, 0) + 1).on_conflict_do_nothing().inline()
+_LAST = (
+    select(_t.source_event_id, _t.episode_id, _t.kind, _t.seq)
+    .where(_t.workspace == bindparam("w"))
+    .order_by(_t.seq.desc())
+    .limit(bindparam("count"))
+)
 _OF_EPISODE = (
     select(events).where(_t.workspace == bindparam("w"), _t.episode_id == bindparam("episode")).order_by(_t.seq)
 )
@@ -43,19 +52,27 @@ class Log:
     def sweep_claims(self, before: datetime) -> int:
         return self._session.run(delete(processed_events).where(processed_events.c.at < before))
 
-    def append(self, *new: Event) -> list[Event]:
+    def append(self, *new: Event, numbered: bool = False) -> list[Event]:
         if not new:
             return []
         workspace = one_workspace(new)
-        rows = [row_of(events, each) for each in new]
-        before = self._session.advance(workspace, "event", len(rows)) - len(rows)
-        for seq, row in enumerate(rows, before + 1):
-            row["seq"] = seq
-        numbered = [replace(each, seq=seq) for seq, each in enumerate(new, before + 1)]
-        if self._session.run(_APPEND, rows) == len(rows):
-            return numbered
-        stored = {row.seq for row in self._session.rows(_SINCE, {"w": workspace, "before": before})}
-        return [each for each in numbered if each.seq in stored]
+        rows = [row_of(events, each) | {"w": workspace} for each in new]
+        for row in rows:
+            del row["seq"]  # there is one writer at a time, so the order of the numbers is the order of commits
+        count = self._session.run(_APPEND, rows)
+        if count == len(rows) and not numbered:
+            return list(new)
+        stored = self._stored(new, workspace, count)
+        return [replace(each, seq=seq) for each, seq in stored] if numbered else [each for each, _ in stored]
+
+    def _stored(self, new: Sequence[Event], workspace: str, count: int) -> list[tuple[Event, int]]:
+        """Those that were appended just now with their numbers: the last `count` of the log, in the order given."""
+        last = list(self._session.rows(_LAST, {"w": workspace, "count": count})) if count else []
+        return [
+            (each, last.pop().seq)
+            for each in new
+            if last and tuple(last[-1])[:3] == (each.source_event_id, each.episode_id, each.kind)
+        ]
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))

@@ -54,6 +54,15 @@ class Retrievals:
             self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
         self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
 
+    def add(self, retrievals_: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
+        for each in retrievals_:
+            check_items(storable(each).workspace, each.id, [item for item in items if item.retrieval_id == each.id])
+        if self._session.run(_ADD, [row_of(retrievals, each) for each in retrievals_]) == len(retrievals_):
+            self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
+            return
+        for each in retrievals_:  # one of them is recorded: its place is taken
+            self.put(each, [item for item in items if item.retrieval_id == each.id])
+
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
         key = {"w": workspace, "retrieval": retrieval_id}
         row = self._session.row(_GET, key)

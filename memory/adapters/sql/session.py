@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam, literal_column
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.base import Executable
@@ -36,6 +36,14 @@ def put_statement(table: Table) -> Executable:
 def add_statement(table: Table) -> Executable:
     """Insert a row unless that would break a key or a unique index; the row count says which."""
     return insert(table).on_conflict_do_nothing()
+
+
+def changed_column(column: Column[Any]) -> ColumnElement[Any]:
+    """A column of the changed row, for a subquery in RETURNING.
+
+    SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
+    """
+    return literal_column(f"{column.table.name}.{column.name}", column.type)
 
 
 def row_of(table: Table, value: object) -> dict[str, Any]:
@@ -112,6 +120,14 @@ class Session:
             return 0
         with translated(self._path):
             return self._connection.execute(statement, parameters).rowcount
+
+    def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
+        """Change a row; what the statement returns of it, or None if it changed none.
+
+        Raises `RuntimeError` in a reading transaction.
+        """
+        self.require_writing()
+        return self.row(statement, parameters)
 
     def advance(self, workspace: str, counter: str, steps: int = 1) -> int:
         """Raise a workspace's counter by `steps` and return it: the last of as many fresh numbers.

@@ -69,6 +69,11 @@ _DELETE_VOTE = delete(votes_table).where(
     _v.node_id == bindparam("node"),
     _v.actor == bindparam("actor"),
 )
+_VOTES_OF_RUNS = (
+    select(votes_table)
+    .where(_v.workspace == bindparam("w"), _v.run_id.in_(bindparam("runs", expanding=True)))
+    .order_by(_v.node_id, _v.actor)
+)
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
 _VOTED_ON = (
@@ -168,7 +173,7 @@ class Teaching:
 
     def put_reaction(self, reaction: Reaction) -> None:
         row = row_of(reactions, reaction)
-        row["seq"] = reaction.seq or self._session.advance(reaction.workspace, "event")
+        row["seq"] = reaction.seq or self._session.advance(reaction.workspace, "reaction")
         self._session.run(_PUT_REACTION, row)
 
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
@@ -227,6 +232,13 @@ class Teaching:
                 found[_key(vote)] = vote
                 records[vote.actor] = (row.right, row.wrong)
         return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
+
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        found: dict[str, list[Vote]] = {}
+        for ids in chunks(run_ids, ID_LIMIT):
+            for row in self._session.rows(_VOTES_OF_RUNS, {"w": workspace, "runs": ids}):
+                found.setdefault(row.run_id, []).append(Vote(**row._mapping))
+        return found
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
         voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON

@@ -37,8 +37,11 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
+        return None if value is None else self.of_stored(value)
+
+    @staticmethod
+    def of_stored(value: int) -> datetime:
+        """The time that is stored as this number."""
         # Earlier versions took times whose date is outside the calendar in UTC: by no more than a time zone.
         if _LATEST < value <= _LATEST + _DAY:
             return datetime.max.replace(tzinfo=UTC)

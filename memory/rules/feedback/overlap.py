@@ -6,13 +6,15 @@ its correction, because the one that works is the one the answer does not echo; 
 nobody is punished.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from memory.model import Exemplar, Lesson, Signal
 from memory.rules.feedback.evidence import USED_ABOVE, Evidence
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
-from memory.rules.feedback.vocabulary import Language, fold, languages_of
+from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
 from memory.rules.feedback.words import NAME_WEIGHT, Said, Term, has_words, says_something, terms
 
 MOSTLY_FROM = 0.50
@@ -33,49 +35,93 @@ class OverlapDetector:
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
         """REPEAT: is the lesson's answer in this one? AVOID: is its correction, or the mistake again?"""
-        taught = exemplar.episode.action
-        if taught == action and taught not in _WORDY_ACTIONS:
-            repeats = exemplar.lesson is Lesson.REPEAT
-            return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
-        if not has_words(answer):
-            return Evidence(signal=Signal.UNKNOWN)
-        episode = exemplar.episode
-        asked = f"{question}\n{episode.goal}"
-        languages = languages_of([asked, answer, episode.output, episode.correction])
-        given = _Text.read(answer, languages)
-        if exemplar.lesson is Lesson.REPEAT:
-            return _of_repeat(_Text.read(episode.output, languages), asked, given)
-        return _of_avoid(_Text.read(episode.output, languages), _Text.read(episode.correction, languages), asked, given)
+        return _judged(exemplar, question, _Answer(answer), action)
+
+    def detect_all(self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = "") -> list[Evidence]:
+        """The same for each of several exemplars, in order; the answer is read once."""
+        read = _Answer(answer)
+        return [_judged(each, question, read, action) for each in exemplars]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> Evidence:
+    taught = exemplar.episode.action
+    if taught == action and taught not in _WORDY_ACTIONS:
+        repeats = exemplar.lesson is Lesson.REPEAT
+        return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
+    if not answer.has_words:
+        return Evidence(signal=Signal.UNKNOWN)
+    episode = exemplar.episode
+    asked = f"{question}\n{episode.goal}"
+    others = map(small_words, (asked, episode.output, episode.correction))
+    languages = likely_languages([answer.small_words, *others])
+    given = answer.read(languages)
+    if exemplar.lesson is Lesson.REPEAT:
+        return _of_repeat(_Text(episode.output, languages), asked, given)
+    return _of_avoid(_Text(episode.output, languages), _Text(episode.correction, languages), asked, given)
+
+
+class _Answer:
+    """An answer, read once in each set of languages that it is compared in."""
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+        self._by_languages: dict[tuple[str, ...], _Text] = {}
+
+    @cached_property
+    def has_words(self) -> bool:
+        return has_words(self._raw)
+
+    @cached_property
+    def small_words(self) -> Counter[str]:
+        return small_words(self._raw)
+
+    def read(self, languages: Sequence[Language]) -> "_Text":
+        names = tuple(language.name for language in languages)
+        if names not in self._by_languages:
+            self._by_languages[names] = _Text(self._raw, languages)
+        return self._by_languages[names]
+
+
+@dataclass(frozen=True)
 class _Text:
-    """A text with its terms, weighed with their capitals, and what of it is denied."""
+    """A text with its terms, weighed with their capitals, and what of it is denied; each is read when it is needed."""
 
     raw: str
     languages: Sequence[Language]
-    terms: list[Term]
-    weights: dict[str, float]
-    denied: Denials
 
-    @classmethod
-    def read(cls, raw: str, languages: Sequence[Language]) -> "_Text":
-        simple = simplified(raw, languages)
-        return cls(
-            raw=raw,
-            languages=languages,
-            terms=terms(simple, languages),
-            weights={term.text: term.weight for term in terms(raw, languages)},
-            denied=Denials(simple, languages),
-        )
+    @cached_property
+    def _simple(self) -> str:
+        return simplified(self.raw, self.languages)
 
-    @property
+    @cached_property
+    def terms(self) -> list[Term]:
+        return terms(self._simple, self.languages)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        return {term.text: term.weight for term in terms(self.raw, self.languages)}
+
+    @cached_property
+    def denied(self) -> Denials:
+        return Denials(self._simple, self.languages)
+
+    @cached_property
     def stance(self) -> bool | None:
         return stance(self.raw, self.languages)
 
-    @property
+    @cached_property
     def numbers(self) -> set[str]:
         return {term.number for term in self.terms if term.number}
+
+    @cached_property
+    def said(self) -> Said:
+        """The terms, ready to be asked, with those that are denied."""
+        return Said(self.terms, self.denied.__contains__)
+
+    @cached_property
+    def folded(self) -> str:
+        """As it is compared whole, with single spaces."""
+        return " ".join(fold(self.raw).split())
 
     def weight(self, some: Sequence[Term]) -> float:
         return sum(self.weights.get(term.text, term.weight) for term in some)
@@ -131,7 +177,7 @@ def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
         return None
-    said = Said(answer.terms, answer.denied.__contains__)
+    said = answer.said
     found = {term.text: said.find(term) for term in evidence}
     matched = [term for term in evidence if found[term.text]]
     recall = text.weight(matched) / text.weight(evidence)
@@ -189,7 +235,7 @@ def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
 
 def _opposes(lesson: _Text, answer: _Text) -> bool:
     """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
-    said = Said(answer.terms, answer.denied.__contains__)
+    said = answer.said
     everything = _once([term for term in lesson.terms if not term.number])
     found = {term.text: said.find(term) for term in everything}
     matched = [term for term in everything if found[term.text]]
@@ -204,5 +250,5 @@ def _opposes(lesson: _Text, answer: _Text) -> bool:
 
 def _contains(answer: _Text, lesson: _Text) -> bool:
     """Whether the answer says the lesson, and nothing with the opposite sign beside it."""
-    whole, part = " ".join(fold(answer.raw).split()), " ".join(fold(lesson.raw).split())
+    whole, part = answer.folded, lesson.folded
     return part in whole and (part == whole or (len(lesson.terms) > 1 and not answer.denied))

@@ -73,7 +73,7 @@ class Denials:
         return word[0] in self._without or word.string.endswith(_INSTEAD, 0, word.start())
 
     def _is_denying(self, word: str) -> bool:
-        return word in self._denies or _ENGLISH_SHORT.fullmatch(word) is not None
+        return word in self._denies or (word.endswith("t") and _ENGLISH_SHORT.fullmatch(word) is not None)
 
 
 def _meaningful(words: Sequence[str]) -> list[int]:

@@ -3,7 +3,8 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -101,16 +102,42 @@ def empty_words() -> frozenset[str]:
     return frozenset(word for language in all_languages() for word in language.empty)
 
 
-def languages_of(texts: Sequence[str]) -> tuple[Language, ...]:
-    """The languages these texts may be in, by their small words; all of them when nothing tells.
+@cache
+def number_words(names: tuple[str, ...]) -> dict[str, str]:
+    """The number words of these languages with their digits; the first language that has a word decides."""
+    named = [language for language in all_languages() if language.name in names]
+    return {word: digits for language in reversed(named) for word, digits in language.numbers.items()}
+
+
+@cache
+def _languages_by_small_word() -> dict[str, tuple[str, ...]]:
+    """Which spaced languages have each of their small words."""
+    spaced = [language for language in all_languages() if not language.is_unspaced]
+    words = {word for language in spaced for word in language.stop | language.denies}
+    return {
+        word: tuple(language.name for language in spaced if word in language.stop or word in language.denies)
+        for word in words
+    }
+
+
+def small_words(text: str) -> Counter[str]:
+    """How many small words of each language a text has: what tells its language."""
+    known = _languages_by_small_word()
+    return Counter(name for word in _LATIN_WORD.findall(fold(text)) for name in known.get(word, ()))
+
+
+def languages_of(texts: Iterable[str]) -> tuple[Language, ...]:
+    """The languages these texts may be in, by their small words (`likely_languages`)."""
+    return likely_languages(map(small_words, texts))
+
+
+def likely_languages(counts: Iterable[Counter[str]]) -> tuple[Language, ...]:
+    """The languages with the most small words in all texts; all of them when nothing tells.
 
     Those without spaces always belong to it: their words cannot be mistaken for another language's.
     """
-    words = [word for text in texts for word in _LATIN_WORD.findall(fold(text))]
-    counts = {
-        language.name: sum(word in language.stop or word in language.denies for word in words)
-        for language in all_languages()
-        if not language.is_unspaced
-    }
-    best = max(counts.values())
-    return tuple(language for language in all_languages() if language.is_unspaced or counts[language.name] == best)
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    best = max(total.values(), default=0)
+    return tuple(language for language in all_languages() if language.is_unspaced or total[language.name] == best)

@@ -6,9 +6,17 @@ Scripts that write no spaces, and Hangul, whose words carry their particles, are
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from memory.rules.feedback.vocabulary import Language, all_languages, empty_words, fold, stop_words, unmarked
+from memory.rules.feedback.vocabulary import (
+    Language,
+    all_languages,
+    empty_words,
+    fold,
+    number_words,
+    stop_words,
+    unmarked,
+)
 
 WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
 _CONNECTORS = re.compile(r"[-'.:/@_]")
@@ -41,8 +49,7 @@ PIECE_WEIGHT = 0.5
 """Two neighbouring characters of a script without spaces; very short words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     """A word of a text. `forms` are the spellings that count as the same word."""
 
     text: str
@@ -70,18 +77,19 @@ def _plain(text: str) -> str:
 def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
     """Every word that carries meaning, in order, repetitions included. Of `languages` number words are understood."""
     shouts = text.isupper()
-    has_names = all(language.name != "de" for language in languages)
-    return [
-        term
-        for number, clause in enumerate(clauses(text))
-        for position, word in enumerate(WORD.findall(clause))
-        for term in _terms_of(
-            _in_digits(word, languages),
-            number,
-            position,
-            is_name=not shouts and (_is_short_name(word) or (has_names and position > 0 and word[0].isupper())),
-        )
-    ]
+    names = tuple(language.name for language in languages)
+    digits, has_names = number_words(names), "de" not in names
+    found: list[Term] = []
+    for number, clause in enumerate(clauses(text)):
+        for position, word in enumerate(WORD.findall(clause)):
+            is_name = not shouts and (_is_short_name(word) or (has_names and position > 0 and word[0].isupper()))
+            written = digits.get(word.casefold(), word)
+            parts = _known_parts if len(written) <= _LONGEST_WORD else _parts
+            found.extend(
+                Term(part.text, part.forms, part.stem, part.weight, number, position, part.number)
+                for part in parts(written, is_name)
+            )
+    return found
 
 
 def says_something(text: str) -> bool:
@@ -100,39 +108,44 @@ def content_words(text: str) -> set[str]:
     return {form for term in terms(text, all_languages()[:1]) for form in term.forms if form not in stop_words()}
 
 
-def _in_digits(word: str, languages: Sequence[Language]) -> str:
-    folded = word.casefold()
-    return next((language.numbers[folded] for language in languages if folded in language.numbers), word)
-
-
 def _is_short_name(word: str) -> bool:
     return word.isupper() and len(word) > 1
 
 
-def _terms_of(word: str, clause: int, position: int, *, is_name: bool) -> Iterator[Term]:
+class _Part(NamedTuple):
+    """What a term is wherever it stands."""
+
+    text: str
+    forms: frozenset[str]
+    stem: str
+    weight: float
+    number: str = ""
+
+
+def _parts(word: str, is_name: bool) -> tuple[_Part, ...]:
+    """The terms in a word: itself, or neighbouring characters of what is written without spaces."""
+    return tuple(_each_part(word, is_name))
+
+
+_known_parts = functools.lru_cache(maxsize=20_000)(_parts)
+"""The same for a word of usual length: few words make up most of what is written."""
+
+
+def _each_part(word: str, is_name: bool) -> Iterator[_Part]:
     for run in _UNSPACED.findall(word):
-        pieces = [run[start : start + 2] for start in range(max(1, len(run) - 1))]
-        for piece in pieces:
-            yield Term(
-                text=piece,
-                forms=frozenset([piece]),
-                stem=piece,
-                weight=PIECE_WEIGHT,
-                clause=clause,
-                position=position,
-            )
+        for start in range(max(1, len(run) - 1)):
+            piece = run[start : start + 2]
+            yield _Part(piece, frozenset([piece]), piece, PIECE_WEIGHT)
     is_mixed = _UNSPACED.search(word) is not None
     for spaced in _UNSPACED.sub(" ", word).split():
         folded = spaced.casefold()
         if _is_small(folded) and not (is_name and _is_short_name(spaced)):
             continue
-        yield Term(
+        yield _Part(
             text=folded,
             forms=_forms(folded),
             stem=_stem(_joined(folded)) if len(folded) <= _LONGEST_WORD else _joined(folded),
             weight=_weight(folded, is_name=is_name or is_mixed),
-            clause=clause,
-            position=position,
             number=_number(folded),
         )
 

@@ -42,12 +42,14 @@ def voice_of(exemplar: Exemplar, votes: Sequence[Vote], asker: str) -> Voice:
 
 
 def settle_disagreements(
-    exemplars: Sequence[Exemplar], voices: Sequence[Voice], similarity: Callable[[Episode, Episode], float]
+    exemplars: Sequence[Exemplar],
+    voice: Callable[[Exemplar], Voice],
+    similarity: Callable[[Episode, Episode], float],
 ) -> tuple[Exemplar, ...]:
     """The exemplars without those that a stronger or a later word of the same voice overrules.
 
     Those of equal standing that contradict each other come back as `is_disputed`. Order is kept. Mistakes (AVOID) say
-    what not to do and contradict nothing.
+    what not to do and contradict nothing. Whose word one is, is asked only of those that contradict each other.
     """
     overruled: set[int] = set()
     disputed: set[int] = set()
@@ -55,10 +57,11 @@ def settle_disagreements(
         for j in range(i + 1, len(exemplars)):
             if not _contradict(one, exemplars[j], similarity):
                 continue
-            if (voices[i].authority, voices[i].name) == (voices[j].authority, voices[j].name):
+            ours, theirs = voice(one), voice(exemplars[j])
+            if ours == theirs:
                 overruled.add(i if _decided(one) < _decided(exemplars[j]) else j)
-            elif voices[i].authority != voices[j].authority:
-                overruled.add(i if voices[i].authority < voices[j].authority else j)
+            elif ours.authority != theirs.authority:
+                overruled.add(i if ours.authority < theirs.authority else j)
             else:
                 disputed |= {i, j}
     # Who is overruled anyway is no party to a dispute.

@@ -7,7 +7,7 @@ from memory.model import Channel, Visibility
 from memory.model.topic import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, episode, incoming, outgoing
+from tests.memory.adapters.store_samples import NOW, episode, incoming, outgoing, short
 
 
 def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
@@ -82,3 +82,18 @@ class ChannelsContract(StoreCase):
             tx.world.delete("w", ["t1", "t2"])
         with store.read() as tx:
             assert tx.world.within("w") == []
+
+    def test_an_accepted_message_comes_with_what_is_known_of_its_channel_and_sender(self, store: Store) -> None:
+        known = Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW)
+        with store.write() as tx:
+            tx.channels.put(replace(known, workspace="v"))
+            tx.channels.put(replace(known, channel="C2"))
+            tx.short.put(short("k1", workspace="v"))
+            tx.short.put(replace(short("k2"), person="bo"))
+            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
+            tx.channels.put(known)
+            tx.short.put(short("k3"))
+            accepted = tx.deliveries.accept(incoming("ev2"))
+            assert accepted == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE, has_notes=True)
+            stored = tx.deliveries.incoming("w", "ev2")
+            assert stored == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE)

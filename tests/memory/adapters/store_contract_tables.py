@@ -10,7 +10,6 @@ from memory.model import (
     Channel,
     EventKind,
     Poll,
-    Progress,
     Reaction,
     Role,
     Signal,
@@ -26,9 +25,7 @@ from tests.memory.adapters.store_samples import (
     episode,
     event,
     evidence,
-    incoming,
     item,
-    outgoing,
     reaction,
     retrieval,
     vote,
@@ -59,6 +56,18 @@ class TablesContract(StoreCase):
         assert found.seq > 0
         assert replace(found, seq=0) == whole
 
+    def test_of_several_events_those_with_a_known_source_are_left_out(self, store: Store) -> None:
+        known, new = event("e1", EventKind.VOTED, source="s"), event("e2", EventKind.VOTED, source="s")
+        plain = event("e1", EventKind.VOTED)
+        with store.write() as tx:
+            tx.log.append(known)
+            tx.log.append(event("e2", EventKind.VOTED, "v", source="s"))
+            assert tx.log.append(plain, known, new, plain, new, known) == [plain, new, plain]
+            assert tx.log.append(known, new) == []
+            assert tx.log.append() == []
+        with store.read() as tx:
+            assert [len(tx.log.of_episode("w", each)) for each in ("e1", "e2")] == [3, 1]
+
     def test_a_source_is_logged_once_per_episode_and_kind(self, store: Store) -> None:
         with store.write() as tx:
             assert tx.log.append(event("e1", EventKind.VOTED, source="s"))
@@ -75,8 +84,8 @@ class TablesContract(StoreCase):
         others = [event("e1", kind) for kind in (EventKind.VOTED, EventKind.GRADED, EventKind.VOTED)]
         with store.write() as tx:
             assert tx.log.append() == []
-            appended = tx.log.append(known)
-            appended += tx.log.append(others[0], known, twice, others[1], twice, others[2])
+            appended = tx.log.append(known, numbered=True)
+            appended += tx.log.append(others[0], known, twice, others[1], twice, others[2], numbered=True)
             assert [replace(each, seq=0) for each in appended] == [known, others[0], twice, *others[1:]]
             assert tx.log.append(known, twice) == []
             with pytest.raises(ValueError, match="workspace by workspace"):
@@ -202,17 +211,18 @@ class TablesContract(StoreCase):
             assert tx.teaching.votes("w", "r1") == [changed, replace(vote("cy"), is_limited=not vote().is_limited)]
             assert tx.teaching.votes("w", "r2") == [replace(vote(), run_id="r2")]
 
-    def test_a_register_has_the_number_of_its_event_or_the_next_one(self, store: Store) -> None:
+    def test_a_register_has_the_number_of_its_event_or_one_of_its_own(self, store: Store) -> None:
         with store.write() as tx:
             tx.teaching.put_reaction(reaction(source="a"))
             tx.episodes.put(episode("e1"))
-            (told,) = tx.log.append(event("e1", EventKind.VOTED))
-            tx.teaching.put_reaction(replace(reaction(source="b"), seq=told.seq))
+            tx.log.append(event("e1", EventKind.USED))
+            (voted,) = tx.log.append(event("e1", EventKind.VOTED), numbered=True)
+            tx.teaching.put_reaction(replace(reaction(source="b"), seq=voted.seq))
             tx.teaching.put_reaction(reaction(source="c"))
         with store.read() as tx:
-            assert [each.seq for each in tx.log.of_episode("w", "e1")] == [told.seq]
-            arrived = [(each.source, each.seq) for each in tx.teaching.reactions_of_run("w", "r1")]
-            assert arrived == [("a", told.seq - 1), ("b", told.seq), ("c", told.seq + 1)]
+            assert [each.seq for each in tx.log.of_episode("w", "e1")] == [1, voted.seq]
+            arrived = {each.source: each.seq for each in tx.teaching.reactions_of_run("w", "r1")}
+            assert arrived == {"a": 1, "b": voted.seq, "c": 2}
 
     def test_an_answer_is_found_by_each_of_its_messages(self, store: Store) -> None:
         first, second = entry("m1"), replace(entry("m2"), part=2)
@@ -321,170 +331,31 @@ class TablesContract(StoreCase):
                 assert len(tx.teaching.reactions_of_run("w", run)) == left
                 assert len(tx.teaching.votes("w", run)) == left
 
-    # deliveries
-
-    def test_a_message_is_accepted_once(self, store: Store) -> None:
-        first = incoming("ev1", message_id="m1")
-        with store.write() as tx:
-            assert tx.deliveries.accept(first)
-            assert not tx.deliveries.accept(incoming("ev1", message_id="m2"))
-            assert not tx.deliveries.accept(incoming("ev2", message_id="m1"))
-            assert tx.deliveries.accept(incoming("ev2", message_id="m1", channel="C2"))
-            assert tx.deliveries.accept(replace(incoming("ev3"), message_id=""))
-            assert tx.deliveries.accept(replace(incoming("ev4"), message_id=""))
-        with store.read() as tx:
-            assert tx.deliveries.incoming("w", "ev1") == first
-            assert tx.deliveries.incoming("w", "none") is None
-
-    def test_progress_and_what_is_unfinished(self, store: Store) -> None:
-        with store.write() as tx:
-            for number, progress in enumerate(Progress):
-                tx.deliveries.accept(incoming(f"ev{number}", seconds=-number))
-                assert tx.deliveries.advance("w", f"ev{number}", Progress.ACCEPTED, progress, f"r{number}")
-            tx.deliveries.accept(incoming("ev0", "v", seconds=-10))
-            assert not tx.deliveries.advance("w", "ev1", Progress.ACCEPTED, Progress.DELIVERED)
-            assert not tx.deliveries.advance("w", "none", Progress.ACCEPTED, Progress.ANSWERED)
-        with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev0"]
-            assert [m.scope.workspace for m in tx.deliveries.unfinished()] == ["v", "w", "w"]
-            found = tx.deliveries.incoming_of_run("w", "r0")
-            assert tx.deliveries.incoming_of_run("w", "") is None
-            assert tx.deliveries.incoming_of_run("w", "none") is None
-        assert found is not None
-        assert (found.event_id, found.progress, found.run_id) == ("ev0", Progress.ACCEPTED, "r0")
-
-    def test_the_message_of_a_run_moves_only_from_where_it_is(self, store: Store) -> None:
-        with store.write() as tx:
-            for workspace in ("w", "v"):
-                tx.deliveries.accept(incoming("ev1", workspace))
-                tx.deliveries.accept(incoming("ev2", workspace))
-                tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED, "r1")
-            for run, before in (("r1", Progress.ACCEPTED), ("r2", Progress.ANSWERED), ("", Progress.ACCEPTED)):
-                assert not tx.deliveries.advance_run("w", run, before, Progress.DELIVERED)
-            assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
-            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
-        with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
-            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
-            moved = tx.deliveries.incoming_of_run("w", "r1")
-        assert moved is not None
-        assert moved.progress is Progress.DELIVERED
-
-    def test_what_was_set_aside_is_unfinished_until_its_asker_was_told(self, store: Store) -> None:
-        with store.write() as tx:
-            for workspace in ("w", "v"):
-                tx.deliveries.accept(incoming("ev1", workspace))
-                tx.deliveries.accept(incoming("ev2", workspace, seconds=1))
-                for run in ("r1", "r2"):
-                    tx.deliveries.put_outgoing(replace(outgoing(1, workspace), run_id=run))
-                    tx.deliveries.put_outgoing(replace(outgoing(2, workspace), run_id=run, sent_at=None))
-                    event_id = run.replace("r", "ev")
-                    assert tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.SET_ASIDE, run)
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev2"]
-            assert tx.deliveries.drop_unsent("w", "r1")
-            assert not tx.deliveries.drop_unsent("w", "r1")
-            assert [part.part for part in tx.deliveries.outgoing("w", "r1")] == [1]
-        with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
-            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
-            aside = [(m.scope.workspace, m.event_id) for m in tx.deliveries.set_aside()]
-        assert aside == [("w", "ev2"), ("v", "ev2"), ("w", "ev1"), ("v", "ev1")]
-
-    def test_deaths_are_kept_with_their_message(self, store: Store) -> None:
-        with store.write() as tx:
-            for workspace in ("w", "v"):
-                tx.deliveries.accept(incoming("ev1", workspace))
-            tx.deliveries.put_deaths("w", "ev1", crashes=1, kills=4)
-            tx.deliveries.put_deaths("w", "none", crashes=1, kills=4)
-        with store.read() as tx:
-            found = [tx.deliveries.incoming(workspace, "ev1") for workspace in ("w", "v")]
-            assert tx.deliveries.incoming("w", "none") is None
-        assert [(m.crashes, m.kills) for m in found if m is not None] == [(1, 4), (0, 0)]
-
-    def test_a_message_is_found_by_its_place_and_reworded(self, store: Store) -> None:
-        with store.write() as tx:
-            tx.deliveries.accept(incoming("ev1", message_id="m1"))
-            tx.deliveries.accept(incoming("ev1", "v", message_id="m1"))
-            tx.deliveries.reword("w", "ev1", "said better")
-            with pytest.raises(NotFound):
-                tx.deliveries.reword("w", "none", "said better")
-        with store.read() as tx:
-            found = tx.deliveries.incoming_of_message("w", "C1", "m1")
-            foreign = tx.deliveries.incoming_of_message("v", "C1", "m1")
-            for nowhere in (("w", "C2", "m1"), ("w", "C1", "m2"), ("w", "C1", ""), ("u", "C1", "m1")):
-                assert tx.deliveries.incoming_of_message(*nowhere) is None
-        assert found is not None
-        assert foreign is not None
-        assert (found.text, foreign.text) == ("said better", incoming("ev1", "v").text)
-
-    def test_a_thread_counts_as_answered_once_a_part_was_sent(self, store: Store) -> None:
-        unsent = replace(outgoing(1), sent_at=None, message_id="", thread="t1")
-        with store.write() as tx:
-            tx.deliveries.put_outgoing(unsent)
-        with store.read() as tx:
-            assert not tx.deliveries.has_sent("w", unsent.channel, "t1")
-        with store.write() as tx:
-            tx.deliveries.put_outgoing(replace(outgoing(1), thread="t1"))
-        with store.read() as tx:
-            assert tx.deliveries.has_sent("w", unsent.channel, "t1")
-            for nowhere in (("v", unsent.channel, "t1"), ("w", "C9", "t1"), ("w", unsent.channel, "t2")):
-                assert not tx.deliveries.has_sent(*nowhere)
-
-    def test_what_a_person_said_is_newest_first(self, store: Store) -> None:
-        with store.write() as tx:
-            for number, channel in enumerate(("C1", "C2", "C1")):
-                tx.deliveries.accept(incoming(f"ev{number}", seconds=number, channel=channel))
-        with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.said_by("w", "C1", "ana", 10)] == ["ev2", "ev0"]
-            assert [m.event_id for m in tx.deliveries.said_by("w", "", "ana", 2)] == ["ev2", "ev1"]
-            assert tx.deliveries.said_by("w", "C1", "bo", 10) == []
-
-    def test_parts_are_in_order_and_replaced(self, store: Store) -> None:
-        sent = outgoing(2)
-        unsent = replace(outgoing(1), sent_at=None, message_id="")
-        with store.write() as tx:
-            for part in (outgoing(10), replace(sent, text="draft"), unsent, sent):
-                tx.deliveries.put_outgoing(part)
-        with store.read() as tx:
-            assert tx.deliveries.outgoing("w", "r1") == [unsent, sent, outgoing(10)]
-
-    def test_what_one_person_said_is_erased_with_the_answers(self, store: Store) -> None:
-        with store.write() as tx:
-            tx.deliveries.accept(incoming("ev1", run_id="r1"))
-            tx.deliveries.accept(incoming("ev2"))
-            other = incoming("ev3", run_id="r3")
-            tx.deliveries.accept(replace(other, scope=replace(other.scope, person="bo")))
-            for run in ("r1", "r3", ""):
-                tx.deliveries.put_outgoing(outgoing(1, run_id=run))
-            assert tx.deliveries.delete_by("w", "ana") == 2
-            assert tx.deliveries.outgoing("w", "r1") == []
-            assert [len(tx.deliveries.outgoing("w", run)) for run in ("r3", "")] == [1, 1]
-            assert tx.deliveries.incoming("w", "ev1") is None
-            tx.deliveries.delete_runs("w", ["r3"])
-            assert tx.deliveries.outgoing("w", "r3") == []
-            assert tx.deliveries.incoming("w", "ev3") is not None
-
-    def test_what_is_tried_again_is_its_askers_words(self, store: Store) -> None:
-        again = replace(incoming("ev2", run_id="r2"), asked_by="bo")
-        with store.write() as tx:
-            assert tx.deliveries.accept(incoming("ev1", run_id="r1"))
-            assert tx.deliveries.accept(again)
-            assert not tx.deliveries.accept(replace(again, asked_by="cy"))
-            tx.deliveries.put_outgoing(outgoing(1, run_id="r2"))
-        with store.read() as tx:
-            assert tx.deliveries.incoming("w", "ev2") == again
-            assert tx.deliveries.incoming_of_run("w", "r2") == again
-            assert tx.deliveries.incoming_of_message("w", "C1", "m-ev2") == again
-            assert [each.asked_by for each in tx.deliveries.unfinished("w")] == ["", "bo"]
-            assert [each.event_id for each in tx.deliveries.said_by("w", "", "ana", 9)] == ["ev1"]
-            assert tx.deliveries.said_by("w", "", "bo", 9) == []
-        with store.write() as tx:
-            assert tx.deliveries.delete_by("w", "bo") == 1
-            assert tx.deliveries.incoming("w", "ev2") is None
-            assert tx.deliveries.outgoing("w", "r2") == []
-            assert tx.deliveries.delete_by("w", "ana") == 1
-
     # recalls
+
+    def test_several_recalls_are_added_at_once(self, store: Store) -> None:
+        recalls, items = [retrieval("q1"), retrieval("q2", seconds=1)], [item("q1", "e1"), item("q2", "e1")]
+        with store.write() as tx:
+            tx.retrievals.add([], [])
+            tx.retrievals.add(recalls, items)
+            assert tx.retrievals.of_run("w", "r1") == [(recalls[0], items[:1]), (recalls[1], items[1:])]
+            tx.retrievals.add([retrieval("q2", seconds=2), retrieval("q3", seconds=3)], [item("q3", "e2")])
+            found = [(each.id, [item.episode_id for item in of]) for each, of in tx.retrievals.of_run("w", "r1")]
+            assert found == [("q1", ["e1"]), ("q2", []), ("q3", ["e2"])]
+            assert tx.retrievals.of_run("v", "r1") == []
+
+    def test_votes_of_several_runs_are_read_at_once(self, store: Store) -> None:
+        mine, theirs = vote("ana"), vote("bo")
+        with store.write() as tx:
+            tx.teaching.set_votes("w", "r1", [theirs, mine])
+            tx.teaching.set_votes("w", "r2", [replace(mine, run_id="r2")])
+            tx.teaching.set_votes("v", "r1", [vote("cy", "v")])
+        with store.read() as tx:
+            assert tx.teaching.votes_of_runs("w", ["r1", "r2", "r3"]) == {
+                "r1": [mine, theirs],
+                "r2": [replace(mine, run_id="r2")],
+            }
+            assert tx.teaching.votes_of_runs("w", []) == {}
 
     def test_a_recall_comes_back_whole(self, store: Store) -> None:
         items = [item("q1", "e2", rank=2), replace(item("q1", "e1"), signal=None)]

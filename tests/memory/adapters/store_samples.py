@@ -44,7 +44,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
-from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood, Store, Transaction
+from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
 MODEL = "test-model"
@@ -312,6 +312,12 @@ def nearest(
     """A search in a transaction of its own."""
     with store.read() as tx:
         return tx.episodes.nearest(workspace, partitions, model, vector, k, floor)
+
+
+def use(episode_id: str, workspace: str = "w") -> LessonUse:
+    """That a lesson of these samples was shown and used."""
+    goal = episode(episode_id, workspace).goal
+    return LessonUse(workspace=workspace, episode_id=episode_id, goal=goal, signal=Signal.USED, at=NOW)
 
 
 class _AbortError(Exception):

@@ -12,6 +12,8 @@ from memory.adapters.sql import SqlStore
 from memory.ports import Store
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
+from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
+from tests.memory.adapters.store_contract_episodes import EpisodesContract
 from tests.memory.adapters.store_contract_recall import RecallContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
@@ -41,6 +43,16 @@ class TestInMemorySteps(StepsContract):
 
 
 class TestInMemoryTables(TablesContract):
+    def make_store(self, folder: Path) -> Store:
+        return SqlStore.in_memory()
+
+
+class TestInMemoryDeliveries(DeliveriesContract):
+    def make_store(self, folder: Path) -> Store:
+        return SqlStore.in_memory()
+
+
+class TestInMemoryEpisodes(EpisodesContract):
     def make_store(self, folder: Path) -> Store:
         return SqlStore.in_memory()
 

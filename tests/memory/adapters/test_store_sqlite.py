@@ -31,6 +31,8 @@ from memory.ports import Store
 from tests import CHECKOUT
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
+from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
+from tests.memory.adapters.store_contract_episodes import EpisodesContract
 from tests.memory.adapters.store_contract_recall import RecallContract, learn, near
 from tests.memory.adapters.store_contract_snapshots import SnapshotsContract
 from tests.memory.adapters.store_contract_steps import StepsContract
@@ -75,6 +77,16 @@ class TestSqlUpkeep(UpkeepContract):
 
 
 class TestSqlTables(TablesContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlDeliveries(DeliveriesContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_at(folder / "goodbot.db")
+
+
+class TestSqlEpisodes(EpisodesContract):
     def make_store(self, folder: Path) -> Store:
         return open_at(folder / "goodbot.db")
 

@@ -1,11 +1,15 @@
 """Was a lesson used? The keyword rule case by case, and the bot's own detector in several languages."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model import Audience, Episode, Exemplar, Signal, Verdict
-from memory.rules.feedback import KeywordDetector, OverlapDetector, SimilarityDetector
+from memory.rules.feedback import KeywordDetector, OverlapDetector, SimilarityDetector, overlap
+from memory.rules.feedback.vocabulary import Language
+from memory.rules.feedback.words import Term, terms
 from tests.memory.rules.feedback_pairs import agreement, read_pairs
 
 USED, IGNORED, UNKNOWN, CONTRADICTED = Signal.USED, Signal.IGNORED, Signal.UNKNOWN, Signal.CONTRADICTED
@@ -207,6 +211,27 @@ def test_a_lesson_to_avoid_is_never_punished_for_being_avoided(output: str, corr
 def test_giving_the_taught_answer_is_using_it(output: str) -> None:
     signal = OverlapDetector().detect(exemplar(output), "", output, "answer").signal
     assert signal in (USED, UNKNOWN)
+
+
+@given(st.lists(st.tuples(texts, texts), max_size=4), texts, texts)
+def test_several_lessons_are_judged_as_each_alone(lessons: list[tuple[str, str]], question: str, answer: str) -> None:
+    shown = [exemplar(output, goal=goal) for goal, output in lessons]
+    detector = OverlapDetector()
+    assert detector.detect_all(shown, question, answer) == [detector.detect(each, question, answer) for each in shown]
+
+
+def test_an_answer_is_read_once_however_many_lessons_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str, languages: Sequence[Language]) -> list[Term]:
+        read.append(text)
+        return terms(text, languages)
+
+    monkeypatch.setattr(overlap, "terms", counted)
+    answer = "Hold the button for ten seconds, and then the light is green"
+    shown = [exemplar(f"Hold the button until the light number {number} is green") for number in range(5)]
+    OverlapDetector().detect_all(shown, "how do I reset the router?", answer)
+    assert read.count(answer) == 1
 
 
 # Against people's judgement ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """From a message to a delivered answer: every step once, however often it is tried."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memory.model import (
     Episode,
     EventKind,
+    Exemplar,
     Incoming,
     Lesson,
     Progress,
@@ -21,8 +22,9 @@ from memory.model import (
     Verdict,
     Verdicts,
 )
+from memory.rules.feedback import Evidence, OverlapDetector
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
-from memory.services import FinishedRun, NodeRecall, Unsent
+from memory.services import FinishedRun, NodeRecall, Recording, Unsent
 from tests.doubles.memory_world import World, scope
 
 ANA = scope("ana")
@@ -286,6 +288,47 @@ def test_the_lessons_an_answer_rests_on() -> None:
     assert (used.episode.id, used.signal, round(used.relevance, 3)) == (lesson.id, Signal.USED, 1.0)
     ignoring = world.ask("when is lunch?", "ask somebody else")
     assert world.memory.recording.lessons_used(ignoring.workspace, ignoring.run_id) == []
+
+
+def test_lessons_are_judged_before_the_transaction_that_commits_the_answer() -> None:
+    world = World()
+    lesson = taught(world)
+    judged: list[str] = []
+
+    class Detector(OverlapDetector):
+        def detect_all(
+            self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = ""
+        ) -> list[Evidence]:
+            with world.memory.store.write():  # refused inside of another one
+                judged.append(answer)
+            return super().detect_all(exemplars, question, answer, action)
+
+    recalled = world.memory.recalling.recall(ANA, "when is lunch?").recollection
+    recall = NodeRecall(node_path="0", recollection=recalled, vector=None, shown_ids=(lesson.id,))
+    world.memory.recording.accept(message())
+    recording = Recording(replace(world.memory.core, detector=Detector()))
+    assert recording.finish(replace(run_of(world, parts=["at noon sharp"]), recalls=[recall]))
+    assert (judged, world.episode(lesson).used_count) == (["at noon sharp"], 1)
+
+
+@pytest.mark.parametrize("answer", ["at noon sharp", "ask somebody else"])
+def test_what_is_to_be_posted_is_the_same_after_a_restart(answer: str) -> None:
+    world = World()
+    world.correct(taught(world, answer="at three"), "at noon sharp")
+    taught(world, "when is lunch on Fridays?", "at noon sharp")
+    recalled = world.memory.recalling.recall(ANA, "when is lunch?").recollection
+    shown = tuple(exemplar.episode.id for exemplar in recalled.exemplars)
+    world.memory.recording.accept(message())
+    recall = NodeRecall(node_path="0", recollection=recalled, vector=None, shown_ids=shown)
+    committed = world.memory.recording.finish(replace(run_of(world, parts=[answer, "really"]), recalls=[recall]))
+    assert committed is not None
+    found = world.memory.recording.unsent(ANA.workspace, "r1")
+    assert found.parts == committed.parts
+    named = [[(each.episode.id, each.relevance, each.is_guess) for each in of.lessons] for of in (committed, found)]
+    assert named[0] == named[1]
+    assert bool(named[0]) is (answer == "at noon sharp")
+    world.memory.recording.sent(ANA.workspace, "r1", 1, "m1")
+    assert [part.text for part in world.memory.recording.unsent(ANA.workspace, "r1").parts] == ["really"]
 
 
 def test_a_mistake_is_not_named_beside_its_correction() -> None:

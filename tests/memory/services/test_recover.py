@@ -56,7 +56,7 @@ def finish(memory: Memory, event_id: str, *parts: str) -> bool:
     run = FinishedRun(
         workspace="terminal:w", run_id=f"run-{event_id}", event_id=event_id, nodes=(), recalls=(), parts=parts
     )
-    return memory.recording.finish(run)
+    return memory.recording.finish(run) is not None
 
 
 def post_everything(memory: Memory) -> list[tuple[str, str]]:

@@ -1,0 +1,88 @@
+"""What a message costs the store, from the event to the posted answer: statements and transactions, counted."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from memory.adapters.sql import SqlStore
+from tests.doubles.conversation import Chat
+from tests.doubles.memory_world import World, scope
+
+TRANSACTIONS = 4
+"""Accepted, recalled, committed, noted as posted."""
+
+QUESTION = "how do I reset the router?"
+ANSWER = "hold the button for ten seconds"
+
+
+class Count:
+    """The statements that a store runs from now on."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self.all: list[str] = []
+        event.listen(store._engine, "before_cursor_execute", self._before)
+
+    def _before(self, _: object, __: object, statement: str, *___: object) -> None:
+        self.all.append(" ".join(statement.split()))
+
+    @property
+    def transactions(self) -> int:
+        return sum(each.startswith("BEGIN") for each in self.all)
+
+    @property
+    def statements(self) -> list[str]:
+        return [each for each in self.all if not each.startswith(("BEGIN", "COMMIT", "PRAGMA"))]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")) as store:
+        yield store
+
+
+@pytest.fixture
+def chat(store: SqlStore) -> Chat:
+    return Chat(World(store))
+
+
+async def teach(chat: Chat, question: str, answer: str, person: str = "ana") -> str:
+    """Somebody asks, and approves of the answer. Returns its message."""
+    chat.oracle.answers[question] = answer
+    message = await chat.ask(question, scope(person))
+    await chat.react(message, by=scope(person))
+    return message
+
+
+async def test_a_message_whose_answer_rests_on_a_lesson(store: SqlStore, chat: Chat) -> None:
+    await teach(chat, QUESTION, ANSWER)
+    count = Count(store)
+    await chat.ask(QUESTION)
+    assert chat.messenger.posts[-1].lessons == (f"“{QUESTION}” (100% match, taught by ana)",)
+    assert len(count.statements) <= 16, count.statements
+    assert count.transactions == TRANSACTIONS
+
+
+async def test_a_message_whose_answer_rests_on_several_lessons(store: SqlStore, chat: Chat) -> None:
+    for ending in ("?", " now?", " at home?"):
+        await teach(chat, f"how do I reset the router{ending}", ANSWER)
+    count = Count(store)
+    await chat.ask(QUESTION)
+    assert len(chat.messenger.posts[-1].lessons) == 3
+    assert len(count.statements) <= 16, count.statements
+    assert count.transactions == TRANSACTIONS
+
+
+async def test_a_message_about_a_mistake_and_its_correction(store: SqlStore, chat: Chat) -> None:
+    chat.oracle.answers[QUESTION] = "kick it as hard as you can"
+    wrong = await chat.ask(QUESTION)
+    await chat.react(wrong, "👎")
+    await chat.correct(ANSWER, message_id=wrong)
+    chat.oracle.answers[QUESTION] = ANSWER
+    count = Count(store)
+    await chat.ask(QUESTION)
+    assert chat.messenger.posts[-1].lessons == (f"“{QUESTION}” (100% match, taught by ana)",)
+    assert len(count.statements) <= 18, count.statements
+    assert count.transactions == TRANSACTIONS

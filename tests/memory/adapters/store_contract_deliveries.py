@@ -1,0 +1,241 @@
+"""What every store does with messages and the parts of their answers."""
+
+from dataclasses import replace
+
+import pytest
+
+from memory.errors import NotFound
+from memory.model import (
+    Channel,
+    Posted,
+    Progress,
+    Visibility,
+)
+from memory.ports import Store
+from tests.memory.adapters.store_case import StoreCase
+from tests.memory.adapters.store_samples import (
+    NOW,
+    at,
+    episode,
+    incoming,
+    outgoing,
+    reaction,
+)
+
+
+class DeliveriesContract(StoreCase):
+    """Messages, and the parts of their answers."""
+
+    def test_a_message_is_accepted_once(self, store: Store) -> None:
+        first = incoming("ev1", message_id="m1")
+        with store.write() as tx:
+            assert tx.deliveries.accept(first)
+            assert not tx.deliveries.accept(incoming("ev1", message_id="m2"))
+            assert not tx.deliveries.accept(incoming("ev2", message_id="m1"))
+            assert tx.deliveries.accept(incoming("ev2", message_id="m1", channel="C2"))
+            assert tx.deliveries.accept(replace(incoming("ev3"), message_id=""))
+            assert tx.deliveries.accept(replace(incoming("ev4"), message_id=""))
+        with store.read() as tx:
+            assert tx.deliveries.incoming("w", "ev1") == first
+            assert tx.deliveries.incoming("w", "none") is None
+
+    def test_progress_and_what_is_unfinished(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, progress in enumerate(Progress):
+                tx.deliveries.accept(incoming(f"ev{number}", seconds=-number))
+                assert tx.deliveries.advance("w", f"ev{number}", Progress.ACCEPTED, progress, f"r{number}")
+            tx.deliveries.accept(incoming("ev0", "v", seconds=-10))
+            assert not tx.deliveries.advance("w", "ev1", Progress.ACCEPTED, Progress.DELIVERED)
+            assert not tx.deliveries.advance("w", "none", Progress.ACCEPTED, Progress.ANSWERED)
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev0"]
+            assert [m.scope.workspace for m in tx.deliveries.unfinished()] == ["v", "w", "w"]
+            found = tx.deliveries.incoming_of_run("w", "r0")
+            assert tx.deliveries.incoming_of_run("w", "") is None
+            assert tx.deliveries.incoming_of_run("w", "none") is None
+        assert found is not None
+        assert (found.event_id, found.progress, found.run_id) == ("ev0", Progress.ACCEPTED, "r0")
+
+    def test_the_message_of_a_run_moves_only_from_where_it_is(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.accept(incoming("ev2", workspace))
+                tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED, "r1")
+            for run, before in (("r1", Progress.ACCEPTED), ("r2", Progress.ANSWERED), ("", Progress.ACCEPTED)):
+                assert not tx.deliveries.advance_run("w", run, before, Progress.DELIVERED)
+            assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
+            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
+            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            moved = tx.deliveries.incoming_of_run("w", "r1")
+        assert moved is not None
+        assert moved.progress is Progress.DELIVERED
+
+    def test_what_was_set_aside_is_unfinished_until_its_asker_was_told(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.accept(incoming("ev2", workspace, seconds=1))
+                for run in ("r1", "r2"):
+                    tx.deliveries.put_outgoing(replace(outgoing(1, workspace), run_id=run))
+                    tx.deliveries.put_outgoing(replace(outgoing(2, workspace), run_id=run, sent_at=None))
+                    event_id = run.replace("r", "ev")
+                    assert tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.SET_ASIDE, run)
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev2"]
+            assert tx.deliveries.drop_unsent("w", "r1")
+            assert not tx.deliveries.drop_unsent("w", "r1")
+            assert [part.part for part in tx.deliveries.outgoing("w", "r1")] == [1]
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
+            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            aside = [(m.scope.workspace, m.event_id) for m in tx.deliveries.set_aside()]
+        assert aside == [("w", "ev2"), ("v", "ev2"), ("w", "ev1"), ("v", "ev1")]
+
+    def test_deaths_are_kept_with_their_message(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+            tx.deliveries.put_deaths("w", "ev1", crashes=1, kills=4)
+            tx.deliveries.put_deaths("w", "none", crashes=1, kills=4)
+        with store.read() as tx:
+            found = [tx.deliveries.incoming(workspace, "ev1") for workspace in ("w", "v")]
+            assert tx.deliveries.incoming("w", "none") is None
+        assert [(m.crashes, m.kills) for m in found if m is not None] == [(1, 4), (0, 0)]
+
+    def test_a_message_is_found_by_its_place_and_reworded(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.deliveries.accept(incoming("ev1", message_id="m1"))
+            tx.deliveries.accept(incoming("ev1", "v", message_id="m1"))
+            tx.deliveries.reword("w", "ev1", "said better")
+            with pytest.raises(NotFound):
+                tx.deliveries.reword("w", "none", "said better")
+        with store.read() as tx:
+            found = tx.deliveries.incoming_of_message("w", "C1", "m1")
+            foreign = tx.deliveries.incoming_of_message("v", "C1", "m1")
+            for nowhere in (("w", "C2", "m1"), ("w", "C1", "m2"), ("w", "C1", ""), ("u", "C1", "m1")):
+                assert tx.deliveries.incoming_of_message(*nowhere) is None
+        assert found is not None
+        assert foreign is not None
+        assert (found.text, foreign.text) == ("said better", incoming("ev1", "v").text)
+
+    def test_a_message_is_answered_once(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(replace(incoming("ev1", workspace), asked_by="bo"))
+            tx.channels.put(Channel(workspace="v", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
+            answered = replace(incoming("ev1", run_id="r1"), asked_by="bo", progress=Progress.ANSWERED)
+            assert tx.deliveries.answer("w", "ev1", "r1") == answered
+            assert tx.deliveries.answer("w", "ev1", "r2") is None
+            assert tx.deliveries.answer("w", "ev9", "r1") is None
+            assert tx.deliveries.incoming("w", "ev1") == answered
+            other = tx.deliveries.answer("v", "ev1", "r1")
+            assert other is not None
+            assert (other.channel_visibility, other.scope.workspace) == (Visibility.PRIVATE, "v")
+
+    def test_a_part_is_noted_as_sent_once_with_what_follows_from_it(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(unsent, replace(unsent, part=2), replace(unsent, run_id="r2"))
+            tx.episodes.put(episode("e0", step_number=2), episode("e1"), episode("e2", "v"))
+            tx.teaching.put_reaction(reaction("v", message_id="m1", run_id=""))
+            tx.teaching.put_reaction(reaction(message_id="m2", run_id=""))
+            tx.teaching.put_reaction(reaction(message_id="m3"))
+            assert tx.deliveries.post("w", "r1", 1, "m1", at(1)) == Posted(
+                channel="C1", root_id="e1", is_overtaken=False
+            )
+            assert tx.deliveries.post("w", "r1", 1, "m9", at(2)) is None
+            assert tx.deliveries.post("w", "r1", 3, "m9", at(2)) is None
+            assert tx.deliveries.post("v", "r1", 1, "m9", at(2)) is None
+            overtaken = tx.deliveries.post("w", "r1", 2, "m2", at(1))
+            assert overtaken == Posted(channel="C1", root_id="e1", is_overtaken=True)
+            rootless = tx.deliveries.post("w", "r2", 1, "m3", at(1))
+            assert rootless == Posted(channel="C1", root_id="", is_overtaken=False)
+        with store.read() as tx:
+            sent = [(part.part, part.message_id, part.sent_at) for part in tx.deliveries.outgoing("w", "r1")]
+            assert sent == [(1, "m1", at(1)), (2, "m2", at(1))]
+
+    def test_an_answer_is_delivered_when_every_part_is_sent(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="")
+        with store.write() as tx:
+            for workspace in ("w", "v"):
+                tx.deliveries.accept(incoming("ev1", workspace))
+                tx.deliveries.put_outgoing(replace(unsent, workspace=workspace), outgoing(2, workspace))
+            assert not tx.deliveries.deliver("w", "r1")
+            tx.deliveries.answer("w", "ev1", "r1")
+            assert not tx.deliveries.deliver("w", "r1")
+            tx.deliveries.post("w", "r1", 1, "m1", NOW)
+            assert not tx.deliveries.deliver("v", "r1")
+            assert tx.deliveries.deliver("w", "r1")
+            assert not tx.deliveries.deliver("w", "r1")
+            found = tx.deliveries.incoming("w", "ev1")
+            assert found is not None
+            assert found.progress is Progress.DELIVERED
+
+    def test_a_thread_counts_as_answered_once_a_part_was_sent(self, store: Store) -> None:
+        unsent = replace(outgoing(1), sent_at=None, message_id="", thread="t1")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(unsent)
+        with store.read() as tx:
+            assert not tx.deliveries.has_sent("w", unsent.channel, "t1")
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(replace(outgoing(1), thread="t1"))
+        with store.read() as tx:
+            assert tx.deliveries.has_sent("w", unsent.channel, "t1")
+            for nowhere in (("v", unsent.channel, "t1"), ("w", "C9", "t1"), ("w", unsent.channel, "t2")):
+                assert not tx.deliveries.has_sent(*nowhere)
+
+    def test_what_a_person_said_is_newest_first(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, channel in enumerate(("C1", "C2", "C1")):
+                tx.deliveries.accept(incoming(f"ev{number}", seconds=number, channel=channel))
+        with store.read() as tx:
+            assert [m.event_id for m in tx.deliveries.said_by("w", "C1", "ana", 10)] == ["ev2", "ev0"]
+            assert [m.event_id for m in tx.deliveries.said_by("w", "", "ana", 2)] == ["ev2", "ev1"]
+            assert tx.deliveries.said_by("w", "C1", "bo", 10) == []
+
+    def test_parts_are_in_order_and_replaced(self, store: Store) -> None:
+        sent = outgoing(2)
+        unsent = replace(outgoing(1), sent_at=None, message_id="")
+        with store.write() as tx:
+            for part in (outgoing(10), replace(sent, text="draft"), unsent, sent):
+                tx.deliveries.put_outgoing(part)
+        with store.read() as tx:
+            assert tx.deliveries.outgoing("w", "r1") == [unsent, sent, outgoing(10)]
+
+    def test_what_one_person_said_is_erased_with_the_answers(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.deliveries.accept(incoming("ev1", run_id="r1"))
+            tx.deliveries.accept(incoming("ev2"))
+            other = incoming("ev3", run_id="r3")
+            tx.deliveries.accept(replace(other, scope=replace(other.scope, person="bo")))
+            for run in ("r1", "r3", ""):
+                tx.deliveries.put_outgoing(outgoing(1, run_id=run))
+            assert tx.deliveries.delete_by("w", "ana") == 2
+            assert tx.deliveries.outgoing("w", "r1") == []
+            assert [len(tx.deliveries.outgoing("w", run)) for run in ("r3", "")] == [1, 1]
+            assert tx.deliveries.incoming("w", "ev1") is None
+            tx.deliveries.delete_runs("w", ["r3"])
+            assert tx.deliveries.outgoing("w", "r3") == []
+            assert tx.deliveries.incoming("w", "ev3") is not None
+
+    def test_what_is_tried_again_is_its_askers_words(self, store: Store) -> None:
+        again = replace(incoming("ev2", run_id="r2"), asked_by="bo")
+        with store.write() as tx:
+            assert tx.deliveries.accept(incoming("ev1", run_id="r1"))
+            assert tx.deliveries.accept(again)
+            assert not tx.deliveries.accept(replace(again, asked_by="cy"))
+            tx.deliveries.put_outgoing(outgoing(1, run_id="r2"))
+        with store.read() as tx:
+            assert tx.deliveries.incoming("w", "ev2") == again
+            assert tx.deliveries.incoming_of_run("w", "r2") == again
+            assert tx.deliveries.incoming_of_message("w", "C1", "m-ev2") == again
+            assert [each.asked_by for each in tx.deliveries.unfinished("w")] == ["", "bo"]
+            assert [each.event_id for each in tx.deliveries.said_by("w", "", "ana", 9)] == ["ev1"]
+            assert tx.deliveries.said_by("w", "", "bo", 9) == []
+        with store.write() as tx:
+            assert tx.deliveries.delete_by("w", "bo") == 1
+            assert tx.deliveries.incoming("w", "ev2") is None
+            assert tx.deliveries.outgoing("w", "r2") == []
+            assert tx.deliveries.delete_by("w", "ana") == 1

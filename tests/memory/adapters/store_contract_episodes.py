@@ -1,0 +1,372 @@
+"""What every store does with episodes."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from datetime import timedelta, timezone
+from typing import Any
+
+import pytest
+
+from memory.errors import NotFound
+from memory.model import (
+    Audience,
+    Episode,
+    EpisodeStatus,
+    EventKind,
+    LinkKind,
+    Origin,
+    Progress,
+    Signal,
+    Verdict,
+    Verdicts,
+)
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.fold import apply, with_verdicts
+from tests.memory.adapters.store_case import StoreCase
+from tests.memory.adapters.store_samples import (
+    CHANNEL,
+    EVERYONE,
+    MODEL,
+    NOW,
+    at,
+    entry,
+    episode,
+    event,
+    fill,
+    full_episode,
+    grade,
+    incoming,
+    item,
+    link,
+    nearest,
+    outgoing,
+    reaction,
+    retrieval,
+    session_run,
+    short,
+    step,
+    unit,
+    use,
+    vote,
+)
+
+CHANGES: dict[str, Callable[[Transaction, str], object]] = {
+    "put": lambda tx, w: tx.episodes.put(episode("e1", w, goal="other")),
+    "add": lambda tx, w: tx.episodes.add(episode("e3", w)),
+    "use": lambda tx, w: tx.episodes.use([use("e1", w)]),
+    "add_vectors": lambda tx, w: tx.episodes.add_vectors(w, MODEL, {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)}),
+    "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
+    "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
+    "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
+    "note_words": lambda tx, w: tx.episodes.note_words(w, "e1", "cy"),
+    "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
+    "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
+    "change_index": lambda tx, w: tx.episodes.change_index(w, put=[], remove=[("e1", CHANNEL)]),
+    "update": lambda tx, w: tx.episodes.update(replace(episode("e1", w), used_count=9)),
+    "add_link": lambda tx, w: tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS, w)),
+    "remove_link": lambda tx, w: tx.episodes.remove_link(link("e2", "e1", workspace=w)),
+    "claim": lambda tx, w: tx.log.claim(w, "ev2", NOW),
+    "append": lambda tx, w: tx.log.append(event("e1", EventKind.VOTED, w)),
+    "erase_actor": lambda tx, w: tx.log.erase_actor(w, "ana"),
+    "put_reaction": lambda tx, w: tx.teaching.put_reaction(reaction(w, value=-1)),
+    "delete_reactions": lambda tx, w: tx.teaching.delete_reactions(w, "ana"),
+    "set_votes": lambda tx, w: tx.teaching.set_votes(w, "r1", []),
+    "put_votes": lambda tx, w: tx.teaching.put_votes(replace(vote(workspace=w), value=-1)),
+    "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
+    "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
+    "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
+    "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
+    "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
+    "answer": lambda tx, w: tx.deliveries.answer(w, "ev1", "r2"),
+    "post": lambda tx, w: tx.deliveries.post(w, "r1", 3, "m3", NOW),
+    "deliver": lambda tx, w: _answered(tx, w) and tx.deliveries.deliver(w, "r1"),
+    "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
+    "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
+    "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
+    "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
+    "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
+    "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
+    "retrievals.add": lambda tx, w: tx.retrievals.add([retrieval("q2", w)], [item("q2", "e1", workspace=w)]),
+    "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
+    "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
+    "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
+    "add_grade": lambda tx, w: tx.steps.add_grade(grade(workspace=w)),
+    "erase_grades": lambda tx, w: tx.steps.erase_grades(w, "ana"),
+    "steps.delete_runs": lambda tx, w: tx.steps.delete_runs(w, "ana"),
+    "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
+    "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
+    "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
+    "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
+}
+"""Every method that changes something of one workspace."""
+
+
+def _answered(tx: Transaction, workspace: str) -> bool:
+    """Its message is answered and every part of that is sent."""
+    tx.deliveries.post(workspace, "r1", 3, "m3", NOW)
+    return tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED)
+
+
+class EpisodesContract(StoreCase):
+    """Episodes, and what hangs on them."""
+
+    def test_an_episode_comes_back_whole(self, store: Store) -> None:
+        whole = full_episode()
+        neutral = Episode(goal="")
+        same = [f.name for f in fields(Episode) if getattr(whole, f.name) == getattr(neutral, f.name)]
+        assert same == ["channel_visibility"]  # which no episode brings along
+        with store.write() as tx:
+            tx.episodes.put(whole)
+            tx.episodes.put(episode("e-plain", "slack:T1"))
+        with store.read() as tx:
+            found = tx.episodes.get("slack:T1", "e-full")
+            assert found == whole
+            assert tx.episodes.get_many("slack:T1", ["e-full", "none"]) == {"e-full": whole}
+            assert tx.episodes.get("slack:T1", "e-plain") == episode("e-plain", "slack:T1")
+        assert found is not None
+        assert found.created_at.microsecond == 535897
+        assert found.created_at.utcoffset() == timedelta(0)
+
+    def test_times_of_other_zones_are_the_same_moment(self, store: Store) -> None:
+        local = NOW.astimezone(timezone(timedelta(hours=5, minutes=30)))
+        with store.write() as tx:
+            tx.episodes.put(episode("e1", created_at=local))
+        with store.read() as tx:
+            found = tx.episodes.get("w", "e1")
+        assert found is not None
+        assert found.created_at == NOW
+
+    def test_putting_again_replaces_and_keeps_what_belongs_to_it(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.episodes.put(episode("e1", goal="new"))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1"])["e1"].goal == "new"
+            assert tx.episodes.index_of("w", "e1") == [CHANNEL, EVERYONE]
+            assert len(tx.episodes.links("w", ["e1"])) == 1
+
+    def test_what_the_caller_keeps_does_not_change_what_is_stored(self, store: Store) -> None:
+        detail: dict[str, object] = {"n": [1]}
+        with store.write() as tx:
+            tx.log.append(replace(event("e1", EventKind.VOTED), detail=detail))
+        detail["n"] = "changed"
+        with store.read() as tx:
+            assert dict(tx.log.of_episode("w", "e1")[0].detail) == {"n": [1]}
+
+    def test_finds_by_start_or_end_of_the_id(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace, name in [("w", "abc1"), ("v", "abc1"), ("w", "xxabc"), ("w", "%b_"), ("w", "b")]:
+                tx.episodes.put(episode(name, workspace))
+        with store.read() as tx:
+            found = [(e.workspace, e.id) for e in tx.episodes.find_prefix("abc", 10)]
+            assert found == [("v", "abc1"), ("w", "abc1"), ("w", "xxabc")]
+            assert len(tx.episodes.find_prefix("abc")) == 2
+            assert [e.id for e in tx.episodes.find_prefix("%", 10)] == ["%b_"]
+            assert tx.episodes.find_prefix("ABC") == []
+            assert tx.episodes.find_prefix("much longer than any id") == []
+
+    def test_a_run_is_in_order_of_its_steps(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, name in [(10, "a"), (2, "b"), (1, "c")]:
+                tx.episodes.put(episode(name, step_number=number))
+            tx.episodes.put(episode("d", run_id="r2"))
+        with store.read() as tx:
+            assert [e.id for e in tx.episodes.of_run("w", "r1")] == ["c", "b", "a"]
+
+    def test_lists_are_ordered_narrow_and_limited(self, store: Store) -> None:
+        whole = replace(full_episode(), archived_at=None)
+        with store.write() as tx:
+            for number in (2, 1, 3):
+                same = {"workspace": "w", "created_at": at(number // 2)}
+                tx.episodes.put(replace(whole, id=f"e{number}", **same))  # type: ignore[arg-type]  # two of its fields
+        with store.read() as tx:
+            newest = tx.episodes.search("w", EpisodeFilter())
+            assert [e.id for e in newest] == ["e3", "e2", "e1"]
+            assert [e.id for e in tx.episodes.search("w", EpisodeFilter(newest_first=False))] == ["e1", "e2", "e3"]
+            assert [e.id for e in tx.episodes.search("w", EpisodeFilter(limit=1))] == ["e3"]
+            assert tx.episodes.search("w", EpisodeFilter(limit=0)) == []
+            assert tx.episodes.count("w", EpisodeFilter(limit=1)) == 3
+        narrow = {"trajectory": (), "context_before": (), "context_after": (), "thoughts": ""}
+        assert newest[0] == replace(whole, id="e3", workspace="w", created_at=at(1), **narrow)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (EpisodeFilter(), "ab"),
+            (EpisodeFilter(include_archived=True), "abc"),
+            (EpisodeFilter(run_id="r2"), "b"),
+            (EpisodeFilter(channel="C2"), "b"),
+            (EpisodeFilter(person="bo"), "b"),
+            (EpisodeFilter(author="bo"), "a"),
+            (EpisodeFilter(status=EpisodeStatus.FAILURE), "b"),
+            (EpisodeFilter(verdict=Verdict.SUCCESS), "b"),
+            (EpisodeFilter(verdict=Verdict.PENDING), "a"),
+            (EpisodeFilter(text="ÉCOLE"), "a"),
+            (EpisodeFilter(text="100%"), "b"),
+            (EpisodeFilter(text="%"), "b"),
+            (EpisodeFilter(roots_only=True), "a"),
+            (EpisodeFilter(text="x" * 100_000), ""),
+            (EpisodeFilter(person="bo", text="école"), ""),
+        ],
+    )
+    def test_filters(self, store: Store, wanted: EpisodeFilter, found: str) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("a", goal="Où est l'école ?", author="bo"))
+            other: dict[str, Any] = {
+                "run_id": "r2",
+                "channel": "C2",
+                "person": "bo",
+                "output": "100% sure",
+                "parent_id": "a",
+            }
+            graded: dict[str, Any] = {"status": EpisodeStatus.FAILURE, "verdicts": Verdicts(channel=Verdict.SUCCESS)}
+            tx.episodes.put(episode("b", **other, **graded))
+            tx.episodes.put(episode("c", archived_at=NOW, parent_id="a"))
+        with store.read() as tx:
+            assert sorted(e.id for e in tx.episodes.search("w", wanted)) == list(found)
+            assert tx.episodes.count("w", wanted) == len(found)
+
+    def test_attempts_ignore_case_and_spaces_and_are_those_of_roots(self, store: Store) -> None:
+        with store.write() as tx:
+            goals: dict[str, dict[str, Any]] = {
+                "a": {"goal": " What  TIME\nis it ", "rep": 2},
+                "b": {"goal": "what time is it"},
+                "c": {"goal": "what time is it", "parent_id": "a", "rep": 3},
+                "d": {"goal": "what time is it", "person": "bo", "rep": 4},
+                "e": {"goal": "what time is it", "channel": "C2", "rep": 5},
+                "f": {"goal": "what time is it?", "rep": 6},
+                "g": {"goal": "what time is it", "origin": Origin.TAUGHT, "rep": 7},
+            }
+            for name, changes in goals.items():
+                tx.episodes.put(episode(name, **changes))
+        with store.read() as tx:
+            assert tx.episodes.attempts("w", "ana", "C1", "WHAT TIME IS IT") == 2
+            assert tx.episodes.attempts("w", "ana", "C1", "") == 0
+
+    def test_the_nodes_of_a_run_are_added_with_the_number_of_the_attempt(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1", goal="lunch?", rep=4))
+            tx.episodes.add(
+                episode("e2", goal=" LUNCH? "),
+                episode("e3", goal="lunch?", parent_id="e2", rep=1),
+                episode("e4", goal="lunch?", origin=Origin.TAUGHT, rep=1),
+            )
+            tx.episodes.add(episode("e5", goal="lunch?", quarantine=("secret",)), episode("e6", "v", goal="lunch?"))
+            tx.episodes.add(episode("e2", goal="lunch?", output="once more"))
+        with store.read() as tx:
+            found = tx.episodes.get_many("w", ["e2", "e3", "e4", "e5"])
+            assert {name: each.rep for name, each in found.items()} == {"e2": 7, "e3": 1, "e4": 1, "e5": 6}
+            assert (found["e2"].output, found["e5"].quarantine) == ("once more", ("secret",))
+            assert [each.rep for each in tx.episodes.get_many("v", ["e6"]).values()] == [1]
+
+    @pytest.mark.parametrize("signal", Signal)
+    def test_use_changes_a_lesson_as_the_fold_of_its_events_does(self, store: Store, signal: Signal) -> None:
+        now = at(3_000_000)
+        lessons = [
+            episode("e1", nudge=0.28, strength=0.98, verdicts=Verdicts(personal=Verdict.SUCCESS), salience_at=at(5)),
+            episode("e2", verdicts=Verdicts(workspace=Verdict.FAILURE), salience=9.99, salience_at=at(4_000_000)),
+        ]
+        with store.write() as tx:
+            tx.episodes.put(*lessons)
+            assert tx.episodes.use([replace(use(name), signal=signal, at=now) for name in ("e1", "e2", "e1")])
+        expected = {each.id: each for each in lessons}
+        for name in ("e1", "e2", "e1"):
+            for kind in (EventKind.INJECTED, EventKind(signal.value)):
+                expected[name] = apply(expected[name], replace(event(name, kind), at=now))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1", "e2"]) == expected
+
+    def test_what_is_gone_or_has_another_question_is_not_used(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"))
+            assert tx.episodes.use([])
+            assert not tx.episodes.use([use("e2")])
+            assert not tx.episodes.use([use("e1", "v")])
+            assert not tx.episodes.use([replace(use("e1"), goal="another question")])
+            assert tx.episodes.get("w", "e1") == episode("e1")
+
+    def test_several_vectors_are_added_at_once(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1"), episode("e2"))
+            tx.episodes.add_vectors("w", MODEL, {})
+            tx.episodes.add_vectors("w", MODEL, {"e1": unit(1, 0, 0)})
+            tx.episodes.add_vectors("w", "other", {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)})
+        with store.read() as tx:
+            found = {name: (model, v.tolist()) for name, (model, v) in tx.episodes.vectors("w", ["e1", "e2"]).items()}
+        assert found == {"e1": ("other", [0, 1, 0]), "e2": ("other", [0, 0, 1])}
+        with pytest.raises(NotFound), store.write() as tx:
+            tx.episodes.add_vectors("w", MODEL, {"e9": unit(1, 0, 0)})
+
+    def test_deleting_takes_everything_of_the_episode(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.retrievals.put(retrieval("q2"), [item("q2", "e1"), item("q2", "e2", rank=2)])
+            assert tx.episodes.delete("w", ["e1", "e1", "none"]) == 1
+            assert tx.episodes.delete("w", ["e1"]) == 0
+        with store.read() as tx:
+            assert tx.episodes.get("w", "e1") is None
+            assert tx.episodes.vectors("w", ["e1"]) == {}
+            assert tx.episodes.index_of("w", "e1") == []
+            assert tx.episodes.links("w", ["e1", "e2"]) == []
+            assert tx.log.of_episode("w", "e1") == []
+            assert len(tx.log.of_episode("w", "e2")) == 1
+            assert [[i.episode_id for i in items] for _, items in tx.retrievals.of_run("w", "r1")] == [[], ["e2"]]
+        assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits == ()
+
+    def test_the_note_that_it_was_forgotten_stays(self, store: Store) -> None:
+        with store.write() as tx:
+            fill(tx, "w")
+            tx.episodes.delete("w", ["e1"])
+            tx.log.append(event("e1", EventKind.FORGOTTEN, actor=""))
+        with store.read() as tx:
+            assert [e.kind for e in tx.log.of_episode("w", "e1")] == [EventKind.FORGOTTEN]
+
+    def test_links(self, store: Store) -> None:
+        with store.write() as tx:
+            for name in ("e1", "e2", "e3"):
+                tx.episodes.put(episode(name))
+            for _ in range(2):
+                tx.episodes.add_link(link("e1", "e2"))
+            tx.episodes.add_link(link("e2", "e1"))
+            tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS))
+            tx.episodes.remove_link(link("e3", "e1"))
+            with pytest.raises(NotFound):
+                tx.episodes.add_link(link("e1", "none"))
+        with store.read() as tx:
+            expected = [link("e1", "e2", LinkKind.CORRECTS), link("e1", "e2"), link("e2", "e1")]
+            assert tx.episodes.links("w", ["e1", "e2"]) == expected
+            assert tx.episodes.links("w", ["e2"], LinkKind.CORRECTS) == expected[:1]
+            assert tx.episodes.links("w", ["e3"]) == []
+        with store.write() as tx:
+            tx.episodes.remove_link(link("e1", "e2"))
+            assert tx.episodes.links("w", ["e1"]) == [expected[0], expected[2]]
+
+    def test_an_update_stores_what_people_and_use_make_of_an_episode(self, store: Store) -> None:
+        made, other = episode("e1", quarantine=("length",)), episode("e2")
+        changed = with_verdicts(
+            replace(
+                made,
+                outcome_reason="it worked",
+                correction="room 5",
+                promoted=Audience.CHANNEL,
+                nudge=0.1,
+                salience=2.5,
+                salience_at=at(5),
+                retrieval_count=3,
+                used_count=2,
+                ignored_count=1,
+                graded_at=at(6),
+                archived_at=at(7),
+            ),
+            Verdicts(personal=Verdict.FAILURE, channel=Verdict.DISPUTED),
+        )
+        with store.write() as tx:
+            tx.episodes.put(made, other, episode("e1", "v"))
+            tx.episodes.update(replace(changed, goal="another", output="another", quarantine=()), episode("none"))
+        with store.read() as tx:
+            assert tx.episodes.get_many("w", ["e1", "e2", "none"]) == {"e1": changed, "e2": other}
+            assert tx.episodes.get("v", "e1") == episode("e1", "v")
+            found = tx.episodes.of_runs("w", ["r1", "r9"])
+            assert found == {"r1": tx.episodes.of_run("w", "r1")}
+            wanted = EpisodeFilter(verdict=changed.verdict, include_archived=True)
+            assert [each.id for each in tx.episodes.search("w", wanted)] == ["e1"]
