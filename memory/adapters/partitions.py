@@ -93,17 +93,17 @@ class VectorPartition:
             self._matrix = grown
 
 
-def search(shelves: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float) -> Neighbourhood:
-    """The k best of several partitions; an episode on several shelves counts as its row on the first.
+def search(partitions: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float) -> Neighbourhood:
+    """The k best of several partitions; an episode in several of them counts as its row in the first.
 
-    Exact: a row among the k best of all is among the k best of the first shelf that holds it.
+    Exact: a row among the k best of all is among the k best of the first partition that holds it.
     """
     query = np.asarray(vector, np.float32)
     first: dict[str, Neighbour] = {}
-    for shelf in shelves:
-        for hit in shelf.nearest(query, k, min_cosine):
+    for partition in partitions:
+        for hit in partition.nearest(query, k, min_cosine):
             first.setdefault(hit.episode_id, hit)
-    return Neighbourhood(searched=sum(map(len, shelves)), hits=tuple(_best(list(first.values()), k)))
+    return Neighbourhood(searched=sum(map(len, partitions)), hits=tuple(_best(list(first.values()), k)))
 
 
 def _best(hits: list[Neighbour], k: int) -> list[Neighbour]:

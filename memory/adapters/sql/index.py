@@ -193,7 +193,7 @@ def _news(count: int) -> CompoundSelect[Any]:
 
 
 class _Copies:
-    """Shelves by workspace, partition, model and dimension, in order of use, with the epoch and `seq` each is at."""
+    """Copies by workspace, partition, model and dimension, in order of use, with the epoch and `seq` each is at."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str, str, int], tuple[int, int, VectorPartition, int]] = OrderedDict()
@@ -204,14 +204,14 @@ class _Copies:
 
     def take(self, key: tuple[str, str, str, int]) -> tuple[int, int, VectorPartition]:
         """Out of here, for it may be changed; an empty one, at no `seq`, if it is not here."""
-        epoch, seq, shelf, nbytes = self._kept.pop(key, (0, 0, VectorPartition(key[3]), 0))
+        epoch, seq, vectors, nbytes = self._kept.pop(key, (0, 0, VectorPartition(key[3]), 0))
         self._nbytes -= nbytes
-        return epoch, seq, shelf
+        return epoch, seq, vectors
 
-    def put(self, key: tuple[str, str, str, int], epoch: int, seq: int, shelf: VectorPartition) -> None:
+    def put(self, key: tuple[str, str, str, int], epoch: int, seq: int, vectors: VectorPartition) -> None:
         """As the one used last."""
-        nbytes = shelf.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
-        self._kept[key] = (epoch, seq, shelf, nbytes)
+        nbytes = vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
+        self._kept[key] = (epoch, seq, vectors, nbytes)
         self._nbytes += nbytes
 
     def shrink(self, budget: int) -> None:
@@ -248,13 +248,13 @@ class RecallIndex:
         with self._lock:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
             copies = _Copies() if workspace in session.filed else self._copies
-            shelves = _shelves(session, copies, workspace, names, model, len(vector))
-            found = search(shelves, vector, k, min_cosine)
+            loaded = _loaded(session, copies, workspace, names, model, len(vector))
+            found = search(loaded, vector, k, min_cosine)
             copies.shrink(self._budget)
         return found
 
 
-def _shelves(
+def _loaded(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
 ) -> list[VectorPartition]:
     """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
@@ -284,9 +284,9 @@ def _read(session: Session, workspace: str, known: Mapping[str, int]) -> tuple[l
     return [row for row in found if row.episode_id], state
 
 
-def _apply(news: Sequence[SqlRow[Any]], shelf: VectorPartition, model: str, dimension: int) -> None:
+def _apply(news: Sequence[SqlRow[Any]], vectors: VectorPartition, model: str, dimension: int) -> None:
     """Bring the copy of one partition up to date with its new rows."""
-    shelf.remove(row.episode_id for row in news)
+    vectors.remove(row.episode_id for row in news)
     live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]
     matrix = np.frombuffer(b"".join(row.vector for row in live), "<f2").reshape(-1, dimension)
-    shelf.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix)
+    vectors.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix)

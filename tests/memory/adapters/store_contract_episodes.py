@@ -1,6 +1,5 @@
 """What every store does with episodes."""
 
-from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import timedelta, timezone
 from typing import Any
@@ -15,12 +14,11 @@ from memory.model import (
     EventKind,
     LinkKind,
     Origin,
-    Progress,
     Signal,
     Verdict,
     Verdicts,
 )
-from memory.ports import EpisodeFilter, Store, Transaction
+from memory.ports import EpisodeFilter, Store
 from memory.rules.fold import apply, with_verdicts
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -29,82 +27,17 @@ from tests.memory.adapters.store_samples import (
     MODEL,
     NOW,
     at,
-    entry,
     episode,
     event,
     fill,
     full_episode,
-    grade,
-    incoming,
     item,
     link,
     nearest,
-    outgoing,
-    reaction,
     retrieval,
-    session_run,
-    short,
-    step,
     unit,
     use,
-    vote,
 )
-
-CHANGES: dict[str, Callable[[Transaction, str], object]] = {
-    "put": lambda tx, w: tx.episodes.put(episode("e1", w, goal="other")),
-    "add": lambda tx, w: tx.episodes.add(episode("e3", w)),
-    "use": lambda tx, w: tx.episodes.use([use("e1", w)]),
-    "add_vectors": lambda tx, w: tx.episodes.add_vectors(w, MODEL, {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)}),
-    "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
-    "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
-    "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
-    "note_words": lambda tx, w: tx.episodes.note_words(w, "e1", "cy"),
-    "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
-    "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
-    "change_index": lambda tx, w: tx.episodes.change_index(w, put=[], remove=[("e1", CHANNEL)]),
-    "update": lambda tx, w: tx.episodes.update(replace(episode("e1", w), used_count=9)),
-    "add_link": lambda tx, w: tx.episodes.add_link(link("e1", "e2", LinkKind.CORRECTS, w)),
-    "remove_link": lambda tx, w: tx.episodes.remove_link(link("e2", "e1", workspace=w)),
-    "claim": lambda tx, w: tx.log.claim(w, "ev2", NOW),
-    "append": lambda tx, w: tx.log.append(event("e1", EventKind.VOTED, w)),
-    "erase_actor": lambda tx, w: tx.log.erase_actor(w, "ana"),
-    "put_reaction": lambda tx, w: tx.teaching.put_reaction(reaction(w, value=-1)),
-    "delete_reactions": lambda tx, w: tx.teaching.delete_reactions(w, "ana"),
-    "set_votes": lambda tx, w: tx.teaching.set_votes(w, "r1", []),
-    "put_votes": lambda tx, w: tx.teaching.put_votes(replace(vote(workspace=w), value=-1)),
-    "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
-    "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
-    "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
-    "advance": lambda tx, w: tx.deliveries.advance(w, "ev1", Progress.ACCEPTED, Progress.DELIVERED, "r2"),
-    "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
-    "answer": lambda tx, w: tx.deliveries.answer(w, "ev1", "r2"),
-    "post": lambda tx, w: tx.deliveries.post(w, "r1", 3, "m3", NOW),
-    "deliver": lambda tx, w: _answered(tx, w) and tx.deliveries.deliver(w, "r1"),
-    "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
-    "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
-    "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
-    "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),
-    "deliveries.delete_runs": lambda tx, w: tx.deliveries.delete_runs(w, ["r1"]),
-    "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
-    "retrievals.add": lambda tx, w: tx.retrievals.add([retrieval("q2", w)], [item("q2", "e1", workspace=w)]),
-    "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
-    "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
-    "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
-    "add_grade": lambda tx, w: tx.steps.add_grade(grade(workspace=w)),
-    "erase_grades": lambda tx, w: tx.steps.erase_grades(w, "ana"),
-    "steps.delete_runs": lambda tx, w: tx.steps.delete_runs(w, "ana"),
-    "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
-    "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
-    "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
-    "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
-}
-"""Every method that changes something of one workspace."""
-
-
-def _answered(tx: Transaction, workspace: str) -> bool:
-    """Its message is answered and every part of that is sent."""
-    tx.deliveries.post(workspace, "r1", 3, "m3", NOW)
-    return tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED)
 
 
 class EpisodesContract(StoreCase):
