@@ -1,6 +1,7 @@
 """The doors to the outside: a store, an embedder, a clock and a source of ids.
 
-Each has an in-process double that ships (`memory.adapters`), and one contract suite that every implementation passes.
+Each has an adapter that needs nothing outside the process (`memory.adapters`), and one contract suite that every
+implementation passes.
 No vendor type and no vendor exception crosses a port.
 """
 

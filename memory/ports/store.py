@@ -67,7 +67,10 @@ class Transaction(Protocol):
 
 
 class Store(Protocol):
-    """Persistence. Safe to share between threads; several processes may use one database."""
+    """Persistence. Safe to share between threads; several processes may use one database.
+
+    A thread begins no transaction inside another one: a store may have them take turns.
+    """
 
     def write(self) -> AbstractContextManager[Transaction]:
         """One atomic, durable, serialised transaction. An exception inside rolls everything back and passes on.

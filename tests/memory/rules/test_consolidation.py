@@ -124,8 +124,9 @@ def archived(world: World, lesson: Episode) -> None:
 
 
 def held_back(world: World, lesson: Episode) -> None:
+    held = replace(world.episode(lesson), quarantine=("override",))
     with world.memory.store.write() as tx:
-        tx.episodes.put(replace(world.episode(lesson), quarantine=("override",)))
+        tx.episodes.put(held)
 
 
 def forgotten(world: World, lesson: Episode) -> None:

@@ -71,8 +71,8 @@ def state(world: World, answers: list[list[Episode]]) -> object:
             [(each.node_id, each.actor, each.agrees) for each in tx.teaching.evidence(W, nodes[0].run_id)]
             for nodes in answers
         ]
-        verdicts = [[(now := world.episode(node)).verdicts, now.status] for nodes in answers for node in nodes]
         filed = [tx.episodes.index_of(W, node.id) for nodes in answers for node in nodes]
+    verdicts = [[(now := world.episode(node)).verdicts, now.status] for nodes in answers for node in nodes]
     return votes, proven, verdicts, filed
 
 
