@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
-from bot.app.grading import grading_running
+from bot.app.grading_schedule import grading_running
 from bot.app.lock import only_one
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.watchdog import reporting, watching

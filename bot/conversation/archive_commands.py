@@ -2,8 +2,8 @@
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
+from bot.conversation.lesson_access import LessonAccess, may_archive
 from bot.conversation.lesson_list import LessonList
-from bot.conversation.lessons import Lessons, may_archive
 from bot.conversation.reply import CommandReply, Pointed, pointed, short
 from bot.conversation.review_commands import ReviewCommands
 from bot.model import Choice, PersonCommand
@@ -17,7 +17,7 @@ class ArchiveCommands:
     def __init__(
         self,
         memory: Memory,
-        lessons: Lessons,
+        lessons: LessonAccess,
         executor: Executor,
         lesson_list: LessonList,
         review_commands: ReviewCommands,

@@ -9,9 +9,9 @@ from bot.conversation.archive_commands import ArchiveCommands
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
+from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_list import LessonList
 from bot.conversation.lesson_story import explain_lesson
-from bot.conversation.lessons import Lessons, may_repeat
 from bot.conversation.purge_command import PurgeCommand
 from bot.conversation.reply import CommandReply, Handler, authors, pointed
 from bot.conversation.restate_command import RestateCommand
@@ -32,7 +32,7 @@ class Commands:
         self._memory = memory
         self._executor = executor
         self._stop = stop
-        self._lessons = Lessons(memory)
+        self._lessons = LessonAccess(memory)
         lesson_list, review_commands = (
             LessonList(self._lessons, executor),
             ReviewCommands(memory, self._lessons, executor),

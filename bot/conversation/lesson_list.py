@@ -2,7 +2,7 @@
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
-from bot.conversation.lessons import Lessons, may_archive
+from bot.conversation.lesson_access import LessonAccess, may_archive
 from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
 from bot.model import Choice, PersonCommand
 
@@ -10,7 +10,7 @@ from bot.model import Choice, PersonCommand
 class LessonList:
     """Pages through the lessons that count for a person in the place where they ask."""
 
-    def __init__(self, lessons: Lessons, executor: Executor) -> None:
+    def __init__(self, lessons: LessonAccess, executor: Executor) -> None:
         self._lessons = lessons
         self._executor = executor
 

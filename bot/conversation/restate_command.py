@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.forget_messages import to_restate
-from bot.conversation.lessons import Lessons
+from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import CommandReply, pointed
 from bot.model import PersonCommand
 from memory.model import Scope
@@ -17,7 +17,7 @@ from memory.services import Memory
 class RestateCommand:
     """For authors of lessons."""
 
-    def __init__(self, memory: Memory, lessons: Lessons, executor: Executor) -> None:
+    def __init__(self, memory: Memory, lessons: LessonAccess, executor: Executor) -> None:
         self._memory = memory
         self._lessons = lessons
         self._executor = executor

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
-from bot.conversation.lessons import Lessons
+from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import CommandReply, authors, page_number, page_of, pointed, short
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Role, Verdict, Visibility
@@ -19,7 +19,7 @@ _REVIEW = "review"
 class ReviewCommands:
     """For teachers: the queue, and the decision."""
 
-    def __init__(self, memory: Memory, lessons: Lessons, executor: Executor) -> None:
+    def __init__(self, memory: Memory, lessons: LessonAccess, executor: Executor) -> None:
         self._memory = memory
         self._lessons = lessons
         self._executor = executor

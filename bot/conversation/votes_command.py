@@ -2,7 +2,7 @@
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
-from bot.conversation.lessons import may_repeat
+from bot.conversation.lesson_access import may_repeat
 from bot.conversation.reply import PAGE_SIZE, CommandReply, Page, bounds, page_number, pointed, short
 from bot.model import Choice, PersonCommand
 from memory.services import Memory

@@ -13,7 +13,7 @@ _PUT = put_statement(channels)
 _GET = select(channels).where(_c.workspace == bindparam("w"), _c.channel == bindparam("channel"))
 
 
-class Channels:
+class SqlChannelTable:
     """`memory.ports.ChannelTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

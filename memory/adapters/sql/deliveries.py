@@ -120,7 +120,7 @@ _POST = (
 )
 
 
-class Deliveries:
+class SqlDeliveryTable:
     """`memory.ports.DeliveryTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

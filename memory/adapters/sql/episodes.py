@@ -131,7 +131,7 @@ _REMOVE_LINK = delete(links).where(
 )
 
 
-class Episodes:
+class SqlEpisodeTable:
     """`memory.ports.EpisodeTable` in SQL."""
 
     def __init__(self, session: Session, recall: index.RecallIndex) -> None:

@@ -36,7 +36,7 @@ _OF_RUN = (
 )
 
 
-class Log:
+class SqlEventLog:
     """`memory.ports.EventLog` in SQL."""
 
     def __init__(self, session: Session) -> None:

@@ -40,7 +40,7 @@ _OF_EPISODE = (
 )
 
 
-class Retrievals:
+class SqlRetrievalTable:
     """`memory.ports.RetrievalTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

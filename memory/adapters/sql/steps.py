@@ -50,7 +50,7 @@ def _put_short() -> Executable:
 _PUT_SHORT = _put_short()
 
 
-class Steps:
+class SqlStepTable:
     """`memory.ports.StepTable` in SQL."""
 
     def __init__(self, session: Session) -> None:
@@ -112,7 +112,7 @@ class Steps:
             raise NotFound(f"There is no episode {episode_id} in {row['workspace']}; store it first.") from exc
 
 
-class ShortMemories:
+class SqlShortMemoryTable:
     """`memory.ports.ShortMemoryTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

@@ -11,25 +11,25 @@ from sqlalchemy import select, union
 
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
-from memory.adapters.sql.channels import Channels
+from memory.adapters.sql.channels import SqlChannelTable
 from memory.adapters.sql.damage import find
-from memory.adapters.sql.deliveries import Deliveries
+from memory.adapters.sql.deliveries import SqlDeliveryTable
 from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.engine import begin, open_engine
-from memory.adapters.sql.episodes import Episodes
+from memory.adapters.sql.episodes import SqlEpisodeTable
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
-from memory.adapters.sql.log import Log
+from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.reading import READS
-from memory.adapters.sql.retrievals import Retrievals
+from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
-from memory.adapters.sql.steps import ShortMemories, Steps
+from memory.adapters.sql.steps import SqlShortMemoryTable, SqlStepTable
 from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.teaching import Teaching
+from memory.adapters.sql.teaching import SqlTeachingTable
 from memory.adapters.sql.topic_tables import topics
-from memory.adapters.sql.topics import World
-from memory.adapters.sql.upkeep import Upkeep
+from memory.adapters.sql.topics import SqlTopicTable
+from memory.adapters.sql.upkeep import SqlUpkeepTable
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction
@@ -45,16 +45,16 @@ class SqlTransaction:
 
     def __init__(self, session: Session, recall: index.RecallIndex) -> None:
         self.session = session
-        self.episodes = Episodes(session, recall)
-        self.log = Log(session)
-        self.teaching = Teaching(session)
-        self.channels = Channels(session)
-        self.deliveries = Deliveries(session)
-        self.retrievals = Retrievals(session)
-        self.world = World(session)
-        self.steps = Steps(session)
-        self.short = ShortMemories(session)
-        self.upkeep = Upkeep(session)
+        self.episodes = SqlEpisodeTable(session, recall)
+        self.log = SqlEventLog(session)
+        self.teaching = SqlTeachingTable(session)
+        self.channels = SqlChannelTable(session)
+        self.deliveries = SqlDeliveryTable(session)
+        self.retrievals = SqlRetrievalTable(session)
+        self.world = SqlTopicTable(session)
+        self.steps = SqlStepTable(session)
+        self.short = SqlShortMemoryTable(session)
+        self.upkeep = SqlUpkeepTable(session)
 
 
 class SqlStore:

@@ -165,7 +165,7 @@ _LEDGER_OF_RUN = (
 )
 
 
-class Teaching:
+class SqlTeachingTable:
     """`memory.ports.TeachingTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

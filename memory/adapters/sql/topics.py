@@ -49,7 +49,7 @@ _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKE
 """Events that only tell of what a person said."""
 
 
-class World:
+class SqlTopicTable:
     """`memory.ports.WorldTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

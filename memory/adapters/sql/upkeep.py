@@ -24,7 +24,7 @@ _RULES = (
 _ALL_RULES = select(rules).where(_r.workspace == bindparam("w")).order_by(_r.id)
 
 
-class Upkeep:
+class SqlUpkeepTable:
     """`memory.ports.UpkeepTable` in SQL."""
 
     def __init__(self, session: Session) -> None:

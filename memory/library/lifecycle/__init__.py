@@ -9,7 +9,7 @@ add_grades_to_memories(context, [StepGrade(step_number=1, is_correct=True, expla
 
 from memory.library.lifecycle.context import EpisodeContext, init_episode, record_step_end, record_step_start
 from memory.library.lifecycle.entries import load_all_memories_for_session
-from memory.library.lifecycle.grading import GradingReport, ReactionGrader, add_grades_to_memories, grade_run
+from memory.library.lifecycle.grades import GradingReport, ReactionGrader, add_grades_to_memories, grade_run
 from memory.library.lifecycle.importing import ImportReport, import_memories
 from memory.library.lifecycle.persisting import persist_memories
 from memory.library.lifecycle.remembering import retrieve_memories

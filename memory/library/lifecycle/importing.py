@@ -11,7 +11,7 @@ from memory.library.episodic import EpisodicMemory
 from memory.library.import_ import Unreadable, content_hash, read_export
 from memory.library.lifecycle.context import known_run, memory_or_default, place_of
 from memory.library.lifecycle.entries import entries_of
-from memory.library.lifecycle.grading import cast
+from memory.library.lifecycle.grades import cast
 from memory.library.lifecycle.persisting import NewStep, embedded, store_steps
 from memory.library.lifecycle.redacting import clean_entry
 from memory.model import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.conversation.explanation import explain
-from bot.conversation.lessons import Lessons
+from bot.conversation.lesson_access import LessonAccess
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.prompt import render_lessons
@@ -129,7 +129,7 @@ class Play:
         """Everything this person can be shown from this place, in one text."""
         memory = self.world.memory
         recollection = memory.recalling.recall(here, "where is the key").recollection
-        seen = Lessons(memory)
+        seen = LessonAccess(memory)
         beliefs = [belief.episode for belief in seen.believed(here)]
         texts = [
             repr([(e.episode.goal, e.episode.output, e.episode.correction) for e in recollection.exemplars]),

@@ -11,7 +11,7 @@ import pytest
 
 from bot.adapters.llm.offline.reading import read_prompt
 from bot.agent.prompt import Situation, node_prompt
-from bot.app.grading import grading_running
+from bot.app.grading_schedule import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain

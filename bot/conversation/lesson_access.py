@@ -22,7 +22,7 @@ class ListedLesson:
     """The widest circle it holds for in the same sense."""
 
 
-class Lessons:
+class LessonAccess:
     """The lessons as one person may see them. Synchronous: to be called off the event loop."""
 
     def __init__(self, memory: Memory) -> None:
