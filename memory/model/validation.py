@@ -73,7 +73,7 @@ def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf
     ):
         return float(value) if abs(value) >= _EXACT else value
     bounds = f" from {low:g} to {high:g}" if high < math.inf else f" of {low:g} or more" if low > -math.inf else ""
-    raise InvalidInput(f"{name} must be a finite number{bounds}, got {shown(value)}")
+    raise InvalidInput(f"{name} must be a{'' if bounds else ' finite'} number{bounds}, got {shown(value)}")
 
 
 def word(kind: type[W], value: object, name: str) -> W:
