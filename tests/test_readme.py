@@ -272,6 +272,7 @@ def test_benchmarks_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: p
     _, _, module, *arguments = shlex.split(command)
     name = module.rpartition(".")[2]
     monkeypatch.setattr(sys, "argv", [name, *arguments, *SMALL.get(name, ["--help"])])
+    monkeypatch.delitem(sys.modules, module, raising=False)  # another test may have imported it
     with pytest.raises(SystemExit) if name not in SMALL else monkeypatch.context():
         runpy.run_module(module, run_name="__main__")
     assert capsys.readouterr().out.strip()
