@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memory.model import LedgerEntry, Scope
+from memory.model import Scope
 from memory.services.core import Core
 
 _LOOKED_AT = 20
@@ -16,11 +16,6 @@ class Answers:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-
-    def posted(self, workspace: str, run_id: str) -> list[LedgerEntry]:
-        """The messages that an answer was posted as, by part."""
-        with self._core.store.read() as tx:
-            return tx.teaching.ledger_of_run(workspace, run_id)
 
     def of_message(self, scope: Scope, message_id: str, at: datetime) -> str | None:
         """The run whose answer this message is a part of."""

@@ -27,11 +27,6 @@ class Ratings:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def standing(self, reaction: Reaction) -> Reaction | None:
-        """What the same person last said of the same answer in the same way."""
-        with self._core.store.read() as tx:
-            return tx.teaching.reaction(reaction.key)
-
     def count(self, workspace: str, person: str) -> int:
         """How many votes of theirs stand."""
         with self._core.store.read() as tx:

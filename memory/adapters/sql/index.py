@@ -243,7 +243,7 @@ class RecallIndex:
         k: int,
         min_cosine: float,
     ) -> Neighbourhood:
-        """`EpisodeTable.nearest` in the snapshot of this session."""
+        """`EpisodeTable.nearest` in the snapshot of this transaction."""
         names = list(dict.fromkeys(partitions))
         with self._lock:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
@@ -257,7 +257,7 @@ class RecallIndex:
 def _loaded(
     session: Session, copies: _Copies, workspace: str, names: Sequence[str], model: str, dimension: int
 ) -> list[VectorPartition]:
-    """The partitions as they are in the session's snapshot. Copies that a failure interrupts are gone."""
+    """The partitions as they are in the transaction's snapshot. Copies that a failure interrupts are gone."""
     if not names:
         return []
     held = {name: copies.take((workspace, name, model, dimension)) for name in names}
