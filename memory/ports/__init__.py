@@ -6,7 +6,15 @@ No vendor type and no vendor exception crosses a port.
 """
 
 from memory.ports.channels import ChannelTable
-from memory.ports.episodes import EpisodeFilter, EpisodeTable, IndexEntry, LessonUse, Neighbour, Neighbourhood
+from memory.ports.episodes import (
+    EpisodeFilter,
+    EpisodeTable,
+    IndexEntry,
+    LessonSummary,
+    LessonUse,
+    Neighbour,
+    Neighbourhood,
+)
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -24,6 +32,7 @@ __all__ = [
     "EpisodeTable",
     "EventLog",
     "IndexEntry",
+    "LessonSummary",
     "LessonUse",
     "Neighbour",
     "Neighbourhood",

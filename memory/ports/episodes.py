@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Signal, Vector, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Signal, Vector, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,20 @@ class Neighbour:
     verdict: Verdict
     vector: Vector | None = field(default=None, compare=False, repr=False)
     """The one it was found by; None where it was found by its words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonSummary:
+    """What a lesson did and whose it is, without its goal, steps and context."""
+
+    id: str
+    run_id: str
+    origin: Origin
+    author: str
+    action: str
+    output: str
+    decided_at: datetime
+    """When it was judged last; of one that never was, when it was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +117,10 @@ class EpisodeTable(Protocol):
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
         """Those that exist, by id, in one statement."""
+        ...
+
+    def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
+        """Those that exist and are not archived, by id, in one statement."""
         ...
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:

@@ -37,7 +37,7 @@ from memory.adapters.sql.tables import (
 )
 from memory.errors import Conflict, NotFound
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
-from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood
+from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -86,6 +86,15 @@ _UPDATE = (
 )
 _GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
 _GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
+_SUMMARIES = select(
+    _t.id,
+    _t.run_id,
+    _t.origin,
+    _t.author,
+    _t.action,
+    _t.output,
+    func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
+).where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)), _t.archived_at.is_(None))
 _OF_RUNS = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id.in_(bindparam("runs", expanding=True))).order_by(
     _t.run_id, _t.step_number, _t.id
 )
@@ -171,6 +180,13 @@ class SqlEpisodeTable:
         for ids in chunks(episode_ids, ID_LIMIT):
             rows = self._session.rows(_GET_MANY, {"w": workspace, "ids": ids})
             found.update((row.id, _episode(row)) for row in rows)
+        return found
+
+    def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
+        found: dict[str, LessonSummary] = {}
+        for ids in chunks(episode_ids, ID_LIMIT):
+            rows = self._session.rows(_SUMMARIES, {"w": workspace, "ids": ids})
+            found.update((row.id, LessonSummary(**row._mapping)) for row in rows)
         return found
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:

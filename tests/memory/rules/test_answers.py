@@ -1,0 +1,52 @@
+"""Answers that say the same, and texts that name an action."""
+
+import pytest
+
+from memory.rules.answers import is_same_answer, named_action
+
+ACTIONS = ("pay_bill", "clock", "search_knowledge")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Under the blue pot.", "under the blue pot"),
+        (
+            "The office opens at 9 on every working day of the week.",
+            "The office opens at 9 on every day of the working week",
+        ),
+        ("", ""),
+    ],
+)
+def test_the_same_words_say_the_same(one: str, other: str) -> None:
+    assert is_same_answer(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("See help page 101.", "See help page 102."),
+        ("Under the blue pot.", "Under the red pot."),
+        ("Ask Ann.", ""),
+        ("Yes, that is allowed.", "No, that is not allowed."),
+    ],
+)
+def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:
+    assert not is_same_answer(one, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("pay_bill", "pay_bill"),
+        ("Pay bill", "pay_bill"),
+        ("the clock", "clock"),
+        ("use the pay bill tool", "pay_bill"),
+        ("You should try search knowledge for that.", "search_knowledge"),
+        ("The clock is broken.", ""),
+        ("You pay the bill at the counter.", ""),
+        ("", ""),
+    ],
+)
+def test_a_text_that_tells_to_use_an_action_names_it(text: str, action: str) -> None:
+    assert named_action(text, ACTIONS) == action
