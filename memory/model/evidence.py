@@ -24,6 +24,8 @@ class LessonWeight:
     """What one lesson adds to one belief."""
 
     episode_id: str
+    goal: str
+    """What it was for."""
     author: str
     """Whose verdict it is; empty where several people or a teacher stand behind it."""
     approves: bool

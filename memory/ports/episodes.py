@@ -51,10 +51,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonSummary:
-    """What a lesson did and whose it is, without its goal, steps and context."""
+    """What a lesson was for, what it did and whose it is, without its steps and context."""
 
     id: str
     run_id: str
+    goal: str
     origin: Origin
     author: str
     action: str

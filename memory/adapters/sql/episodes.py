@@ -89,6 +89,7 @@ _GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("id
 _SUMMARIES = select(
     _t.id,
     _t.run_id,
+    _t.goal,
     _t.origin,
     _t.author,
     _t.action,

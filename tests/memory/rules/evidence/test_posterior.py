@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.rules.evidence import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
 
 if TYPE_CHECKING:
-    from memory.rules.evidence import Matrix
+    from memory.rules.evidence.posterior import Matrix
 
 CONFIG = EvidenceConfig()
 ACTIONS = 3

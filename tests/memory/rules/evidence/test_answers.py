@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.rules.answers import is_same_answer, named_action
+from memory.rules.evidence.answers import is_same_answer, named_action
 
 ACTIONS = ("pay_bill", "clock", "search_knowledge")
 

@@ -37,7 +37,7 @@ class EvidenceConfig:
     """Variance of one member's verdict."""
     trusted_noise: float = 0.2
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""
-    no_fit: float = 0.3
+    no_fit: float = 0.45
     """Cosine at which a goal is as likely to fit no action as the one described."""
     author_effect: float = 3.0
     """Variance of the bias that all verdicts of one other member share."""

@@ -1,0 +1,150 @@
+"""From judged lessons to the beliefs in what could be done or said for one goal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.model import Vector
+from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
+from memory.rules.evidence.answers import is_same_answer
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+
+if TYPE_CHECKING:
+    from memory.rules.evidence.posterior import Matrix
+
+ANSWER = "answer"
+
+SAME_QUESTION = 0.97
+"""Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
+
+BELIEFS = 8
+"""How many beliefs are handed out, strongest first."""
+WEIGHTS = 8
+"""How many lessons are named for each belief, largest effect first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedLesson:
+    """One lesson as the rule looks at it."""
+
+    id: str
+    goal: str
+    vector: Vector = field(compare=False, repr=False)
+    """The goal's embedding, of unit length."""
+    action: str
+    """One of the actions, or `answer`."""
+    text: str = ""
+    """The answer, where that is the action."""
+    approves: bool
+    author: str = ""
+    """The only person whose verdict it is, or whoever wrote it."""
+    decided_at: datetime
+    is_own: bool = False
+    """Whether it is a lesson of the asker's own scope."""
+    is_trusted: bool = False
+    """Whether a teacher, or several people who agree, stand behind it."""
+
+    @property
+    def candidate(self) -> tuple[str, str]:
+        """What was approved or refused."""
+        return (self.action, self.text)
+
+
+def weigh(
+    goal: Vector,
+    lessons: Sequence[JudgedLesson],
+    actions: Sequence[ActionText],
+    descriptions: "Matrix",
+    config: EvidenceConfig,
+) -> Evidence:
+    """The beliefs in the actions and in the answers of the lessons.
+
+    `goal` has unit length; `descriptions` has a row of unit length for each action.
+    """
+    import numpy as np  # not for those who only import this module
+
+    lessons = _latest_on_each_question(lessons)
+    candidates: list[tuple[str, str]] = [(action.name, "") for action in actions]
+    columns = [_column(candidates, lesson) for lesson in lessons]
+    goals = rows([goal, *(lesson.vector for lesson in lessons)])
+    prior = np.zeros((len(goals), len(candidates)))
+    if actions:
+        prior[:, : len(actions)] = description_prior(goals, descriptions, config)
+    observations = [
+        Observation(
+            candidate=column,
+            approves=lesson.approves,
+            noise=config.trusted_noise if lesson.is_trusted else config.member_noise,
+            author="" if lesson.is_trusted or lesson.is_own else lesson.author,
+        )
+        for column, lesson in zip(columns, lessons, strict=True)
+    ]
+    found = posterior(goals[0], goals[1:], observations, prior[0], prior[1:], config)
+    order = np.argsort(-found.values, kind="stable")[:BELIEFS].tolist()
+    return Evidence(
+        beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
+        nearest=float((goals[1:] @ goals[0]).max(initial=0.0)),
+        lessons=len(lessons),
+    )
+
+
+def rows(vectors: Sequence[Vector]) -> "Matrix":
+    """Vectors as the rows of a matrix in double precision."""
+    import numpy as np
+
+    return np.asarray(np.stack(vectors), np.float64)
+
+
+def _latest_on_each_question(lessons: Sequence[JudgedLesson]) -> list[JudgedLesson]:
+    """Without what its own author approved otherwise later, for the same question."""
+    import numpy as np
+
+    if len(lessons) < 2:
+        return list(lessons)
+    goals = rows([lesson.vector for lesson in lessons])
+    pairs = np.argwhere(np.triu(goals @ goals.T >= SAME_QUESTION, 1)).tolist()
+    replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
+    return [lesson for n, lesson in enumerate(lessons) if n not in replaced]
+
+
+def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
+    is_one_voice = new.author == old.author or (new.is_own and old.is_own)
+    is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
+    return is_one_voice and is_later and new.approves and old.approves and new.candidate != old.candidate
+
+
+def _column(candidates: list[tuple[str, str]], lesson: JudgedLesson) -> int:
+    """The candidate a lesson speaks about; a new answer becomes one."""
+    for column, (action, text) in enumerate(candidates):
+        if action == lesson.action and (action != ANSWER or is_same_answer(text, lesson.text)):
+            return column
+    candidates.append(lesson.candidate)
+    return len(candidates) - 1
+
+
+def _belief(
+    candidate: tuple[str, str], lessons: Sequence[JudgedLesson], found: Posterior, column: int, *, prior: float
+) -> Belief:
+    import numpy as np
+
+    effects = found.effects[:, column]
+    largest = np.argsort(-np.abs(effects), kind="stable")[:WEIGHTS].tolist()
+    return Belief(
+        action=candidate[0],
+        text=candidate[1],
+        value=float(found.values[column]),
+        prior=prior,
+        weights=tuple(
+            LessonWeight(
+                episode_id=lessons[row].id,
+                goal=lessons[row].goal,
+                author=lessons[row].author,
+                approves=lessons[row].approves,
+                weight=float(found.weights[row]),
+                effect=float(effects[row]),
+            )
+            for row in largest
+            if effects[row] != 0
+        ),
+    )
