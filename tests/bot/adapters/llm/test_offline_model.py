@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.llm.offline import offline_model
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
 from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
+from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import split
-from bot.adapters.llm.pydantic_ai import PydanticAIModel
 from bot.agent.decision import CONTROL_TOOLS
 from bot.agent.prompt import Situation, node_prompt, tool_output
 from bot.agent.tools.notes import remember_tool
@@ -65,14 +64,14 @@ def opening(goal: str, *lessons: Exemplar, keys: Sequence[str] = ()) -> UserTurn
     return UserTurn(text=node_prompt(goal, Situation(now=NOW, why="asked"), lessons=text, memory=memory))
 
 
-def hashing() -> PydanticAIModel:
-    return offline_model(HashingEmbedder().embed)
+def hashing() -> OfflineModel:
+    return OfflineModel(HashingEmbedder().embed)
 
 
 async def ask(
     goal: str,
     *lessons: Exemplar,
-    model: PydanticAIModel | None = None,
+    model: OfflineModel | None = None,
     tools: tuple[ToolSpec, ...] = OFFERED,
     keys: Sequence[str] = (),
 ) -> ModelTurn:
@@ -294,7 +293,7 @@ async def test_an_embedder_that_fails_is_a_model_that_is_unavailable() -> None:
         raise EmbeddingFailed("the weights are gone")
 
     with pytest.raises(ModelUnavailable, match="the weights are gone"):
-        await ask("What time is it?", model=offline_model(broken))
+        await ask("What time is it?", model=OfflineModel(broken))
 
 
 # Its parts -----------------------------------------------------------------------------------------------------------
