@@ -11,7 +11,6 @@ from bot.conversation.notifications import say, tell
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
-    PersonCommand,
     PersonCorrection,
     PersonMessage,
     PersonReaction,
@@ -143,10 +142,7 @@ class FeedbackHandler:
             has_answered = self._memory.recording.has_answered_in
             if not await self._executor(has_answered, scope.workspace, scope.channel, scope.thread):
                 return None
-        about = PersonCommand(
-            event_id=event.event_id, scope=scope, name="correct", argument="", at=event.at, message_id=message_id
-        )
-        return await self._executor(find_run, self._memory, about)
+        return await self._executor(find_run, self._memory, scope, message_id, event.at)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
         """Handle a lesson that somebody teaches without a question before it."""

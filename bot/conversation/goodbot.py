@@ -18,6 +18,7 @@ from bot.conversation.feedback import FeedbackHandler
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
+from bot.conversation.restate_command import RestateNotices
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -61,6 +62,7 @@ class Goodbot:
         self._conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji)
         self._commands = Commands(memory, executor, self._stop)
+        self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
@@ -302,7 +304,7 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        async with self._commands.restating.news(event.scope) as lessons:
+        async with self._restate_notices.news(event.scope) as lessons:
             news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
             message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)
             if reply.attachment is not None:
@@ -315,7 +317,7 @@ class Goodbot:
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
         """Tell a person once that lessons of theirs lost their question."""
         try:
-            async with self._commands.restating.news(event.scope) as lessons:
+            async with self._restate_notices.news(event.scope) as lessons:
                 if lessons:
                     await say(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
         except MessengerError as error:

@@ -256,19 +256,15 @@ def _numbered_list(title: str, lines: Sequence[str], page: str) -> str:
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
-def _then(text: str, rest: str) -> str:
-    return f"{text}\n\n{rest}" if rest else text
-
-
 def which_lesson(command: str, list_command: str) -> str:
     """A command that needs a lesson's id, without one."""
     return f"Which lesson? `{command} ID`, with an id that `{list_command}` shows."
 
 
-def archived_or_restored(episode: Episode, rest: str) -> str:
+def archived_or_restored(episode: Episode) -> str:
     """A lesson was archived or restored."""
     done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
-    return _then(f"{done}: “{shown_line(episode.goal or episode.output, 80)}”.", rest)
+    return f"{done}: “{shown_line(episode.goal or episode.output, 80)}”."
 
 
 def restated(episode: Episode) -> str:
@@ -290,14 +286,14 @@ def release_first(episode: Episode, command: str) -> str:
     return f"I hold “{shown_line(episode.goal, 80)}” back, for {_why_held(episode)}. First: `{command}`"
 
 
-def released(episode: Episode, rest: str) -> str:
+def released(episode: Episode) -> str:
     """A lesson that was held back is in use."""
-    return _then(f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {_reach(episode)} now.", rest)
+    return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {_reach(episode)} now."
 
 
-def promoted(episode: Episode, rest: str) -> str:
+def promoted(episode: Episode) -> str:
     """Whom a lesson counts for after a promotion."""
-    return _then(f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now.", rest)
+    return f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now."
 
 
 def _reach(episode: Episode) -> str:
@@ -337,9 +333,9 @@ def which_rating(command: str, list_command: str) -> str:
     return f"Which rating? `{command} ID`, with an id that `{list_command}` shows."
 
 
-def unrated(episode: Episode | None, value: int, rest: str) -> str:
+def unrated(episode: Episode | None, value: int) -> str:
     """A vote was taken back."""
-    return _then(f"Taken back: your {_thumb(value)} on {_rated(episode)}.", rest)
+    return f"Taken back: your {_thumb(value)} on {_rated(episode)}."
 
 
 def whom_to_purge(command: str) -> str:
