@@ -88,7 +88,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
 
 
 def upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    """The numbers of upkeep."""
+    """The configured policy of the upkeep jobs."""
     upkeep = settings.upkeep
     return UpkeepPolicy(
         archive_strength=upkeep.archive_below,
@@ -100,7 +100,7 @@ def upkeep_policy(settings: Settings) -> UpkeepPolicy:
 
 
 def teaching_policy(settings: Settings) -> TeachingPolicy:
-    """The numbers of the verdict."""
+    """The configured policy of votes and verdicts."""
     teaching = settings.teaching
     return TeachingPolicy(
         quorum_up=teaching.quorum_up,
@@ -133,18 +133,18 @@ def retrieval_config(settings: Settings) -> RetrievalConfig:
 def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
     """The language model by name. Raises `ConfigError` for a provider that is not known."""
     if settings.model.name == "offline":
-        from bot.adapters.llm.offline import offline_model
+        from bot.adapters.llm.offline.model import OfflineModel
 
-        return offline_model(embedder.embed)
+        return OfflineModel(embedder.embed)
     provider, _, name = settings.model.name.partition(":")
     if provider != "openai":
         raise ConfigError(
             f"GOODBOT_MODEL={settings.model.name}: the provider {provider!r} is not known; use openai:NAME with "
             "OPENAI_BASE_URL for any OpenAI-compatible server, or offline"
         )
-    from bot.adapters.llm.openai_compatible import openai_model
+    from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
 
-    return openai_model(
+    return OpenAICompatibleModel(
         name,
         base_url=settings.model.openai_base_url,
         api_key=settings.model.openai_api_key.get_secret_value(),
