@@ -1,11 +1,12 @@
 """The values of the bot on every platform: events of people, messages to them, turns with a model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from memory.model import Audience, Role, Scope, Usage
+from memory.model.evidence import ActionText, Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +239,11 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, object]
 
+    @property
+    def as_action(self) -> ActionText:
+        """The tool as evidence is weighed for it."""
+        return ActionText(name=self.name, description=self.description)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
@@ -285,6 +291,8 @@ class ModelRequest:
     system: str
     turns: tuple[Turn, ...]
     tools: tuple[ToolSpec, ...] = ()
+    weigh: Callable[[str], Evidence] | None = field(default=None, compare=False, repr=False)
+    """What people's verdicts say about a goal or a part of it. Blocking; for models that choose by evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

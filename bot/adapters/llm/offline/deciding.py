@@ -4,17 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.adapters.llm.offline.choosing import ANSWER, EXPAND, Candidate, Chooser
+from bot.adapters.llm.offline.choosing import CONTROL, EXPAND, Candidate, Chooser, Weigh
+from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
 from bot.model import ToolSpec
+from memory.model.evidence import Evidence
+from memory.rules.evidence.weighing import ANSWER
 
 FAIL = "fail"
-EXPAND_SCORE = 1.0
-"""What an expansion starts with; lessons on `expand` raise and lower it."""
-EXPAND_FROM = 0.5
-
 FOUND = 0.35
 """Similarity from which a passage that was asked for is told."""
 FOUND_UNASKED = 0.45
@@ -60,15 +59,29 @@ class Decider:
     """Decides about the goal of one request. Blocking: it embeds."""
 
     def __init__(
-        self, similarity: Similarity, prompt: Prompt, tools: Sequence[ToolSpec], outputs: Sequence[ToolOutput] = ()
+        self,
+        similarity: Similarity,
+        prompt: Prompt,
+        tools: Sequence[ToolSpec],
+        outputs: Sequence[ToolOutput] = (),
+        weigh: Weigh | None = None,
+        *,
+        must_choose: bool = False,
     ) -> None:
         self._similarity = similarity
         self._goal = prompt.goal
+        self._lessons = prompt.lessons
         self._tools = {tool.name: tool for tool in tools}
         self._outputs = outputs
         self._tried = {one.tool for one in outputs}
-        self._chooser = Chooser(similarity, prompt, tools)
+        self._must_choose = must_choose
+        self._chooser = Chooser(similarity, prompt, tools, weigh or self._weigh_prompt, self._tried)
         self._ranked = self._chooser.rank(prompt.goal)
+
+    def _weigh_prompt(self, goal: str) -> Evidence:
+        """What the lessons of the prompt say, where the request brings no evidence."""
+        actions = [tool.as_action for tool in self._tools.values() if tool.name not in CONTROL]
+        return prompt_evidence(self._similarity, goal, self._lessons, actions)
 
     def decide(self) -> Say | Call:
         """The next thing to do or say."""
@@ -82,7 +95,7 @@ class Decider:
                 thought=f"The goal has {len(parts.parts)} parts that stand alone.",
             )
         for candidate in self._ranked:
-            if candidate.is_sure and candidate.action not in self._tried:
+            if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
                 return _do(candidate)
         return self._look_up() or self._give_up()
 
@@ -101,7 +114,7 @@ class Decider:
     def _parts(self) -> Split | None:
         if EXPAND not in self._tools or EXPAND in self._tried:
             return None
-        if EXPAND_SCORE + self._chooser.push(self._goal, EXPAND) < EXPAND_FROM:
+        if not self._chooser.may_expand(self._goal):
             return None
         parts = split(self._goal, lambda part: self._best(part) is not None)
         if parts is None:
@@ -109,13 +122,13 @@ class Decider:
         return None if self._is_one_thing(parts) else parts
 
     def _is_one_thing(self, parts: Split) -> bool:
-        """Whether the whole is known better than its parts, or all of them would do what it does."""
+        """Whether the whole is known as well as each of its parts, or all of them would do what it does."""
         whole = self._best(self._goal)
         if whole is None:
             return False
         bests = [self._best(part) for part in parts.parts]
-        if whole.action == ANSWER:
-            return all(best is None or best.similarity <= whole.similarity for best in bests)
+        if whole.action == ANSWER or whole.prior < whole.belief:
+            return any(best is None or best.confidence <= whole.confidence for best in bests)
         return all(best is not None and _is_same_action(best, whole) for best in bests)
 
     def _best(self, goal: str) -> Candidate | None:
@@ -129,7 +142,7 @@ class Decider:
             return None
         for candidate in self._ranked:
             tool = self._tools.get(candidate.action)
-            is_open = candidate.is_search and candidate.action not in self._tried and candidate.score >= 0
+            is_open = candidate.is_search and candidate.action not in self._tried and candidate.belief >= 0
             if is_open and tool is not None and _LIBRARY.search(f"{tool.name} {tool.description}"):
                 return Call(
                     tool=tool.name,
@@ -159,12 +172,12 @@ class Decider:
 def _do(candidate: Candidate) -> Say | Call:
     if candidate.action == ANSWER:
         return Say(text=candidate.text)
-    lessons = candidate.score - candidate.similarity
+    lessons = candidate.belief - candidate.prior
     because = f" (lessons {lessons:+.2f})" if abs(lessons) >= 0.005 else ""
     return Call(
         tool=candidate.action,
         arguments=candidate.arguments,
-        thought=f"{candidate.action} fits best: {candidate.similarity:.2f}{because}.",
+        thought=f"{candidate.action} fits best: {candidate.belief:.2f}{because}.",
     )
 
 

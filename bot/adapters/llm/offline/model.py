@@ -7,7 +7,7 @@ from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
 from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
-from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolTurn, UserTurn
 from memory.errors import EmbeddingFailed
 
 BLIND = "(I cannot see pictures: I am the offline model.)"
@@ -20,8 +20,10 @@ class OfflineModel:
 
     name = "offline"
 
-    def __init__(self, embed: Embed) -> None:
+    def __init__(self, embed: Embed, *, must_choose: bool = False) -> None:
         self._similarity = Similarity(embed)
+        self._must_choose = must_choose
+        """Whether it does what fits best even when it is not sure, as a benchmark wants it."""
         self._turn = asyncio.Lock()
         """One decision at a time: several would only take the interpreter from each other, and from the event loop."""
 
@@ -42,7 +44,7 @@ class OfflineModel:
         prompt = read_prompt(prompts[0].text if prompts else "")
         try:
             async with self._turn:
-                decision = await asyncio.to_thread(self._decide, prompt, request.tools, outputs)
+                decision = await asyncio.to_thread(self._decide, prompt, request, outputs)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{self.name}: cannot compare texts: {exc}") from exc
         if isinstance(decision, Say):
@@ -52,8 +54,11 @@ class OfflineModel:
             turn = ModelTurn(text=decision.thought, calls=(call,))
         return ModelReply(turn=turn, model=self.name)
 
-    def _decide(self, prompt: Prompt, tools: Sequence[ToolSpec], outputs: Sequence[ToolOutput]) -> Say | Call:
-        return Decider(self._similarity, prompt, tools, outputs).decide()
+    def _decide(self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolOutput]) -> Say | Call:
+        decider = Decider(
+            self._similarity, prompt, request.tools, outputs, request.weigh, must_choose=self._must_choose
+        )
+        return decider.decide()
 
 
 def _has_pictures(prompts: Sequence[UserTurn]) -> bool:

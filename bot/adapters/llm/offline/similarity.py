@@ -18,11 +18,15 @@ class Similarity:
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
 
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        """The embeddings of the texts, of unit length, with one call of the embedder."""
+        return self._embed([text[:COMPARED_CHARACTERS] for text in texts])
+
     def between(self, text: str, others: Sequence[str]) -> list[float]:
         """Cosine of `text` with each of `others`, -1..1, with one call of the embedder."""
         if not others:
             return []
-        own, *vectors = self._embed([one[:COMPARED_CHARACTERS] for one in (text, *others)])
+        own, *vectors = self.vectors([text, *others])
         return [unit_cosine(own, vector) for vector in vectors]
 
     def best(self, text: str, others: Sequence[str]) -> float:

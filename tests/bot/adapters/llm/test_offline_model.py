@@ -120,13 +120,18 @@ async def test_a_known_answer_is_repeated_whole() -> None:
     assert turn == ModelTurn(text=answer)
 
 
-async def test_of_two_answers_the_closer_question_wins_then_the_first() -> None:
+async def test_of_two_answers_the_closer_question_wins() -> None:
     closer = lesson("Who is on call this week?", "Ana")
     other = lesson("Who is on call this month?", "Bo")
     assert (await ask("Who is on call this week?", other, closer)).text == "Ana"
-    assert (
-        await ask("Who is on call?", lesson("Who is on call?", "Ana"), lesson("Who is on call?", "Bo"))
-    ).text == "Ana"
+
+
+async def test_two_answers_to_one_question_are_no_answer_unless_it_must_choose() -> None:
+    lessons = [lesson("Who is on call?", "Ana"), lesson("Who is on call?", "Bo")]
+    name, _ = only_call(await ask("Who is on call?", *lessons, tools=CONTROL_TOOLS))
+    assert name == "fail"
+    choosing = OfflineModel(HashingEmbedder().embed, must_choose=True)
+    assert (await ask("Who is on call?", *lessons, model=choosing)).text == "Ana"
 
 
 async def test_a_rejected_answer_is_not_given_again_but_another_is() -> None:

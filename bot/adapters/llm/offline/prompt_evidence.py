@@ -1,0 +1,59 @@
+"""The evidence of the lessons in a prompt, for a request that brings none of its own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import cast
+
+from bot.adapters.llm.offline.reading import PromptLesson
+from bot.adapters.llm.offline.similarity import Similarity
+from memory.model import Lesson, Vector
+from memory.model.evidence import ActionText, Evidence
+from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.rules.retrieval.prompt import one_line
+
+_WRONG_ANSWER_CHARACTERS = 200
+"""How much of a rejected answer a lesson of a prompt shows."""
+_NOWHERE: Vector = cast("Vector", ())
+_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def prompt_evidence(
+    similarity: Similarity, goal: str, lessons: Sequence[PromptLesson], actions: Sequence[ActionText]
+) -> Evidence:
+    """What the lessons say together about a goal. Blocking: it embeds. Raises `EmbeddingFailed`."""
+    judged = list(_judged(lessons, [action.name for action in actions]))
+    texts = [goal, *(each.goal for each in judged), *(action.text for action in actions)]
+    vectors = rows(similarity.vectors(texts))
+    known = [replace(each, vector=vector) for each, vector in zip(judged, vectors[1:], strict=False)]
+    return weigh(vectors[0], known, actions, vectors[1 + len(known) :], EvidenceConfig())
+
+
+def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator[JudgedLesson]:
+    """Each lesson, and of a mistake what a person said would have been right."""
+    answers = [text for lesson in lessons for text in (lesson.answer, lesson.instead) if text]
+    whole = {one_line(text, _WRONG_ANSWER_CHARACTERS): text for text in answers}
+    for number, lesson in enumerate(lessons):
+        is_right = lesson.kind is Lesson.REPEAT
+        text = lesson.answer if is_right else whole.get(lesson.wrong_answer, lesson.wrong_answer)
+        if lesson.action in (ANSWER, *actions) and (text or lesson.action != ANSWER):
+            yield _lesson(number, lesson.goal, lesson.action, text, approves=is_right)
+        if lesson.instead:
+            action = named_action(lesson.instead, actions) or ANSWER
+            yield _lesson(number, lesson.goal, action, lesson.instead, approves=True)
+
+
+def _lesson(number: int, goal: str, action: str, text: str, *, approves: bool) -> JudgedLesson:
+    return JudgedLesson(
+        id=str(number),
+        goal=goal,
+        vector=_NOWHERE,
+        action=action,
+        text=text if action == ANSWER else "",
+        approves=approves,
+        author=str(number),
+        decided_at=_UNDATED,
+        is_trusted=True,
+    )
