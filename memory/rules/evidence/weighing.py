@@ -81,7 +81,8 @@ def weigh(
         for column, lesson in zip(columns, lessons, strict=True)
     ]
     found = posterior(goals[0], goals[1:], observations, prior[0], prior[1:], config)
-    order = np.argsort(-found.values, kind="stable")[:BELIEFS].tolist()
+    # Rounded, so that equal beliefs stay in the order of the candidates.
+    order = np.argsort(-found.values.round(9), kind="stable")[:BELIEFS].tolist()
     return Evidence(
         beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
         nearest=float((goals[1:] @ goals[0]).max(initial=0.0)),
@@ -133,7 +134,7 @@ def _belief(
     return Belief(
         action=candidate[0],
         text=candidate[1],
-        value=float(found.values[column]),
+        value=round(float(found.values[column]), 9),
         prior=prior,
         weights=tuple(
             LessonWeight(
