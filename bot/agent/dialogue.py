@@ -1,11 +1,12 @@
 """One node's dialogue with the model, with native tool calls or without."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.agent import textual
 from bot.agent.decision import ASK_PERSON, CONTROL_NAMES, EXPAND, FAIL, THINK, Decision, decide
 from bot.agent.prompt import ToolCalls, system_prompt, tool_output
 from bot.model import ImageFile, ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Turn, UserTurn
+from memory.model.evidence import Evidence
 
 
 class Dialogue:
@@ -19,7 +20,9 @@ class Dialogue:
         *,
         can_expand: bool,
         images: tuple[ImageFile, ...] = (),
+        weigh: Callable[[str], Evidence] | None = None,
     ) -> None:
+        self._weigh = weigh
         self._native = tool_calls == "native"
         self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
         control = (EXPAND, FAIL, ASK_PERSON, THINK) if can_expand else (FAIL, ASK_PERSON, THINK)
@@ -31,7 +34,7 @@ class Dialogue:
         """The next request. Providers want a result for every call, so what was not run is said to be so."""
         for call in list(self._open):
             self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
-        return ModelRequest(system=self._system, turns=tuple(self._turns), tools=self._tools)
+        return ModelRequest(system=self._system, turns=tuple(self._turns), tools=self._tools, weigh=self._weigh)
 
     def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""

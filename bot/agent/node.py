@@ -9,6 +9,7 @@ reached or rejects the request stops the run, which ends with what was found.
 """
 
 import logging
+from functools import partial
 
 from bot.agent.control import Child, End, Flow, FlowResult, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
@@ -90,7 +91,13 @@ class AgentNode:
         )
         opening = node_prompt(task.goal, situation, lessons=lessons, memory=run.memory.entries())
         return Dialogue(
-            opening, run.tools.specs, run.tool_calls, can_expand=self._is_above_the_last_level, images=run.images
+            opening,
+            run.tools.specs,
+            run.tool_calls,
+            can_expand=self._is_above_the_last_level,
+            images=run.images,
+            # Without, the model goes by the lessons in its prompt.
+            weigh=partial(run.weigh, self._trace) if self._trace.evidence else None,
         )
 
     async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:

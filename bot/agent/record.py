@@ -7,6 +7,7 @@ from datetime import datetime
 from bot.agent.control import Flow, Outcome
 from bot.agent.tools.registry import ToolRegistry
 from memory.model import Episode, Exemplar, Scope, Step, StepKind, Termination, Usage
+from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import one_line
 
 _FINDING_KEY_CHARACTERS = 80
@@ -44,6 +45,8 @@ class Trace:
     child_findings: str = ""
     """What the children of a finished expansion found."""
     shown: tuple[Exemplar, ...] = ()
+    evidence: Evidence | None = None
+    """What all lessons say together about the goal."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
 from memory.model import Episode, Exemplar, Recollection, Scope
+from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
 
@@ -30,9 +31,19 @@ class Recall(Protocol):
     """Finds lessons for one node's goal."""
 
     async def __call__(
-        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
+        self,
+        scope: Scope,
+        goal: str,
+        run_id: str,
+        node_path: str,
+        context: frozenset[str],
+        actions: Sequence[ActionText],
     ) -> Recollection:
         """The exemplars that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
+        ...
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+        """What all lessons say together about a goal. Blocking."""
         ...
 
 
@@ -96,17 +107,25 @@ class Run:
     async def lessons_for(self, trace: Trace) -> str:
         """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
         path, budget = trace.task.path, self.lessons_budget_tokens
-        wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, frozenset(trace.context_before))
+        context = frozenset(trace.context_before)
+        wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, context, self.tools.actions)
         try:
             recollection = await self.within(wanted)
         except MemoryFault as fault:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
+        trace.evidence = recollection.evidence
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
         # Only the rules that are really told are kept; of the exemplars `shown` says which.
         self._recollections.append((trace.step_number, path, replace(recollection, rules=rules)))
         return text
+
+    def weigh(self, trace: Trace, goal: str) -> Evidence:
+        """What all lessons say together about a node's goal, which its recall has brought, or about a part of it."""
+        if goal == trace.task.goal and trace.evidence:
+            return trace.evidence
+        return self.recall.weigh(self.scope, goal, self.tools.actions, self.run_id)
 
     def tool_context(self, node_path: str) -> ToolContext:
         """The context that tools get."""

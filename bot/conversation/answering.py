@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
@@ -17,6 +17,7 @@ from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted
 from bot.model import BotMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
+from memory.model.evidence import ActionText, Evidence
 from memory.ports import NewId
 from memory.rules.audience import stays
 from memory.services import Answer, FinishedRun, Memory, NodeRecall
@@ -47,12 +48,24 @@ class MemoryRecall:
         self._vectors: dict[str, dict[str, Vector | None]] = {}
 
     async def __call__(
-        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
+        self,
+        scope: Scope,
+        goal: str,
+        run_id: str,
+        node_path: str,
+        context: frozenset[str],
+        actions: Sequence[ActionText],
     ) -> Recollection:
         """Recall lessons for a node's goal."""
-        recalled = await self._executor(self._memory.recalling.recall, scope, goal, run_id=run_id, context=context)
+        recalled = await self._executor(
+            self._memory.recalling.recall, scope, goal, run_id=run_id, context=context, actions=actions
+        )
         self._vectors.setdefault(run_id, {})[node_path] = recalled.vector
         return recalled.recollection
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+        """The evidence for a part of a goal. Blocking."""
+        return self._memory.recalling.weigh(scope, goal, actions, run_id=run_id)
 
     def take_vectors(self, run_id: str) -> dict[str, Vector | None]:
         """Remove and return the embeddings of the run's goals, by node path."""

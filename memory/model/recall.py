@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from memory.model.episode import Episode, Verdict
+from memory.model.evidence import Evidence
 from memory.model.scope import Audience
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Recollection:
     counts: StageCounts
     rules: tuple[RuleLine, ...] = ()
     """Rules that rest on one of the exemplars, those that rest on the best ones first."""
+    evidence: Evidence | None = None
+    """What all lessons in reach say together, where it was asked for."""
 
 
 class Signal(StrEnum):

@@ -7,6 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import cast
 
+from memory.errors import EmbeddingFailed
 from memory.model import (
     Audience,
     Episode,
@@ -21,9 +22,11 @@ from memory.model import (
     Verdict,
     Vote,
 )
+from memory.model.evidence import ActionText, Evidence
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
@@ -31,6 +34,7 @@ from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
 from memory.rules.retrieval.pipeline import Candidate
 from memory.services.core import Core
+from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
 
@@ -51,6 +55,8 @@ class IndexSource:
         self._tx = tx
         self._candidates = candidates
         self.searched = 0
+        self.near: Sequence[Neighbour] = ()
+        """The nearest lessons in reach, also below the gate."""
         self.found: dict[str, Neighbour] = {}
         self.stored: dict[str, Episode] = {}
         """The episodes found, as they are stored."""
@@ -70,11 +76,13 @@ class IndexSource:
                 partitions_for(scope),
                 self._core.embedder.name,
                 cast("Vector", vector),  # the use case below put it there
-                k=self._candidates,
-                min_cosine=config.min_intent,
+                k=max(self._candidates, EvidenceConfig().lessons),
+                min_cosine=-1.0,
             )
         self.searched = near.searched
-        self.found = {hit.episode_id: hit for hit in near.hits}
+        self.near = near.hits
+        gated = [hit for hit in near.hits if hit.cosine >= config.min_intent]
+        self.found = {hit.episode_id: hit for hit in gated[: self._candidates]}
         self.stored = self._tx.episodes.get_many(scope.workspace, self.found)
         return [
             Candidate(
@@ -128,6 +136,7 @@ class Recalling:
         guesses: bool = False,
         rule_from: int = UpkeepPolicy().rule_from,
     ) -> None:
+        self._weighing = Weighing(core.embedder)
         self._core = core
         self._candidates = candidates
         self._shows_guesses = guesses
@@ -142,11 +151,13 @@ class Recalling:
         run_id: str = "",
         context: frozenset[str] = frozenset(),
         config: RetrievalConfig | None = None,
+        actions: Sequence[ActionText] | None = None,
     ) -> Recalled:
         """The exemplars for a goal, best first, with the count after every stage.
 
         Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
-        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer.
+        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer. With
+        `actions`, those the agent may choose, there is evidence too.
         """
         retrieval_id = self._core.new_id()
         config = config or self.config
@@ -171,6 +182,9 @@ class Recalling:
                 for scored in output.memories
                 if scored.verdict.is_validated
             )
+            evidence = None
+            if actions is not None and vector is not None:
+                evidence = self._weighed(tx, scope, vector, source.near, actions, run_id)
             counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
             found, counts = _expanded(tx, scope, found, counts, config.max_per_author, source.stored)
             exemplars = _settled(tx, scope, found, source.found) if config.consensus else found
@@ -188,9 +202,39 @@ class Recalling:
                     taught=exemplars,
                 )
         recollection = Recollection(
-            retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules
+            retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules, evidence=evidence
         )
         return Recalled(recollection=recollection, vector=vector)
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
+        """The evidence for a goal alone, without exemplars; none where nothing can be embedded."""
+        vector = self._core.embedded(goal)
+        if vector is None:
+            return Evidence()
+        with self._core.store.read() as tx:
+            near = tx.episodes.nearest(
+                scope.workspace,
+                partitions_for(scope),
+                self._core.embedder.name,
+                vector,
+                k=self._weighing.config.lessons,
+                min_cosine=-1.0,
+            )
+            return self._weighed(tx, scope, vector, near.hits, actions, run_id)
+
+    def _weighed(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        vector: Vector,
+        near: Sequence[Neighbour],
+        actions: Sequence[ActionText],
+        run_id: str,
+    ) -> Evidence:
+        try:
+            return self._weighing.weigh(tx, scope, vector, near, actions, run_id=run_id)
+        except EmbeddingFailed:  # of what the actions do
+            return Evidence()
 
     def _rules(
         self,

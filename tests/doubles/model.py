@@ -12,6 +12,7 @@ from bot.agent.tree import AgentTree
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall
 from bot.ports import LanguageModel
 from memory.model import Audience, Episode, Exemplar, Recollection, Scope, StageCounts, Usage, Verdict, Verdicts
+from memory.model.evidence import ActionText, Evidence
 from memory.ports import NewId
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -138,11 +139,20 @@ class CannedRecall:
         self.asked: list[tuple[str, str, frozenset[str]]] = []
 
     async def __call__(
-        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
+        self,
+        scope: Scope,
+        goal: str,
+        run_id: str,
+        node_path: str,
+        context: frozenset[str],
+        actions: Sequence[ActionText],
     ) -> Recollection:
         self.asked.append((node_path, goal, context))
         exemplars = self._by_goal.get(goal, ())
         return Recollection(retrieval_id=f"R{node_path}", goal=goal, exemplars=exemplars, counts=StageCounts())
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+        raise AssertionError(f"{goal!r} was weighed, though recall brings no evidence here")
 
 
 def exemplar(episode_id: str, goal: str, output: str, *, verdict: Verdict = Verdict.SUCCESS) -> Exemplar:

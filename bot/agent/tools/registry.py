@@ -12,6 +12,7 @@ from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
 from memory.model import Scope
+from memory.model.evidence import ActionText
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -97,6 +98,11 @@ class ToolRegistry:
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model sees them."""
         return tuple(tool.spec for tool in self._tools.values())
+
+    @property
+    def actions(self) -> tuple[ActionText, ...]:
+        """The tools as evidence is weighed for them."""
+        return tuple(tool.spec.as_action for tool in self._tools.values())
 
     def get(self, name: str) -> Tool | None:
         """The tool, or None."""
