@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Signal, Vector, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Signal, Vector, Verdict, Vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonSummary:
-    """What a lesson was for, what it did and whose it is, without its steps and context."""
+    """What a lesson was for, what it did and who judged it, without its steps and context."""
 
     id: str
     run_id: str
@@ -62,6 +62,8 @@ class LessonSummary:
     output: str
     decided_at: datetime
     """When it was judged last; of one that never was, when it was made."""
+    votes: tuple[Vote, ...] = ()
+    """On it, and on the answer it is a part of, by actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

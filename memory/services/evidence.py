@@ -1,9 +1,9 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from memory.model import Audience, Origin, Scope, Vector, Verdict, Vote
+from memory.model import Audience, Origin, Scope, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Embedder, LessonSummary, Neighbour, Transaction
 from memory.rules.evidence.answers import named_action
@@ -28,7 +28,7 @@ class Weighing:
         *,
         run_id: str = "",
     ) -> Evidence:
-        """The evidence of the nearest lessons for a goal, in two statements.
+        """The evidence of the nearest lessons for a goal, in one statement.
 
         `near` are hits in the asker's partitions, best first; `run_id` is the run that asks, whose own episodes do not
         count. Raises `EmbeddingFailed` if the descriptions of the actions cannot be embedded.
@@ -36,20 +36,13 @@ class Weighing:
         hits = {hit.episode_id: hit for hit in near[: self.config.lessons]}
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
-        votes = tx.teaching.votes_of_runs(scope.workspace, {each.run_id for each in summaries})
         names = [action.name for action in actions]
-        lessons = [_judged(each, hits[each.id], votes, scope, names) for each in summaries]
+        lessons = [_judged(each, hits[each.id], scope, names) for each in summaries]
         descriptions = self._described(tuple(action.text for action in actions)) if actions else rows([goal])
         return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
 
 
-def _judged(
-    summary: LessonSummary,
-    hit: Neighbour,
-    votes: Mapping[str, Sequence[Vote]],
-    scope: Scope,
-    actions: Collection[str],
-) -> JudgedLesson | None:
+def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:
     """The lesson as evidence; None if it speaks about nothing that can be done here: an action, or an answer."""
     action = summary.action
     if action == ANSWER and summary.origin is not Origin.RUN:
@@ -59,10 +52,8 @@ def _judged(
     approves = hit.verdict is Verdict.SUCCESS
     behind = [
         vote
-        for vote in votes.get(summary.run_id, ())
-        if vote.node_id in ("", summary.id)
-        and (vote.value > 0) is approves
-        and (not vote.is_limited or vote.actor == scope.person)
+        for vote in summary.votes
+        if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
     ]
     actors = {vote.actor for vote in behind}
     is_decided_by_few = len(actors) < 2 and hit.audience is not Audience.WORKSPACE

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import blake2b
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -35,8 +36,9 @@ from memory.adapters.sql.tables import (
     quarantines,
     retrieval_items,
 )
+from memory.adapters.sql.teaching_tables import votes
 from memory.errors import Conflict, NotFound
-from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts, Vote
 from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
@@ -96,6 +98,21 @@ _SUMMARIES = select(
     _t.output,
     func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
 ).where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)), _t.archived_at.is_(None))
+_VOTE = {f"vote_{column.name}": column.name for column in votes.c}
+_SUMMARIES = (
+    _SUMMARIES.add_columns(*(column.label(f"vote_{column.name}") for column in votes.c))
+    .join_from(
+        episodes,
+        votes,
+        and_(
+            votes.c.workspace == _t.workspace,
+            votes.c.run_id == _t.run_id,
+            or_(votes.c.node_id == "", votes.c.node_id == _t.id),
+        ),
+        isouter=True,
+    )
+    .order_by(_t.id, votes.c.node_id, votes.c.actor)
+)
 _OF_RUNS = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id.in_(bindparam("runs", expanding=True))).order_by(
     _t.run_id, _t.step_number, _t.id
 )
@@ -187,7 +204,8 @@ class SqlEpisodeTable:
         found: dict[str, LessonSummary] = {}
         for ids in chunks(episode_ids, ID_LIMIT):
             rows = self._session.rows(_SUMMARIES, {"w": workspace, "ids": ids})
-            found.update((row.id, LessonSummary(**row._mapping)) for row in rows)
+            for episode_id, group in groupby(rows, key=lambda row: row.id):
+                found[episode_id] = _summary(list(group))
         return found
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
@@ -375,6 +393,13 @@ def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, 
 
 def _quarantine(episode: Episode) -> dict[str, Any]:
     return {"workspace": episode.workspace, "episode_id": episode.id, "reasons": episode.quarantine}
+
+
+def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
+    """One lesson from its rows, of which there is one for each vote, or one without."""
+    of_votes = [{name: row._mapping[label] for label, name in _VOTE.items()} for row in rows if row.vote_actor]
+    lesson = {name: value for name, value in rows[0]._mapping.items() if name not in _VOTE}
+    return LessonSummary(**lesson, votes=tuple(Vote(**each) for each in of_votes))
 
 
 def _episode(row: Row[Any]) -> Episode:

@@ -12,7 +12,7 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.errors import MalformedReply, ModelRefused, ModelRejected, ModelUnavailable, ToolFailed
 from bot.model import ModelReply, ModelRequest, ToolTurn, UserTurn
 from memory.errors import StoreUnavailable
-from memory.model import EpisodeStatus, Recollection, Scope, StepKind, Termination, Usage, Verdict
+from memory.model import EpisodeStatus, Recollection, StepKind, Termination, Usage, Verdict
 from memory.rules.retrieval.prompt import HEADER
 from tests.doubles.model import (
     NOW,
@@ -402,10 +402,11 @@ async def test_an_exemplar_that_does_not_fit_the_budget_is_not_said_to_be_shown(
 
 
 async def test_a_memory_out_of_order_costs_the_lessons_not_the_answer() -> None:
-    async def broken(scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]) -> Recollection:
-        raise StoreUnavailable("the disk is gone")
+    class Broken(CannedRecall):
+        async def __call__(self, *_: object) -> Recollection:
+            raise StoreUnavailable("the disk is gone")
 
-    result = await run(make_tree(ScriptedModel([answer("x")]), recall=broken))
+    result = await run(make_tree(ScriptedModel([answer("x")]), recall=Broken()))
     assert (result.output, result.recollections) == ("x", ())
 
 

@@ -6,10 +6,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import NotFound
-from memory.model import Audience, Verdict
-from memory.ports import IndexEntry, Store
+from memory.model import Audience, Origin, Verdict
+from memory.ports import IndexEntry, LessonSummary, Store
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest, unit
+from tests.memory.adapters.store_samples import (
+    CHANNEL,
+    EVERYONE,
+    MODEL,
+    NOW,
+    aborted,
+    at,
+    episode,
+    nearest,
+    unit,
+    vote,
+)
 
 PARTITIONS = ("workspace", "channel/C1", "person/ana")
 
@@ -37,6 +48,32 @@ class RecallContract(StoreCase):
         assert model == MODEL
         assert vector.dtype == np.float32
         assert np.abs(vector - unit(0.1, 0.2, 0.7)).max() < 5e-4
+
+    def test_a_summary_says_what_was_done_and_who_judged_it(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(
+                episode("a", action="answer", output="Yes.", graded_at=at(9)),
+                episode("b", run_id="r1", parent_id="a"),
+                episode("c", archived_at=at(1)),
+                episode("a", "other", output="No."),
+            )
+            tx.teaching.put_votes(vote("bo"), vote("ana", value=-1), vote("cy", node_id="b"), vote("eve", "other"))
+        with store.read() as tx:
+            found = tx.episodes.summaries("w", ["a", "b", "c", "none"])
+        assert found.keys() == {"a", "b"}
+        assert found["a"] == LessonSummary(
+            id="a",
+            run_id="r1",
+            goal="goal of a",
+            origin=Origin.RUN,
+            author="ana",
+            action="answer",
+            output="Yes.",
+            decided_at=at(9),
+            votes=(vote("ana", value=-1), vote("bo")),
+        )
+        assert found["b"].decided_at == NOW
+        assert [each.actor for each in found["b"].votes] == ["ana", "bo", "cy"]
 
     def test_without_its_vector_an_episode_is_findable_nowhere(self, store: Store) -> None:
         with store.write() as tx:

@@ -1,0 +1,113 @@
+"""Evidence through the store: whose lessons count, how much, and whose never."""
+
+import pytest
+
+from memory.model import Episode, Role, Scope, Visibility
+from memory.model.evidence import ActionText, Belief, Evidence
+from memory.services.recall import Recalling
+from tests.doubles.memory_world import World, scope
+
+ACTIONS = (
+    ActionText(name="pay_bill", description="Pays a bill."),
+    ActionText(name="play_music", description="Plays a song."),
+)
+GOAL = "please settle what I owe for the electricity"
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def weigh(world: World, goal: str = GOAL, of: Scope | None = None) -> Evidence:
+    recalling: Recalling = world.memory.recalling
+    return recalling.weigh(of or scope(), goal, ACTIONS)
+
+
+def belief(evidence: Evidence, action: str, text: str = "") -> Belief | None:
+    return next((each for each in evidence.beliefs if (each.action, each.text) == (action, text)), None)
+
+
+def value(evidence: Evidence, action: str = "answer", text: str = "") -> float:
+    found = belief(evidence, action, text)
+    return found.value if found else 0.0
+
+
+def taught(world: World, goal: str = GOAL, answer: str = "At the desk.", of: Scope | None = None) -> Episode:
+    episode = world.ask(goal, answer, of=of)
+    world.react(episode, "👍", by=(of or scope()).person)
+    return episode
+
+
+def test_without_lessons_there_is_what_the_actions_say_of_themselves(world: World) -> None:
+    evidence = weigh(world, "pays a bill")
+    assert evidence.beliefs[0].action == "pay_bill"
+    assert evidence.beliefs[0].value == pytest.approx(evidence.beliefs[0].prior)
+    assert (evidence.nearest, evidence.lessons) == (0.0, 0)
+
+
+def test_an_approved_answer_is_believed_and_names_the_lesson(world: World) -> None:
+    episode = taught(world)
+    found = belief(weigh(world), "answer", "At the desk.")
+    assert found is not None
+    assert found.value == pytest.approx(0.5, abs=0.01)  # one verdict of a member
+    (weight,) = found.weights
+    assert (weight.episode_id, weight.goal, weight.approves) == (episode.id, GOAL, True)
+    assert weight.effect == pytest.approx(found.value)
+
+
+def test_taking_the_reaction_back_restores_the_numbers(world: World) -> None:
+    taught(world, "where is the canteen?", "Downstairs.")
+    before = weigh(world)
+    episode = taught(world)
+    assert weigh(world) != before
+    world.react(episode, "👍", added=False)
+    assert weigh(world) == before
+
+
+def test_a_lesson_from_out_of_reach_changes_nothing(world: World) -> None:
+    taught(world)
+    before = weigh(world)
+    for elsewhere in (
+        scope("eve", workspace="terminal:other"),
+        scope("ana", workspace="terminal:other"),
+        scope("eve", channel="c2"),
+        scope("eve", channel="d1", visibility=Visibility.DIRECT),
+        scope("eve", channel="p1", visibility=Visibility.PRIVATE),
+    ):
+        taught(world, GOAL, "In my pocket.", of=elsewhere)
+    assert weigh(world) == before
+
+
+def test_agreement_of_others_raises_a_belief(world: World) -> None:
+    episode = taught(world)
+    alone = value(weigh(world), text="At the desk.")
+    for person in ("bo", "cy", "di"):
+        world.react(episode, "👍", by=person)
+    assert value(weigh(world), text="At the desk.") > alone
+
+
+def test_a_teachers_verdict_is_worth_more_than_a_members(world: World) -> None:
+    taught(world)
+    member = value(weigh(world), text="At the desk.")
+    other = World()
+    episode = other.ask(GOAL, "At the desk.")
+    other.react(episode, "👍", by="tina", role=Role.TEACHER)
+    assert value(weigh(other), text="At the desk.") > member
+
+
+def test_a_correction_that_names_an_action_is_evidence_for_the_action(world: World) -> None:
+    episode = world.ask(GOAL, "I don't know.")
+    before = value(weigh(world), "pay_bill")
+    world.correct(episode, "use the pay bill tool")
+    evidence = weigh(world)
+    assert value(evidence, "pay_bill") > before + 0.3
+    assert belief(evidence, "answer", "use the pay bill tool") is None
+
+
+def test_a_later_answer_to_the_same_question_replaces_the_earlier_one_of_the_same_person(world: World) -> None:
+    taught(world, GOAL, "At the desk.")
+    taught(world, GOAL, "In the app.")
+    evidence = weigh(world)
+    assert value(evidence, text="In the app.") == pytest.approx(0.5, abs=0.01)
+    assert value(evidence, text="At the desk.") <= 0
