@@ -57,15 +57,25 @@ class Call:
 
 
 class Decider:
-    """Decides about the goal of one request. Blocking: it embeds."""
+    """Decides about the goal of one request. Blocking: it embeds.
+
+    With `must_choose` the best candidate is done even if nothing speaks for it but that the others are worse.
+    """
 
     def __init__(
-        self, similarity: Similarity, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen] = ()
+        self,
+        similarity: Similarity,
+        prompt: Prompt,
+        tools: Sequence[ToolSpec],
+        seen: Sequence[Seen] = (),
+        *,
+        must_choose: bool = False,
     ) -> None:
         self._similarity = similarity
         self._goal = prompt.goal
         self._tools = {tool.name: tool for tool in tools}
         self._seen = seen
+        self._must_choose = must_choose
         self._tried = {one.tool for one in seen}
         self._chooser = Chooser(similarity, prompt, tools)
         self._ranked = self._chooser.rank(prompt.goal)
@@ -82,7 +92,7 @@ class Decider:
                 thought=f"The goal has {len(parts.parts)} parts that stand alone.",
             )
         for candidate in self._ranked:
-            if candidate.is_sure and candidate.action not in self._tried:
+            if (candidate.is_sure or self._must_choose) and candidate.action not in self._tried:
                 return _do(candidate)
         return self._look_up() or self._give_up()
 

@@ -24,8 +24,9 @@ _WHY = "This goal exists because: "
 class OfflineModel(Model[None]):
     """Deterministic. Uses no tokens and costs nothing."""
 
-    def __init__(self, embed: Embed) -> None:
+    def __init__(self, embed: Embed, *, must_choose: bool = False) -> None:
         super().__init__()
+        self._must_choose = must_choose
         self._similarity = Similarity(embed)
         self._turn = asyncio.Lock()
         """One decision at a time: several would only take the interpreter from each other, and from the event loop."""
@@ -65,7 +66,7 @@ class OfflineModel(Model[None]):
         )
 
     def _decide(self, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen]) -> Say | Call:
-        return Decider(self._similarity, prompt, tools, seen).decide()
+        return Decider(self._similarity, prompt, tools, seen, must_choose=self._must_choose).decide()
 
 
 def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list[Seen]]:
