@@ -77,6 +77,10 @@ class Chooser:
         self._similarity = similarity
         self._prompt = prompt
         self._tools = [tool for tool in tools if tool.name not in CONTROL]
+        self._tool_named = {
+            taught.instead: self._tool_named_in(taught.instead) for taught in prompt.lessons if taught.instead
+        }
+        """By the text of a correction."""
 
     def rank(self, goal: str) -> list[Candidate]:
         """Every usable candidate, best first; equal ones in the order of the prompt, answers before tools."""
@@ -144,13 +148,13 @@ class Chooser:
             return self._taught_answer(taught) == text
         if taught.lesson is Lesson.REPEAT:
             return taught.action == action
-        return self._tool_named_in(taught.instead) == action
+        return self._tool_named.get(taught.instead, "") == action
 
     def _taught_answer(self, taught: Taught) -> str:
         """The answer a lesson tells to give; empty for one about tools."""
         if taught.lesson is Lesson.REPEAT:
             return taught.answer if taught.action == ANSWER else ""
-        return "" if self._tool_named_in(taught.instead) else taught.instead
+        return "" if self._tool_named.get(taught.instead) else taught.instead
 
     def _tool_named_in(self, correction: str) -> str:
         """The tool a correction tells to use: "use the calculator", "search knowledge". Empty for a plain answer."""
