@@ -88,6 +88,12 @@ class Chooser:
         found = [*self._known_answers(goal, nearness), *self._usable_tools(goal, nearness)]
         return sorted(found, key=lambda candidate: -candidate.score)
 
+    def is_search(self, action: str, goal: str) -> bool:
+        """Whether a tool would look for the whole goal somewhere, so that what it finds need not be an answer."""
+        tool = next((tool for tool in self._tools if tool.name == action), None)
+        filled = fill(tool.parameters, goal, self._prompt.keys) if tool else None
+        return filled is not None and filled.is_search
+
     def push(self, goal: str, action: str) -> float:
         """How far the lessons raise (above 0) or lower an action for this goal."""
         return self._push(action, "", self._nearness(goal))

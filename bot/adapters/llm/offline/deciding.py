@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bot.adapters.llm.offline.choosing import ANSWER, EXPAND, Candidate, Chooser
 from bot.adapters.llm.offline.reading import Prompt
@@ -78,7 +79,10 @@ class Decider:
         self._must_choose = must_choose
         self._tried = {one.tool for one in seen}
         self._chooser = Chooser(similarity, prompt, tools)
-        self._ranked = self._chooser.rank(prompt.goal)
+
+    @cached_property
+    def _ranked(self) -> list[Candidate]:
+        return self._chooser.rank(self._goal)
 
     def decide(self) -> Say | Call:
         """The next thing to do or say."""
@@ -100,9 +104,9 @@ class Decider:
         """Whether what a tool returned is the answer. A search finds something; whether it fits is to be judged."""
         if seen.is_error or not seen.output:
             return False
-        candidate = next((one for one in self._ranked if one.action == seen.tool), None)
-        if candidate is None or not candidate.is_search:
+        if not self._chooser.is_search(seen.tool, self._goal):
             return True
+        candidate = next(one for one in self._ranked if one.action == seen.tool)
         passages = [seen.output, *re.split(r"\n\s*\n", seen.output)]
         asked = [self._goal, *(value for value in candidate.arguments.values() if isinstance(value, str))]
         likeness = max(self._similarity.best(question, passages) for question in asked)
