@@ -1,8 +1,9 @@
 """`goodbot bench`: measures the whole bot on labelled messages."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from memory.errors import InvalidInput
 from memory.model import Role
 
 if TYPE_CHECKING:
-    from bot.app.bench.learning import ShowsStep
+    from bot.app.bench.progress import ShowsStep
 
 _SHARE = click.FloatRange(0, 1)
 _DATA = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -38,7 +39,7 @@ def _seeds(_: click.Context, __: click.Parameter, text: str) -> list[int]:
     try:
         for part in text.split(","):
             first, dash, last = part.strip().partition("-")
-            seeds += range(int(first), int(last) + 1) if dash else [int(first)]
+            seeds += range(int(first), int(last) + 1)[: _MOST_SEEDS + 1] if dash else [int(first)]
     except ValueError as error:
         raise click.BadParameter(f"{text!r} is no list of numbers; give 0,1,2 or 0-4") from error
     if not seeds or len(seeds) != len(set(seeds)) or len(seeds) > _MOST_SEEDS:
@@ -113,8 +114,7 @@ def learning(
     settings = settings_of(ctx)
     note_failures(settings)
     rows = read_split(data, split)
-    if messages is not None and messages > len(rows):
-        raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give --messages {len(rows)} or fewer")
+    _has(data, split, rows, "--messages", messages)
     habits = Habits(
         reacted=reacted,
         corrected=corrected,
@@ -133,6 +133,58 @@ def learning(
     if plot_file is not None:
         title = f"{data.name}: right among the latest messages"
         plot_file.write_text(learned.picture(title), encoding="utf-8")
+
+
+@bench.command()
+@click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
+@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught.")
+@click.option("--split", default="test", show_default=True, help="The list in the file that is asked.")
+@click.option("--outside", default="", help="A list of messages that no lesson is about, for example oos_test.")
+@click.option("--lessons", type=click.IntRange(min=2), help="How many are taught; all by default.")
+@click.option("--messages", type=click.IntRange(min=2), help="How many are asked of each list; all by default.")
+@click.option(
+    "--pace", type=click.FloatRange(0.001, 1e6), default=120.0, show_default=True, help="Seconds between lessons."
+)
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+@click.pass_context
+def retrieval(
+    ctx: click.Context,
+    *,
+    data: Path,
+    taught: str,
+    split: str,
+    outside: str,
+    lessons: int | None,
+    messages: int | None,
+    pace: float,
+    json_file: Path | None,
+) -> None:
+    """Teach one list of labelled messages, ask the other: does recall find the right answer, and how fast?"""
+    from bot.app.bench.labelled import read_split, read_texts
+    from bot.app.bench.retrieval import retrieve
+    from bot.app.bench.stream import shuffled
+
+    settings = settings_of(ctx)
+    note_failures(settings)
+    to_teach, to_ask = read_split(data, taught), read_split(data, split)
+    _has(data, taught, to_teach, "--lessons", lessons)
+    _has(data, split, to_ask, "--messages", messages)
+    found = retrieve(
+        shuffled(to_teach, 0, lessons),
+        shuffled(to_ask, 0, messages),
+        read_texts(data, outside)[:messages] if outside else [],
+        pace=timedelta(seconds=pace),
+        settings=settings,
+        show=_progress,
+    )
+    print_table(*found.rows())
+    if json_file is not None:
+        json_file.write_text(json.dumps({"data": data.name} | asdict(found)), encoding="utf-8")
+
+
+def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
+    if wanted is not None and wanted > len(rows):
+        raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give {option} {len(rows)} or fewer")
 
 
 @contextmanager

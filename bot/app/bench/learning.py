@@ -2,34 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
-from typing import Protocol
 
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.plot import NamedCurves, svg
+from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
 from bot.app.build import make_embedder
 from bot.config import Settings
-
-
-class ShowsStage(Protocol):
-    """Shows how far something is that takes long."""
-
-    def __call__(self, what: str, total: int) -> "AbstractContextManager[ShowsStep]":
-        """Begin a stage of `total` steps."""
-        ...
-
-
-class ShowsStep(Protocol):
-    """Moves a stage on."""
-
-    def __call__(self, done: int, note: str = "") -> None:
-        """So many steps are done by now."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
