@@ -9,7 +9,7 @@ from bot.app.bench.labelled import LabelledMessage
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
-from bot.app.bench.report import Summary, curve, last_count, mean, summary
+from bot.app.bench.report import WINDOW, Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
 from bot.app.build import make_embedder
 from bot.config import Settings
@@ -38,21 +38,25 @@ class Learning:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table: each shuffle, their mean, and that of the streams without reactions."""
-        last = last_count(self.messages)
-        head = ["shuffle", "right", "wrong", "unknown", f"last {last:,}: right", "wrong", "unknown"]
-        head += [*(["worst window"] if self.without else []), "message ms", "p95", "reaction ms", "p95"]
-        rows = [self._row(str(result.seed), each) for result, each in zip(self.results, self.summaries, strict=True)]
-        if len(rows) > 1:
-            rows.append(self._row("mean", mean(self.summaries)))
+        head = ["shuffle", "messages", "right", "wrong", "unknown"]
+        head += [*([f"worst {WINDOW}"] if self.without else []), "ms", "p95", "reaction", "p95"]
+        named = [(str(result.seed), each) for result, each in zip(self.results, self.summaries, strict=True)]
+        if len(named) > 1:
+            named.append(("mean", mean(self.summaries)))
         if self.without:
-            rows.append(self._row("no reactions", mean([summary(each) for each in self.without])))
-        return head, rows
+            named.append(("no reactions", mean([summary(each) for each in self.without])))
+        return head, [row for name, each in named for row in self._rows(name, each)]
 
-    def _row(self, name: str, of: Summary) -> list[str]:
-        shares = [f"{share:.3f}" for part in (of.overall, of.last) for share in asdict(part).values()]
+    def _rows(self, name: str, of: Summary) -> list[list[str]]:
+        """One row for all messages, one for the last ones."""
+        overall, last = ([f"{share:.3f}" for share in asdict(part).values()] for part in (of.overall, of.last))
         worst = ([""] if of.worst_window is None else [f"{of.worst_window:+.3f}"]) if self.without else []
         times = [f"{value:.1f}" for part in (of.message_ms, of.reaction_ms) for value in asdict(part).values()]
-        return [name, *shares, *worst, *times]
+        empty = [""] * len([*worst, *times])
+        return [
+            [name, f"all {self.messages:,}", *overall, *worst, *times],
+            ["", f"last {last_count(self.messages):,}", *last, *empty],
+        ]
 
     def curves(self) -> list[NamedCurves]:
         """The learning curves, those with reactions first."""

@@ -13,7 +13,7 @@ from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, Posted
 from bot.app.bench.people import Answered, Habits, People
-from bot.app.build import assemble
+from bot.app.build import Running, assemble
 from bot.config import Settings
 from bot.errors import BotError
 from memory.ports import Embedder
@@ -93,11 +93,8 @@ async def stream(
             await running.warm_up
             for message in messages:
                 begun = time.perf_counter()
-                messenger.answer = None
-                await sink(people.ask(message.text))
-                await running.goodbot.idle()
+                answer = await _ask(running, messenger, people, message)
                 message_ms.append((time.perf_counter() - begun) * 1000)
-                answer = _given(messenger, message)
                 answered.append(judged(answer.text, message.label, by_text))
                 correction = message.label.text if arm.as_answers else message.label.tool
                 for event in people.respond(answer.message_id, answered[-1], correction):
@@ -122,11 +119,17 @@ def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
     return Answered.WRONG if said else Answered.UNKNOWN
 
 
-def _given(messenger: BenchMessenger, message: LabelledMessage) -> Posted:
-    if messenger.answer is None:
-        said = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
-        raise BotError(f"the message {message.text!r} was not answered: the bot {said}; the log says why")
-    return messenger.answer
+async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:
+    """The answer. A person who is told something else instead sends it once more, as they are asked to."""
+    sink = running.goodbot.sink(messenger)
+    for _ in range(2):
+        messenger.answer = None
+        await sink(people.ask(message.text))
+        await running.goodbot.idle()
+        if messenger.answer is not None:
+            return messenger.answer
+    said = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
+    raise BotError(f"the message {message.text!r} was not answered: the bot {said}; the log says why")
 
 
 def _tool(label: Label) -> Tool:

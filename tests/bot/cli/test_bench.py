@@ -28,7 +28,8 @@ def test_learning_prints_a_table_and_writes_numbers_and_a_picture(data: Path, tm
     options = ["--choose", "--seeds", "0-1", "--baseline", "--json", str(numbers), "--plot", str(picture)]
     done = run(data, "learning", *options)
     assert done.exit_code == 0, done.output
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["SHUFFLE", "0", "1", "mean", "no", "right", "no"]
+    begins = [line.split()[0] for line in done.stdout.splitlines()]
+    assert begins == ["SHUFFLE", "0", "last", "1", "last", "mean", "last", "no", "last", "right", "no"]
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert (found["messages"], found["embedder"], found["arm"]["must_choose"]) == (6, "hashing-384", True)
     assert [len(shuffle["outcomes"]) for shuffle in found["shuffles"]] == [6, 6]

@@ -1,9 +1,13 @@
 """Streams through the whole bot: reactions are really handled, and a seed makes everything the same."""
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.stream import Arm, judged, shuffled
+from bot.errors import BotError
 from memory.model import Role
 from tests.bot.app.bench.sets import messages, run
 
@@ -40,6 +44,18 @@ def test_several_others_teach_the_asker_only_what_they_agree_on(tmp_path: Path) 
     assert run(tmp_path, asked, agreeing).answered[-1] is RIGHT
     teachers = Arm(must_choose=True, habits=Habits(people=2, role=Role.TEACHER))
     assert run(tmp_path, asked, teachers).answered[-1] is RIGHT
+
+
+def test_a_message_that_looks_like_a_correction_is_sent_once_more(tmp_path: Path) -> None:
+    door, *_ = messages(tmp_path)
+    like_one = replace(door, text="correct the lamp on the porch")
+    arm = Arm(must_choose=True)
+    assert len(run(tmp_path, [door, like_one, like_one], arm).answered) == 3
+
+
+def test_a_message_that_is_never_answered_ends_it(tmp_path: Path) -> None:
+    with pytest.raises(BotError, match="was not answered: the bot said nothing"):
+        run(tmp_path, [replace(messages(tmp_path)[0], text=" ")])
 
 
 def test_a_seed_makes_everything_the_same(tmp_path: Path) -> None:
