@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import count
 
+from bot.adapters.llm.offline import offline_model
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import LabelledMessage
@@ -95,7 +96,7 @@ async def measure(
     clock = SimulatedClock()
     teaching_ms: list[float] = []
     with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory)
+        running = assemble(settings, memory, model=offline_model(embedder.embed))
         sink = running.goodbot.sink(BenchMessenger())
         try:
             await running.warm_up
