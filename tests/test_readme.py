@@ -28,6 +28,7 @@ from bot.errors import ConfigError
 from memory.adapters.sql import SqlStore
 from memory.model import Role
 from tests import CHECKOUT
+from tests.bot.app.bench.sets import ROWS, write
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import WORKSPACE, Chat, Home
 from tests.doubles.seats import Seat, both_platforms, environment
@@ -139,7 +140,7 @@ class Remembered:
         words = {
             "ID": self.held if "release" in command else self.lesson,
             "NAME": "archive" if "jobs" in command else "you",
-            "FILE": str(self.home.folder / "export.json"),
+            "FILE": str(self.home.folder / ("set.json" if "bench" in command else "export.json")),
             "TEXT": "In the blue box.",
         }
         return [words.get(word, word) for word in shlex.split(command)[1:]]
@@ -178,6 +179,8 @@ def test_commands_on_memory_succeed(command: str, remembered: Remembered) -> Non
     if "import" in command:
         exported = remembered.run("episodes", "export")
         (remembered.home.folder / "export.json").write_text(exported.stdout, encoding="utf-8")
+    if "bench" in command:
+        write(remembered.home.folder, {"test": ROWS, "train": ROWS})
     done = remembered.run(*remembered.filled(command))
     assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
     assert done.output.strip()

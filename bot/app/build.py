@@ -19,7 +19,7 @@ from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
-from memory.ports import Embedder, Store
+from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
@@ -59,23 +59,28 @@ def make_embedder(settings: Settings) -> Embedder:
 @contextmanager
 def open_memory(settings: Settings) -> Iterator[Memory]:
     """The memory over the configured database. Raises `StoreUnavailable` kinds."""
+    with open_store(settings) as store:
+        yield make_memory(settings, store, make_embedder(settings), utc_now, TimeOrderedIds())
+
+
+def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clock, new_id: NewId) -> Memory:
+    """The memory over an open database."""
     from memory.adapters.secrets import FormatFinder
 
-    with open_store(settings) as store:
-        yield Memory(
-            store,
-            make_embedder(settings),
-            clock=utc_now,
-            new_id=TimeOrderedIds(),
-            policy=teaching_policy(settings),
-            secrets=FormatFinder(),
-            retrieval=retrieval_config(settings),
-            candidates=settings.recall.candidates,
-            ledger_days=settings.teaching.ledger_days,
-            guesses=settings.grading.model != "off",
-            upkeep=upkeep_policy(settings),
-            message_characters=settings.limits.message_characters,
-        )
+    return Memory(
+        store,
+        embedder,
+        clock=clock,
+        new_id=new_id,
+        policy=teaching_policy(settings),
+        secrets=FormatFinder(),
+        retrieval=retrieval_config(settings),
+        candidates=settings.recall.candidates,
+        ledger_days=settings.teaching.ledger_days,
+        guesses=settings.grading.model != "off",
+        upkeep=upkeep_policy(settings),
+        message_characters=settings.limits.message_characters,
+    )
 
 
 @contextmanager
@@ -169,9 +174,9 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
         return await executor(memory.embedder.embed, texts)
 
     tools = [
-        clock_tool(utc_now),
+        clock_tool(memory.clock),
         calculator_tool(),
-        remember_tool(utc_now),
+        remember_tool(memory.clock),
         recall_tool(),
         conversation_tool(MessageHistory(memory, executor), embed),
     ]
@@ -181,7 +186,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
 
 
 def make_agent(
-    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", executor: "Executor"
+    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", tools: "ToolRegistry"
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.budget import Limits
@@ -190,7 +195,7 @@ def make_agent(
     agent = settings.agent
     return AgentTree(
         model=model,
-        tools=make_tools(settings, memory, executor),
+        tools=tools,
         recall=recall,
         limits=Limits(
             max_depth=agent.max_depth,
@@ -199,7 +204,7 @@ def make_agent(
             max_tokens=agent.max_tokens,
             max_cost_usd=agent.max_cost_usd,
         ),
-        clock=utc_now,
+        clock=memory.clock,
         monotonic=time.monotonic,
         new_id=memory.new_id,
         lessons_budget_tokens=settings.recall.lessons_budget_tokens,
@@ -225,15 +230,25 @@ class Running:
         self.executor.close()
 
 
-def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None) -> Running:
-    """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
+def assemble(
+    settings: Settings,
+    memory: Memory,
+    in_work: "InWork | None" = None,
+    *,
+    model: "LanguageModel | None" = None,
+    tools: "ToolRegistry | None" = None,
+) -> Running:
+    """Put the bot together on the running event loop and begin loading what is slow, behind everything else.
+
+    `model` and `tools` take the place of those that the settings name.
+    """
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()
-    model = make_model(settings, memory.embedder)
+    model = model or make_model(settings, memory.embedder)
     recall = MemoryRecall(memory, executor)
 
     async def warm() -> None:
@@ -248,7 +263,7 @@ def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None
     answering = Answering(
         memory=memory,
         executor=executor,
-        agent=make_agent(settings, memory, model, recall, executor),
+        agent=make_agent(settings, memory, model, recall, tools or make_tools(settings, memory, executor)),
         recall=recall,
         new_id=memory.new_id,
         warm_up=warm_up,

@@ -13,6 +13,7 @@ from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
 
 _COMMANDS = {
+    "bench": ("bot.cli.bench", "bench", "Measure the whole bot on labelled messages."),
     "chat": ("bot.cli.chat", "chat", "Talk with the bot in this terminal."),
     "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),

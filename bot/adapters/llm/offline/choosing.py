@@ -91,6 +91,12 @@ class Chooser:
             for each in ranked
         ]
 
+    def is_search(self, action: str, goal: str) -> bool:
+        """Whether a tool would look for the whole goal somewhere, so that what it finds need not be an answer."""
+        tool = next((tool for tool in self._tools if tool.name == action), None)
+        filled = fill(tool.parameters, goal, self._prompt.keys) if tool else None
+        return filled is not None and filled.is_search
+
     def may_expand(self, goal: str) -> bool:
         """Whether people did not reject it for the goal most like this one that was expanded."""
         expanded = [near for near in self._nearest_first(goal) if near[0].action == EXPAND]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bot.adapters.llm.offline.choosing import CONTROL, EXPAND, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
@@ -76,12 +77,15 @@ class Decider:
         self._tried = {one.tool for one in outputs}
         self._must_choose = must_choose
         self._chooser = Chooser(similarity, prompt, tools, weigh or self._weigh_prompt, self._tried)
-        self._ranked = self._chooser.rank(prompt.goal)
 
     def _weigh_prompt(self, goal: str) -> Evidence:
         """What the lessons of the prompt say, where the request brings no evidence."""
         actions = [tool.as_action for tool in self._tools.values() if tool.name not in CONTROL]
         return prompt_evidence(self._similarity, goal, self._lessons, actions)
+
+    @cached_property
+    def _ranked(self) -> list[Candidate]:
+        return self._chooser.rank(self._goal)
 
     def decide(self) -> Say | Call:
         """The next thing to do or say."""
@@ -103,9 +107,9 @@ class Decider:
         """Whether a tool's output is the answer. That of a search is compared with the question first."""
         if output.is_error or not output.output:
             return False
-        candidate = next((one for one in self._ranked if one.action == output.tool), None)
-        if candidate is None or not candidate.is_search:
+        if not self._chooser.is_search(output.tool, self._goal):
             return True
+        candidate = next(one for one in self._ranked if one.action == output.tool)
         passages = [output.output, *re.split(r"\n\s*\n", output.output)]
         asked = [self._goal, *(value for value in candidate.arguments.values() if isinstance(value, str))]
         likeness = max(self._similarity.best(question, passages) for question in asked)

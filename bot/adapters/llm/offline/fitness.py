@@ -6,6 +6,7 @@ in São Paulo right now?" from .48 to .67 and leaves "what time does the canteen
 """
 
 import re
+from functools import lru_cache
 
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.similarity import Similarity
@@ -66,10 +67,15 @@ def _without(text: str, filled: Filled) -> str:
 def _unrelated_penalty(tool: ToolSpec, goal: str, filled: Filled) -> float:
     """The penalty for words of the goal that have nothing to do with the tool."""
     rest = _without(goal, filled)
-    strange = set(content_words(rest)) - set(content_words(f"{tool.name} {tool.description}"))
+    strange = _content(rest) - _content(f"{tool.name} {tool.description}")
     count = min(len(strange), _MOST_UNEXPLAINED)
     if filled.is_search:
         return _UNEXPLAINED_SEARCH * count
     subject = _SUBJECT.search(rest)
-    is_other = subject is not None and bool(strange & set(content_words(subject["noun"])))
+    is_other = subject is not None and bool(strange & _content(subject["noun"]))
     return _UNEXPLAINED * count + (_OTHER_SUBJECT if is_other else 0.0)
+
+
+@lru_cache(maxsize=1024)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(content_words(text))

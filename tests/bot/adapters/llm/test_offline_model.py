@@ -267,6 +267,13 @@ def test_what_a_search_finds_must_fit_the_question() -> None:
     assert decision.tool == "fail"
 
 
+async def test_made_to_choose_it_does_the_best_it_can_think_of() -> None:
+    goal, tools = "tell me a joke about pirates", (CLOCK.spec, *CONTROL_TOOLS)
+    made_to = offline_model(HashingEmbedder().embed, must_choose=True)
+    assert only_call(await ask(goal, tools=tools))[0] == "fail"
+    assert only_call(await ask(goal, tools=tools, model=made_to))[0] == "clock"
+
+
 async def test_in_the_tree_two_parts_are_answered_by_two_nodes() -> None:
     tree = make_tree(hashing(), CLOCK, CALCULATOR)
     result = await tree.run("what is 2+2 and what time is it in Tokyo?", _scope(), run_id="r1")

@@ -1,0 +1,46 @@
+"""An embedder that embeds no text twice, so that the messages of a benchmark can be embedded before it begins."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memory.model import Vector
+from memory.ports import Embedder
+
+_BATCH = 256
+
+
+class PreparedEmbedder:
+    """Keeps every vector of another embedder. Safe to share between threads."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self._known: dict[str, Vector] = {}
+        self.late = 0
+        """Texts that had to be embedded while something waited for them."""
+
+    @property
+    def name(self) -> str:
+        """The other embedder's."""
+        return self._inner.name
+
+    @property
+    def dimension(self) -> int:
+        """The other embedder's."""
+        return self._inner.dimension
+
+    def prepare(self, texts: Iterable[str], on_progress: Callable[[int], None]) -> None:
+        """Embed these texts now. `on_progress` hears how many are done."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for start in range(0, len(missing), _BATCH):
+            self._learn(missing[start : start + _BATCH])
+            on_progress(min(start + _BATCH, len(missing)))
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text. Raises `EmbeddingFailed`."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            self.late += len(missing)
+            self._learn(missing)
+        return [self._known[text] for text in texts]
+
+    def _learn(self, texts: list[str]) -> None:
+        self._known.update(zip(texts, self._inner.embed(texts), strict=True))

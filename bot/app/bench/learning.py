@@ -1,0 +1,133 @@
+"""`goodbot bench learning`: one arm over several shuffles, beside the same without reactions where that is wanted."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.labelled import LabelledMessage
+from bot.app.bench.people import Answered, Habits
+from bot.app.bench.plot import NamedCurves, svg
+from bot.app.bench.progress import ShowsStage
+from bot.app.bench.report import WINDOW, Summary, curve, last_count, mean, summary
+from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
+from bot.app.build import make_embedder
+from bot.config import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """Every stream of one arm."""
+
+    arm: Arm
+    embedder: str
+    results: tuple[StreamResult, ...]
+    without: tuple[StreamResult, ...]
+    """The same shuffles without any reaction; none where they were not asked for."""
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """The numbers of each shuffle."""
+        without = self.without or (None,) * len(self.results)
+        return [summary(result, other) for result, other in zip(self.results, without, strict=True)]
+
+    @property
+    def messages(self) -> int:
+        """How many messages each stream had."""
+        return len(self.results[0].answered)
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows of a table: each shuffle, their mean, and that of the streams without reactions."""
+        head = ["shuffle", "messages", "right", "wrong", "unknown"]
+        head += [*([f"worst {WINDOW}"] if self.without else []), "ms", "p95", "reaction", "p95"]
+        named = [(str(result.seed), each) for result, each in zip(self.results, self.summaries, strict=True)]
+        if len(named) > 1:
+            named.append(("mean", mean(self.summaries)))
+        if self.without:
+            named.append(("no reactions", mean([summary(each) for each in self.without])))
+        return head, [row for name, each in named for row in self._rows(name, each)]
+
+    def _rows(self, name: str, of: Summary) -> list[list[str]]:
+        """One row for all messages, one for the last ones."""
+        overall, last = ([f"{share:.3f}" for share in asdict(part).values()] for part in (of.overall, of.last))
+        worst = ([""] if of.worst_window is None else [f"{of.worst_window:+.3f}"]) if self.without else []
+        times = [f"{value:.1f}" for part in (of.message_ms, of.reaction_ms) for value in asdict(part).values()]
+        empty = [""] * len([*worst, *times])
+        return [
+            [name, f"all {self.messages:,}", *overall, *worst, *times],
+            ["", f"last {last_count(self.messages):,}", *last, *empty],
+        ]
+
+    def curves(self) -> list[NamedCurves]:
+        """The learning curves, those with reactions first."""
+        arms = [("right", self.results), ("no reactions", self.without)]
+        return [
+            NamedCurves(name=name, curves=[curve(each.answered) for each in results])
+            for name, results in arms
+            if results
+        ]
+
+    def picture(self, title: str) -> str:
+        """The learning curves as SVG."""
+        return svg(title, self.curves())
+
+    def plain(self) -> dict[str, object]:
+        """Everything as values for JSON; `outcomes` has one letter for each message: r, w or u."""
+        arm = asdict(self.arm) | {"pace": self.arm.pace.total_seconds()}
+        return {
+            "messages": self.messages,
+            "last": last_count(self.messages),
+            "embedder": self.embedder,
+            "arm": arm,
+            "mean": asdict(mean(self.summaries)),
+            "shuffles": [_plain(result, numbers) for result, numbers in zip(self.results, self.summaries, strict=True)],
+            "no_reactions": [_plain(result, summary(result)) for result in self.without],
+        }
+
+
+def _plain(result: StreamResult, numbers: Summary) -> dict[str, object]:
+    outcomes = "".join(each.value[0] for each in result.answered)
+    return {"seed": result.seed, **asdict(numbers), "curve": curve(result.answered), "outcomes": outcomes}
+
+
+def learn(
+    messages: Sequence[LabelledMessage],
+    arm: Arm,
+    *,
+    seeds: Sequence[int],
+    count: int | None,
+    with_baseline: bool,
+    settings: Settings,
+    show: ShowsStage,
+) -> Learning:
+    """Run the arm on the first `count` messages of every shuffle. Embeds all texts before anything is measured."""
+    embedder = PreparedEmbedder(make_embedder(settings))
+    labels = {message.label.label: message.label for message in messages}.values()
+    orders = {seed: shuffled(messages, seed, count) for seed in seeds}
+    texts = dict.fromkeys(text for order in orders.values() for text in texts_of(order))
+    texts |= dict.fromkeys(text for label in labels for text in (label.words, label.text))
+    with show("embedding", len(texts)) as step:
+        embedder.prepare(texts, step)
+
+    def run(arm: Arm, seed: int, name: str) -> StreamResult:
+        with show(name, len(orders[seed])) as step:
+            right = done = 0
+
+            def on_message(answered: Answered) -> None:
+                nonlocal right, done
+                done, right = done + 1, right + (answered is Answered.RIGHT)
+                step(done, f"{right / done:.3f} right")
+
+            return asyncio.run(
+                stream(
+                    orders[seed], labels, arm, seed=seed, settings=settings, embedder=embedder, on_message=on_message
+                )
+            )
+
+    silent = replace(arm, habits=Habits(reacted=0.0, corrected=0.0))
+    return Learning(
+        arm=arm,
+        embedder=embedder.name,
+        results=tuple(run(arm, seed, f"shuffle {seed}") for seed in seeds),
+        without=tuple(run(silent, seed, f"shuffle {seed}, no reactions") for seed in seeds if with_baseline),
+    )

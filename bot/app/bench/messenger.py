@@ -1,0 +1,66 @@
+"""A messenger within the process: the last answer is all that is kept of what the bot says."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.ports import EventSink
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """An answer as it was posted."""
+
+    message_id: str
+    text: str
+
+
+@dataclass(slots=True)
+class BenchMessenger:
+    """Implements `bot.ports.Messenger`. What people do is given to the sink directly."""
+
+    platform: str = "bench"
+    answer: Posted | None = None
+    """The last one."""
+    notice: str = ""
+    """The last thing said that was no answer."""
+    _posts: int = 0
+    _closed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self, sink: EventSink) -> None:
+        """Nothing arrives by itself."""
+        await self._closed.wait()
+
+    def split(self, text: str) -> list[str]:
+        """There is no limit."""
+        return [text]
+
+    def spell(self, command: str) -> str:
+        """As it is."""
+        return command
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Keep it if it is an answer."""
+        self._posts += 1
+        ref = MessageRef(workspace=message.workspace, channel=message.channel, message_id=f"post-{self._posts}")
+        if message.is_answer:
+            self.answer = Posted(message_id=ref.message_id, text=message.text)
+        else:
+            self.notice = message.text
+        return ref
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Nobody looks."""
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """People here correct without being asked."""
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """Nobody looks."""
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Nobody asks for files."""
+
+    async def close(self) -> None:
+        """End `run`."""
+        self._closed.set()

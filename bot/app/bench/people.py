@@ -1,0 +1,93 @@
+"""The people of a benchmark: one who asks, and those who react to the answers and correct them."""
+
+import random
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bot.model import PersonCorrection, PersonEvent, PersonMessage, PersonReaction
+from memory.model import Role, Scope
+from memory.ports import Clock, NewId
+
+CHANNEL = Scope(workspace="bench:local", channel="general", person="asker", place="#general")
+"""The place everything happens in, as who asks sees it."""
+
+
+class Answered(StrEnum):
+    """What an answer was worth."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+    """The bot said that it does not know, or nothing that any label stands for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """How people react. Shares are between 0 and 1."""
+
+    reacted: float = 1.0
+    """Share of answers that get a thumb: up if the answer was right, else down."""
+    corrected: float = 0.0
+    """Share of answers that were not right that the asker corrects."""
+    flipped: float = 0.0
+    """Share of thumbs that are the wrong way round, for each person by chance."""
+    people: int = 1
+    """How many react to one answer: one is the asker; several are others than the asker."""
+    role: Role = Role.MEMBER
+    """What they are, all of them."""
+
+
+class People:
+    """Makes the events of everybody in one stream. The same seed makes the same ones, whatever the habits are."""
+
+    def __init__(self, habits: Habits, *, chance: random.Random, clock: Clock, new_id: NewId) -> None:
+        self._habits = habits
+        self._chance = chance
+        self._clock = clock
+        self._new_id = new_id
+        count = habits.people
+        names = [CHANNEL.person] if count == 1 else [f"colleague-{number}" for number in range(1, count + 1)]
+        self._reacting = [replace(CHANNEL, person=name) for name in names]
+
+    def ask(self, text: str) -> PersonMessage:
+        """The asker's next message."""
+        name = self._new_id()
+        return PersonMessage(
+            event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock(), role=self._habits.role
+        )
+
+    def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
+        """What people do about an answer, in this order. `correction` is what would have been right."""
+        habits, is_right = self._habits, answered is Answered.RIGHT
+        # Every draw is made for every answer, so that habits can be compared on the same chances.
+        reacts, corrects = self._chance.random() < habits.reacted, self._chance.random() < habits.corrected
+        flips = [self._chance.random() < habits.flipped for _ in self._reacting]
+        events: list[PersonEvent] = []
+        if reacts:
+            events += [
+                self._thumb(message_id, by, up=is_right is not flip)
+                for by, flip in zip(self._reacting, flips, strict=True)
+            ]
+        if corrects and not is_right:
+            events.append(
+                PersonCorrection(
+                    event_id=self._new_id(),
+                    scope=CHANNEL,
+                    at=self._clock(),
+                    role=habits.role,
+                    text=correction,
+                    message_id=message_id,
+                )
+            )
+        return events
+
+    def _thumb(self, message_id: str, by: Scope, *, up: bool) -> PersonReaction:
+        return PersonReaction(
+            event_id=self._new_id(),
+            scope=by,
+            at=self._clock(),
+            role=self._habits.role,
+            message_id=message_id,
+            emoji="👍" if up else "👎",
+            added=True,
+        )

@@ -1,0 +1,123 @@
+"""What came of the streams, in numbers: shares, the worst window, times, the learning curve."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bot.app.bench.people import Answered
+from bot.app.bench.stream import StreamResult
+
+WINDOW = 500
+"""Messages of a window that is compared with the same one without reactions."""
+_MOST_LAST = 1000
+_POINTS = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """Parts of the messages, which add up to 1."""
+
+    right: float
+    wrong: float
+    unknown: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Milliseconds by the clock on the wall."""
+
+    median: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One stream, or the mean of several."""
+
+    overall: Shares
+    last: Shares
+    """Of the last third of the messages, at most 1,000."""
+    worst_window: float | None
+    """The least that the share of right answers in `WINDOW` messages in a row was above (or, below 0, under) that of
+    the same messages without any reaction; None where there was nothing to compare with."""
+    message_ms: Times
+    reaction_ms: Times
+
+
+def last_count(messages: int) -> int:
+    """How many of the messages are the last ones."""
+    return min(_MOST_LAST, max(1, messages // 3))
+
+
+def summary(result: StreamResult, without: StreamResult | None = None) -> Summary:
+    """The numbers of one stream; `without` is the same one without reactions."""
+    answered = result.answered
+    return Summary(
+        overall=_shares(answered),
+        last=_shares(answered[-last_count(len(answered)) :]),
+        worst_window=None if without is None else worst_window(answered, without.answered),
+        message_ms=times(result.message_ms),
+        reaction_ms=times(result.reaction_ms),
+    )
+
+
+def mean(summaries: Sequence[Summary]) -> Summary:
+    """The mean of several streams; of the worst window the worst of all."""
+    worst = [each.worst_window for each in summaries if each.worst_window is not None]
+    return Summary(
+        overall=_mean_shares([each.overall for each in summaries]),
+        last=_mean_shares([each.last for each in summaries]),
+        worst_window=min(worst, default=None),
+        message_ms=_mean_times([each.message_ms for each in summaries]),
+        reaction_ms=_mean_times([each.reaction_ms for each in summaries]),
+    )
+
+
+def worst_window(answered: Sequence[Answered], without: Sequence[Answered], size: int = WINDOW) -> float:
+    """The least difference in right answers between two streams over `size` messages in a row, as a share."""
+    size = min(size, len(answered))
+    gains = ((one is Answered.RIGHT) - (other is Answered.RIGHT) for one, other in zip(answered, without, strict=True))
+    sums = list(accumulate(gains, initial=0))
+    return min(later - earlier for earlier, later in zip(sums, sums[size:], strict=False)) / size
+
+
+def curve(answered: Sequence[Answered]) -> list[tuple[int, float]]:
+    """How many messages were sent, and the share of right answers among the latest tenth of them."""
+    count = len(answered)
+    window = min(WINDOW, max(20, count // 10))
+    sums = list(accumulate((each is Answered.RIGHT for each in answered), initial=0))
+    ends = sorted({round(count * point / _POINTS) for point in range(1, _POINTS + 1)} - {0})
+    return [(end, (sums[end] - sums[max(0, end - window)]) / min(window, end)) for end in ends]
+
+
+def mean_curve(curves: Sequence[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
+    """The mean of curves that are as long as each other."""
+    return [(points[0][0], statistics.fmean(share for _, share in points)) for points in zip(*curves, strict=True)]
+
+
+def times(milliseconds: Sequence[float]) -> Times:
+    """Median and 95th percentile; 0 of nothing."""
+    if len(milliseconds) < 2:
+        only = milliseconds[0] if milliseconds else 0.0
+        return Times(median=only, p95=only)
+    return Times(median=statistics.median(milliseconds), p95=statistics.quantiles(milliseconds, n=20)[-1])
+
+
+def _shares(answered: Sequence[Answered]) -> Shares:
+    right, wrong, unknown = (answered.count(each) / len(answered) for each in Answered)
+    return Shares(right=right, wrong=wrong, unknown=unknown)
+
+
+def _mean_shares(shares: Iterable[Shares]) -> Shares:
+    right, wrong, unknown = (
+        statistics.fmean(each)
+        for each in zip(*((share.right, share.wrong, share.unknown) for share in shares), strict=True)
+    )
+    return Shares(right=right, wrong=wrong, unknown=unknown)
+
+
+def _mean_times(several: Sequence[Times]) -> Times:
+    return Times(
+        median=statistics.fmean(each.median for each in several), p95=statistics.fmean(each.p95 for each in several)
+    )

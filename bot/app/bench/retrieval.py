@@ -1,0 +1,178 @@
+"""`goodbot bench retrieval`: lessons are taught, then it is measured whether recall finds the right ones."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from itertools import count
+
+from bot.adapters.llm.offline.model import OfflineModel
+from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.labelled import LabelledMessage
+from bot.app.bench.messenger import BenchMessenger
+from bot.app.bench.people import CHANNEL
+from bot.app.bench.progress import ShowsStage
+from bot.app.bench.report import Times, times
+from bot.app.build import assemble, make_embedder
+from bot.config import Settings
+from bot.model import PersonTeaching
+from memory.model import Exemplar
+from memory.ports import Embedder
+from memory.services import Memory
+
+DEPTH = 10
+"""How many lessons are looked at for one message."""
+_CONTEXT = frozenset({f"platform:{CHANNEL.platform}", f"channel:{CHANNEL.channel}", f"person:{CHANNEL.person}"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """What recall found."""
+
+    lessons: int
+    messages: int
+    outside: int
+    """Messages that no lesson is about."""
+    hit_at_1: float
+    """Share of messages whose first lesson has the right answer."""
+    mrr: float
+    """Mean of 1 / (place of the first lesson with the right answer), 0 where it is not among the first ten."""
+    auroc: float | None
+    """How well the similarity of the nearest lesson tells messages that lessons are about from those outside: the
+    chance that it is higher for the former. None without messages outside."""
+    teaching_ms: Times
+    recall_ms: Times
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Head and row of a table."""
+        head = ["lessons", "asked", "hit@1", "MRR", "AUROC", "recall ms", "p95", "teaching ms", "p95"]
+        shares = ["" if share is None else f"{share:.3f}" for share in (self.hit_at_1, self.mrr, self.auroc)]
+        numbers = [f"{value:.1f}" for part in (self.recall_ms, self.teaching_ms) for value in asdict(part).values()]
+        return head, [[f"{self.lessons:,}", f"{self.messages + self.outside:,}", *shares, *numbers]]
+
+
+def retrieve(
+    lessons: Sequence[LabelledMessage],
+    messages: Sequence[LabelledMessage],
+    outside: Sequence[str],
+    *,
+    pace: timedelta,
+    settings: Settings,
+    show: ShowsStage,
+) -> Retrieval:
+    """Measure it once, with everything embedded before."""
+    embedder = PreparedEmbedder(make_embedder(settings))
+    texts = dict.fromkeys([*(each.text for each in [*lessons, *messages]), *outside])
+    with show("embedding", len(texts)) as step:
+        embedder.prepare(texts, step)
+    steps = count(1)
+    with show("lessons and messages", len(lessons) + len(messages) + len(outside)) as step:
+        return asyncio.run(
+            measure(
+                lessons,
+                messages,
+                outside,
+                pace=pace,
+                settings=settings,
+                embedder=embedder,
+                on_step=lambda: step(next(steps)),
+            )
+        )
+
+
+async def measure(
+    lessons: Sequence[LabelledMessage],
+    messages: Sequence[LabelledMessage],
+    outside: Sequence[str],
+    *,
+    pace: timedelta,
+    settings: Settings,
+    embedder: Embedder,
+    on_step: Callable[[], None],
+) -> Retrieval:
+    """Teach every lesson to an empty bot, then recall for every message as its asker. `on_step` hears of each."""
+    clock = SimulatedClock()
+    teaching_ms: list[float] = []
+    with fresh_memory(settings, embedder, clock, seed=0) as memory:
+        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
+        sink = running.goodbot.sink(BenchMessenger())
+        try:
+            await running.warm_up
+            for lesson in lessons:
+                begun = time.perf_counter()
+                await sink(
+                    PersonTeaching(
+                        event_id=memory.new_id(),
+                        scope=CHANNEL,
+                        at=clock(),
+                        question=lesson.text,
+                        answer=lesson.label.text,
+                    )
+                )
+                teaching_ms.append((time.perf_counter() - begun) * 1000)
+                clock.advance(pace)
+                on_step()
+            return _recalled(memory, lessons, messages, outside, teaching_ms, on_step)
+        finally:
+            await running.close()
+
+
+def _recalled(
+    memory: Memory,
+    lessons: Sequence[LabelledMessage],
+    messages: Sequence[LabelledMessage],
+    outside: Sequence[str],
+    teaching_ms: Sequence[float],
+    on_step: Callable[[], None],
+) -> Retrieval:
+    config = replace(memory.recalling.config, final_k=DEPTH)
+    label_of = {lesson.label.text: lesson.label.label for lesson in lessons}
+    recall_ms: list[float] = []
+
+    def recall(text: str) -> tuple[Exemplar, ...]:
+        begun = time.perf_counter()
+        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, config=config).recollection.exemplars
+        recall_ms.append((time.perf_counter() - begun) * 1000)
+        on_step()
+        return tuple(found)
+
+    ranks: list[float] = []
+    inside: list[float] = []
+    for message in messages:
+        found = recall(message.text)
+        named = [label_of.get(each.episode.correction or each.episode.output) for each in found]
+        ranks.append(1 / (named.index(message.label.label) + 1) if message.label.label in named else 0.0)
+        inside.append(nearest(found))
+    far = [nearest(recall(text)) for text in outside]
+    return Retrieval(
+        lessons=len(lessons),
+        messages=len(messages),
+        outside=len(outside),
+        hit_at_1=ranks.count(1.0) / len(ranks),
+        mrr=sum(ranks) / len(ranks),
+        auroc=auroc(inside, far) if far else None,
+        teaching_ms=times(teaching_ms),
+        recall_ms=times(recall_ms),
+    )
+
+
+def nearest(found: Iterable[Exemplar]) -> float:
+    """The similarity of the nearest lesson; 0 without one."""
+    return max((each.intent_score for each in found), default=0.0)
+
+
+def auroc(inside: Sequence[float], outside: Sequence[float]) -> float:
+    """The chance that one of `inside` is above one of `outside`; equal ones count half (Mann and Whitney 1947)."""
+    scored = sorted([(score, True) for score in inside] + [(score, False) for score in outside])
+    wins, below, place = 0.0, 0, 0
+    while place < len(scored):
+        end = place
+        while end < len(scored) and scored[end][0] == scored[place][0]:
+            end += 1
+        ours = sum(is_inside for _, is_inside in scored[place:end])
+        theirs = end - place - ours
+        wins += ours * (below + theirs / 2)
+        below, place = below + theirs, end
+    return wins / (len(inside) * len(outside))

@@ -1,0 +1,144 @@
+"""One stream of labelled messages through the whole bot: sink, agent tree, recall, store and reactions."""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.adapters.llm.offline.model import OfflineModel
+from bot.adapters.llm.offline.tokenizer import without_courtesy
+from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.labelled import Label, LabelledMessage
+from bot.app.bench.messenger import BenchMessenger, Posted
+from bot.app.bench.people import Answered, Habits, People
+from bot.app.build import Running, assemble
+from bot.config import Settings
+from bot.errors import BotError
+from memory.ports import Embedder
+
+_EVENT = timedelta(milliseconds=1)
+"""What passes between two events about one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """What is tried out in a stream."""
+
+    habits: Habits = field(default_factory=Habits)
+    as_answers: bool = False
+    """The labels are answers that nobody has taught yet, not tools on offer."""
+    must_choose: bool = False
+    """The offline model never says that it does not know, unless there is nothing to choose from."""
+    pace: timedelta = timedelta(minutes=2)
+    """From one message to the next, which matters for limits on votes and for age."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamResult:
+    """How one stream went."""
+
+    seed: int
+    answered: tuple[Answered, ...]
+    """In the order of the messages."""
+    message_ms: tuple[float, ...]
+    """From the message's arrival until nothing is left to do about it."""
+    reaction_ms: tuple[float, ...]
+    """The same for each reaction and correction."""
+
+
+def shuffled(messages: Sequence[LabelledMessage], seed: int, count: int | None) -> list[LabelledMessage]:
+    """The first `count` messages in an order of their own for each seed."""
+    order = list(messages)
+    random.Random(seed).shuffle(order)
+    return order[:count]
+
+
+def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
+    """What is embedded while these messages are answered, as far as can be told before."""
+    texts: list[str] = []
+    for message in messages:
+        texts += [message.text, without_courtesy(message.text), message.label.words, message.label.text]
+    return texts
+
+
+async def stream(
+    messages: Sequence[LabelledMessage],
+    labels: Iterable[Label],
+    arm: Arm,
+    *,
+    seed: int,
+    settings: Settings,
+    embedder: Embedder,
+    on_message: Callable[[Answered], None],
+) -> StreamResult:
+    """Send the messages one after another to a bot that knows nothing yet, and let people react to each answer.
+
+    Settings other than those of database, model and tools hold. Raises `BotError` if a message was not answered.
+    """
+    clock = SimulatedClock()
+    by_text = {label.text: label for label in labels}
+    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in by_text.values()])
+    model = OfflineModel(embedder.embed, must_choose=arm.must_choose)
+    answered: list[Answered] = []
+    message_ms: list[float] = []
+    reaction_ms: list[float] = []
+    with fresh_memory(settings, embedder, clock, seed) as memory:
+        running = assemble(settings, memory, model=model, tools=tools)
+        messenger = BenchMessenger()
+        sink = running.goodbot.sink(messenger)
+        people = People(arm.habits, chance=random.Random(f"people {seed}"), clock=clock, new_id=memory.new_id)
+        try:
+            await running.warm_up
+            for message in messages:
+                begun = time.perf_counter()
+                answer = await _ask(running, messenger, people, message)
+                message_ms.append((time.perf_counter() - begun) * 1000)
+                answered.append(judged(answer.text, message.label, by_text))
+                correction = message.label.text if arm.as_answers else message.label.tool
+                for event in people.respond(answer.message_id, answered[-1], correction):
+                    clock.advance(_EVENT)
+                    begun = time.perf_counter()
+                    await sink(event)
+                    reaction_ms.append((time.perf_counter() - begun) * 1000)
+                on_message(answered[-1])
+                clock.advance(arm.pace)
+        finally:
+            await running.close()
+    return StreamResult(
+        seed=seed, answered=tuple(answered), message_ms=tuple(message_ms), reaction_ms=tuple(reaction_ms)
+    )
+
+
+def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
+    """What an answer was worth. One that says more than what is right is wrong."""
+    said = {part for part in answer.split("\n\n") if part in by_text}
+    if said == {right.text}:
+        return Answered.RIGHT
+    return Answered.WRONG if said else Answered.UNKNOWN
+
+
+async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:
+    """The answer. A person who is told something else instead sends it once more, as they are asked to."""
+    sink = running.goodbot.sink(messenger)
+    for _ in range(2):
+        messenger.answer = None
+        await sink(people.ask(message.text))
+        await running.goodbot.idle()
+        if messenger.answer is not None:
+            return messenger.answer
+    said = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
+    raise BotError(f"the message {message.text!r} was not answered: the bot {said}; the log says why")
+
+
+def _tool(label: Label) -> Tool:
+    async def run(_: Mapping[str, object], __: ToolContext) -> str:
+        return label.text
+
+    return Tool(
+        name=label.tool,
+        description=label.words,
+        parameters={"type": "object", "properties": {}, "additionalProperties": False},
+        run=run,
+    )

@@ -1,0 +1,210 @@
+"""`goodbot bench`: measures the whole bot on labelled messages."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.app.log_file import note_failures
+from bot.cli.session import say, settings_of
+from bot.cli.table import print_table
+from memory.errors import InvalidInput
+from memory.model import Role
+
+if TYPE_CHECKING:
+    from bot.app.bench.progress import ShowsStep
+
+_SHARE = click.FloatRange(0, 1)
+_DATA = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_MOST_SEEDS = 100
+
+
+@click.group()
+def bench() -> None:
+    """Measure the whole bot on labelled messages, in an empty memory that is deleted afterwards.
+
+    FILE is JSON: {"test": [["how do you say fly in Italian", "translate"], ...]}.
+    """
+
+
+def _seeds(_: click.Context, __: click.Parameter, text: str) -> list[int]:
+    """`0,1,5` or `0-4`."""
+    seeds: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dash, last = part.strip().partition("-")
+            seeds += range(int(first), int(last) + 1)[: _MOST_SEEDS + 1] if dash else [int(first)]
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is no list of numbers; give 0,1,2 or 0-4") from error
+    if not seeds or len(seeds) != len(set(seeds)) or len(seeds) > _MOST_SEEDS:
+        raise click.BadParameter(f"{text!r} must name 1 to {_MOST_SEEDS} different numbers; give 0,1,2 or 0-4")
+    return seeds
+
+
+def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuses now what could not be written when everything is measured."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.absolute().parent}; make it first, or choose another")
+    return path
+
+
+@bench.command()
+@click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
+@click.option("--split", default="test", show_default=True, help="The list in the file that is sent.")
+@click.option("--messages", type=click.IntRange(min=2), help="How many of them; all by default.")
+@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
+@click.option("--answers", is_flag=True, help="Labels are answers to be taught by corrections, not tools on offer.")
+@click.option("--choose", is_flag=True, help='Never say "I don\'t know": take the best candidate, sure or not.')
+@click.option("--reacted", type=_SHARE, default=1.0, show_default=True, help="Share of answers that get a thumb.")
+@click.option(
+    "--corrected", type=_SHARE, default=0.0, show_default=True, help="Share of answers not right that are corrected."
+)
+@click.option("--flipped", type=_SHARE, default=0.0, show_default=True, help="Share of thumbs that are wrong.")
+@click.option(
+    "--people",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    help="How many react to each answer: 1 is the asker, several are others.",
+)
+@click.option("--teachers", is_flag=True, help="They are teachers, not members.")
+@click.option(
+    "--pace", type=click.FloatRange(0.1, 1e6), default=120.0, show_default=True, help="Seconds between messages."
+)
+@click.option("--baseline", is_flag=True, help="Run each shuffle without reactions too, and compare.")
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+@click.option("--plot", "plot_file", type=_FILE, callback=_new_file, help="Write the learning curve to this SVG file.")
+@click.pass_context
+def learning(
+    ctx: click.Context,
+    *,
+    data: Path,
+    split: str,
+    messages: int | None,
+    seeds: list[int],
+    answers: bool,
+    choose: bool,
+    reacted: float,
+    corrected: float,
+    flipped: float,
+    people: int,
+    teachers: bool,
+    pace: float,
+    baseline: bool,
+    json_file: Path | None,
+    plot_file: Path | None,
+) -> None:
+    """Send labelled messages through the whole bot and let people react: how often is it right at once?
+
+    Uses the offline model, whatever the settings say; the other settings hold.
+    """
+    from bot.app.bench.labelled import read_split
+    from bot.app.bench.learning import learn
+    from bot.app.bench.people import Habits
+    from bot.app.bench.plot import sparkline
+    from bot.app.bench.report import mean_curve
+    from bot.app.bench.stream import Arm
+
+    settings = settings_of(ctx)
+    note_failures(settings)
+    rows = read_split(data, split)
+    _has(data, split, rows, "--messages", messages)
+    habits = Habits(
+        reacted=reacted,
+        corrected=corrected,
+        flipped=flipped,
+        people=people,
+        role=Role.TEACHER if teachers else Role.MEMBER,
+    )
+    arm = Arm(habits=habits, as_answers=answers, must_choose=choose, pace=timedelta(seconds=pace))
+    learned = learn(rows, arm, seeds=seeds, count=messages, with_baseline=baseline, settings=settings, show=_progress)
+    print_table(*learned.rows())
+    for each in learned.curves():
+        line = mean_curve(each.curves)
+        say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
+    if json_file is not None:
+        json_file.write_text(json.dumps({"data": data.name, "split": split} | learned.plain()), encoding="utf-8")
+    if plot_file is not None:
+        title = f"{data.name}: right among the latest messages"
+        plot_file.write_text(learned.picture(title), encoding="utf-8")
+
+
+@bench.command()
+@click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
+@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught.")
+@click.option("--split", default="test", show_default=True, help="The list in the file that is asked.")
+@click.option("--outside", default="", help="A list of messages that no lesson is about, for example oos_test.")
+@click.option("--lessons", type=click.IntRange(min=2), help="How many are taught; all by default.")
+@click.option("--messages", type=click.IntRange(min=2), help="How many are asked of each list; all by default.")
+@click.option(
+    "--pace", type=click.FloatRange(0.001, 1e6), default=120.0, show_default=True, help="Seconds between lessons."
+)
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+@click.pass_context
+def retrieval(
+    ctx: click.Context,
+    *,
+    data: Path,
+    taught: str,
+    split: str,
+    outside: str,
+    lessons: int | None,
+    messages: int | None,
+    pace: float,
+    json_file: Path | None,
+) -> None:
+    """Teach one list of labelled messages, ask the other: does recall find the right answer, and how fast?"""
+    from bot.app.bench.labelled import read_split, read_texts
+    from bot.app.bench.retrieval import retrieve
+    from bot.app.bench.stream import shuffled
+
+    settings = settings_of(ctx)
+    note_failures(settings)
+    to_teach, to_ask = read_split(data, taught), read_split(data, split)
+    _has(data, taught, to_teach, "--lessons", lessons)
+    _has(data, split, to_ask, "--messages", messages)
+    found = retrieve(
+        shuffled(to_teach, 0, lessons),
+        shuffled(to_ask, 0, messages),
+        read_texts(data, outside)[:messages] if outside else [],
+        pace=timedelta(seconds=pace),
+        settings=settings,
+        show=_progress,
+    )
+    print_table(*found.rows())
+    if json_file is not None:
+        json_file.write_text(json.dumps({"data": data.name} | asdict(found)), encoding="utf-8")
+
+
+def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
+    if wanted is not None and wanted > len(rows):
+        raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give {option} {len(rows)} or fewer")
+
+
+@contextmanager
+def _progress(what: str, total: int) -> "Iterator[ShowsStep]":
+    """A bar on stderr while it lasts; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total, note="")
+
+        def step(done: int, note: str = "") -> None:
+            bar.update(task, completed=done, note=note)
+
+        yield step

@@ -1,0 +1,54 @@
+"""Simulated people: what they do about an answer, and that their chances do not depend on their habits."""
+
+import random
+from itertools import count
+
+from bot.app.bench.people import Answered, Habits, People
+from bot.model import PersonCorrection, PersonEvent, PersonReaction
+from tests.doubles.memory_world import FakeClock
+
+
+def people(seed: int = 1, **habits: float) -> People:
+    numbers = count()
+    how = Habits(**habits)  # type: ignore[arg-type]  # `people` is a whole number
+    return People(how, chance=random.Random(seed), clock=FakeClock(), new_id=lambda: f"id-{next(numbers)}")
+
+
+def said(event: PersonEvent) -> str:
+    match event:
+        case PersonReaction(emoji=emoji):
+            return f"{event.scope.person} {emoji}"
+        case PersonCorrection(text=text):
+            return f"{event.scope.person}: {text}"
+        case _:
+            return type(event).__name__
+
+
+def responses(of: People, answered: Answered, times: int = 1) -> list[list[str]]:
+    return [[said(event) for event in of.respond("post-1", answered, "music")] for _ in range(times)]
+
+
+def test_one_is_the_asker_and_several_are_others() -> None:
+    assert responses(people(), Answered.RIGHT) == [["asker 👍"]]
+    assert responses(people(people=2), Answered.WRONG) == [["colleague-1 👎", "colleague-2 👎"]]
+    assert responses(people(), Answered.UNKNOWN) == [["asker 👎"]]
+
+
+def test_only_what_was_not_right_is_corrected_and_by_the_asker() -> None:
+    always = people(corrected=1.0)
+    assert responses(always, Answered.RIGHT) == [["asker 👍"]]
+    assert responses(always, Answered.WRONG) == [["asker 👎", "asker: music"]]
+    assert responses(people(corrected=1.0, reacted=0.0, people=2), Answered.UNKNOWN) == [["asker: music"]]
+
+
+def test_flipped_thumbs_say_the_contrary() -> None:
+    assert responses(people(flipped=1.0), Answered.RIGHT) == [["asker 👎"]]
+    assert responses(people(flipped=1.0), Answered.WRONG) == [["asker 👍"]]
+
+
+def test_shares_are_met_and_the_same_chances_meet_other_habits() -> None:
+    rarely = responses(people(reacted=0.3, corrected=0.5), Answered.WRONG, 1000)
+    always = responses(people(corrected=0.5), Answered.WRONG, 1000)
+    assert 250 < sum("asker 👎" in each for each in rarely) < 350
+    assert 450 < sum("asker: music" in each for each in rarely) < 550
+    assert [each[-1:] == ["asker: music"] for each in rarely] == [each[-1:] == ["asker: music"] for each in always]
