@@ -269,7 +269,7 @@ def test_what_a_search_finds_must_fit_the_question() -> None:
 
 async def test_made_to_choose_it_does_the_best_it_can_think_of() -> None:
     goal, tools = "tell me a joke about pirates", (CLOCK.spec, *CONTROL_TOOLS)
-    made_to = offline_model(HashingEmbedder().embed, must_choose=True)
+    made_to = OfflineModel(HashingEmbedder().embed, must_choose=True)
     assert only_call(await ask(goal, tools=tools))[0] == "fail"
     assert only_call(await ask(goal, tools=tools, model=made_to))[0] == "clock"
 
