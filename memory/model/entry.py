@@ -264,7 +264,7 @@ class ShortMemory:
 
     workspace: str
     kind: str
-    """What it is for, for example `reaction_ledger`."""
+    """What it is for, for example `draft`."""
     key: str
     value: Mapping[str, object]
     """JSON values."""

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from memory.errors import Conflict, InvalidInput
 from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig
 from memory.library.lifecycle.redacting import clean_environment
@@ -72,7 +74,11 @@ class PendingStep:
     embedding: tuple[float, ...]
     env_pre: EnvironmentState
     env_post: EnvironmentState | None
+    """None: not known yet."""
     created_at: datetime
+
+
+_PENDING = TypeAdapter(list[PendingStep])
 
 
 def place_of(scope: Scope) -> str:
@@ -245,8 +251,7 @@ def pending_steps(tx: Transaction, context: EpisodeContext) -> list[PendingStep]
     """The run's steps that are not persisted yet, in order."""
     now = context.episodic.memory.clock()
     entry = tx.short.get(context.run.workspace, PENDING_KIND, context.run.node_run, now)
-    notes = entry.value.get("steps") if entry else None
-    return [_from_json(note) for note in notes] if isinstance(notes, list) else []
+    return _PENDING.validate_python(entry.value["steps"]) if entry else []
 
 
 def put_pending(tx: Transaction, context: EpisodeContext, steps: Sequence[PendingStep]) -> None:
@@ -257,45 +262,9 @@ def put_pending(tx: Transaction, context: EpisodeContext, steps: Sequence[Pendin
             workspace=run.workspace,
             kind=PENDING_KIND,
             key=run.node_run,
-            value={"steps": [_to_json(step) for step in steps]},
+            value={"steps": _PENDING.dump_python(list(steps), mode="json")},
             person=run.person,
             created_at=now,
             expires_at=now + PENDING_LIFE,
         )
-    )
-
-
-def _to_json(step: PendingStep) -> dict[str, object]:
-    return {
-        "step_id": step.step_id,
-        "step_num": step.step_num,
-        "action": step.action,
-        "action_element_text": step.action_element_text,
-        "internal_state": step.internal_state,
-        "think": step.think,
-        "embedding": list(step.embedding),
-        "env_pre": _environment(step.env_pre),
-        "env_post": None if step.env_post is None else _environment(step.env_post),
-        "created_at": step.created_at.isoformat(),
-    }
-
-
-def _environment(environment: EnvironmentState) -> dict[str, object]:
-    return {"elements": list(environment.elements), "url": environment.url, "details": dict(environment.details)}
-
-
-def _from_json(note: dict[str, object]) -> PendingStep:
-    after = note["env_post"]
-    embedding = note["embedding"]
-    return PendingStep(
-        step_id=str(note["step_id"]),
-        step_num=int(str(note["step_num"])),
-        action=str(note["action"]),
-        action_element_text=str(note["action_element_text"]),
-        internal_state=str(note["internal_state"]),
-        think=str(note["think"]),
-        embedding=tuple(embedding) if isinstance(embedding, list) else (),
-        env_pre=EnvironmentState(**note["env_pre"]),  # type: ignore[arg-type]  # as `_environment` wrote it
-        env_post=None if after is None else EnvironmentState(**after),  # type: ignore[arg-type]  # the same
-        created_at=datetime.fromisoformat(str(note["created_at"])),
     )
