@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.lesson_access import LessonAccess, may_archive
-from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
+from bot.conversation.reply import CommandReply, authors, page_number, short
 from bot.model import Choice, PersonCommand
 
 
@@ -24,7 +24,7 @@ class LessonList:
 
     def _page(self, command: PersonCommand, number: int) -> CommandReply:
         reader = command.scope
-        page = page_of(self._lessons.believed(reader), number)
+        page = self._lessons.believed(reader, number)
         seen = self._lessons.as_seen_by(reader, [belief.episode for belief in page.items])
         lines = [
             messages.belief_line(episode, belief.lesson, belief.audience, reader)

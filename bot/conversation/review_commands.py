@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.lesson_access import LessonAccess
-from bot.conversation.reply import CommandReply, authors, page_number, page_of, pointed, short
+from bot.conversation.reply import CommandReply, authors, page_number, pointed, short
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Role, Verdict, Visibility
 from memory.rules.audience import visibility_of
@@ -34,7 +34,7 @@ class ReviewCommands:
 
     def _page(self, command: PersonCommand, number: int) -> CommandReply:
         reader = command.scope
-        page = page_of(self._lessons.waiting(reader), number)
+        page = self._lessons.waiting(reader, number)
         seen = self._lessons.as_seen_by(reader, page.items)
         lines = [messages.review_line(episode, reader) for episode in seen]
         choices = [

@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.lesson_access import may_repeat
-from bot.conversation.reply import PAGE_SIZE, CommandReply, Page, bounds, page_number, pointed, short
+from bot.conversation.reply import PAGE_SIZE, CommandReply, page_number, page_of, pointed, short, window
 from bot.model import Choice, PersonCommand
 from memory.services import Memory
 
@@ -22,9 +22,8 @@ class VotesCommand:
     def _page(self, command: PersonCommand, wanted: int) -> CommandReply:
         scope, ratings = command.scope, self._memory.ratings
         total = ratings.count(scope.workspace, scope.person)
-        number, last, skipped = bounds(total, wanted)
-        items = tuple(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE))
-        page = Page(items=items, first=skipped + 1, number=number, last=last, total=total)
+        skipped = window(total, wanted).start
+        page = page_of(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE), total, wanted)
         lines = [
             messages.rating_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value)
             for each in page.items

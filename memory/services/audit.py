@@ -1,7 +1,7 @@
 """Seeing and proving: why an answer is what it is, what memory holds, and that every scalar is a fold of the log."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
@@ -78,6 +78,23 @@ class Audit:
         with self._core.store.read() as tx:
             return tx.episodes.search(workspace, wanted)
 
+    def page(
+        self,
+        workspace: str,
+        wanted: EpisodeFilter,
+        is_listed: Callable[[Episode], bool],
+        window: Callable[[int], slice],
+    ) -> tuple[list[Episode], int]:
+        """A part of a list, and how long all of it is. The list is of those of `wanted` that are `is_listed`.
+
+        This is asked of outlines, which have no text; `window` is told the length and says which part is wanted.
+        """
+        with self._core.store.read() as tx:
+            listed = [each.id for each in tx.episodes.outlines(workspace, wanted) if is_listed(each)]
+            chosen = listed[window(len(listed))]
+            found = tx.episodes.get_many(workspace, chosen)
+        return [found[each] for each in chosen], len(listed)
+
     def find(self, prefix: str) -> Episode:
         """The one episode whose id starts or ends with what an administrator typed.
 
@@ -101,8 +118,9 @@ class Audit:
     def not_embedded(self, model: str) -> int:
         """How many validated episodes of every workspace have no vector of this model, and are not found by it."""
         missing = 0
+        workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
-            for workspace in self._core.store.workspaces():
+            for workspace in workspaces:
                 lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
                 validated = [lesson.id for lesson in lessons if lesson.verdict.is_validated]
                 vectors = tx.episodes.vectors(workspace, validated)

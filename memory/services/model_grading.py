@@ -4,7 +4,7 @@ It is a grade with the source MODEL and never a vote: no verdict, strength, rate
 person says of the answer stands in its place at once, and it counts again when they take that back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -85,17 +85,16 @@ class Guessing:
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             for workspace in workspaces:
-                for run_id in self._undecided(tx, workspace, before):
-                    nodes = tx.episodes.of_run(workspace, run_id)
-                    if len(found) < limit and nodes and _may_be_judged(tx, nodes[0]):
-                        found.append(tuple(nodes))
+                roots = _judgeable(tx, workspace, self._undecided(tx, workspace, before))[: limit - len(found)]
+                nodes = tx.episodes.of_runs(workspace, [root.run_id for root in roots])
+                found += [tuple(nodes[root.run_id]) for root in roots]
         return found
 
-    def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> Iterator[str]:
+    def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> list[Episode]:
         wanted = EpisodeFilter(verdict=Verdict.PENDING, roots_only=True, limit=LOOKED_AT)
         roots = [each for each in tx.episodes.search(workspace, wanted) if each.created_at <= before]
         graded = tx.steps.grades(workspace, [root.id for root in roots])
-        return (root.run_id for root in roots if root.id not in graded)
+        return [root for root in roots if root.id not in graded]
 
     def put(self, answer: Episode, guess: Guess) -> bool:
         """Store what a model said of an answer. False if meanwhile somebody voted, or it was judged or erased.
@@ -107,7 +106,7 @@ class Guessing:
         with self._core.store.write() as tx:
             root = tx.episodes.get(answer.workspace, answer.id)
             is_known = bool(tx.steps.grades(answer.workspace, [answer.id]))
-            if root is None or is_known or not _may_be_judged(tx, root):
+            if root is None or is_known or not _judgeable(tx, root.workspace, [root]):
                 return False
             grade = Grade(
                 source=GradeSource.MODEL,
@@ -132,36 +131,51 @@ class Guessing:
             tx.upkeep.release_lease(LEASE, owner)
 
 
-def _may_be_judged(tx: Transaction, root: Episode) -> bool:
-    """Whether a model's word may stand for this answer: nobody's does, and it rests on nothing but people's."""
+def _judgeable(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
+    """Those for which a model's word may stand: nobody's does, and they rest on nothing but people's.
+
+    A constant number of statements, however many there are.
+    """
+    finished = {root.run_id: root for root in roots if _is_unjudged_answer(root)}
+    parts = tx.deliveries.outgoing_of_runs(workspace, finished)
+    votes = tx.teaching.votes_of_runs(workspace, finished)
+    posted = [
+        root
+        for run_id, root in finished.items()
+        if run_id in parts
+        and all(part.sent_at is not None for part in parts[run_id])
+        and not any(vote.value for vote in votes.get(run_id, ()))
+    ]
+    return _resting_on_people(tx, workspace, posted)
+
+
+def _is_unjudged_answer(root: Episode) -> bool:
     if root.verdict is not Verdict.PENDING or root.origin is not Origin.RUN or root.archived_at or root.quarantine:
         return False
-    if root.termination not in (Termination.SUCCESS, Termination.EXPAND) or not root.output.strip():
-        return False
-    parts = tx.deliveries.outgoing(root.workspace, root.run_id)
-    if not parts or any(part.sent_at is None for part in parts):
-        return False
-    if any(vote.value for vote in tx.teaching.votes(root.workspace, root.run_id)):
-        return False
-    return _rests_on_people(tx, root)
+    return root.termination in (Termination.SUCCESS, Termination.EXPAND) and bool(root.output.strip())
 
 
-def _rests_on_people(tx: Transaction, root: Episode) -> bool:
-    """Whether every lesson the answer repeats is still approved by people: a guess must not confirm a guess.
+def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
+    """The answers of which every lesson they repeat is still approved by people: a guess must not confirm a guess.
 
     So what was learned from a lesson that somebody takes back, or that a purge withdraws, is no exemplar any more.
     """
     used = {
-        item.episode_id
-        for _, items in tx.retrievals.of_run(root.workspace, root.run_id)
-        for item in items
-        if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+        run_id: {
+            item.episode_id
+            for _, items in recalls
+            for item in items
+            if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+        }
+        for run_id, recalls in tx.retrievals.of_runs(workspace, [root.run_id for root in roots]).items()
     }
-    lessons = tx.episodes.get_many(root.workspace, used)
-    return len(lessons) == len(used) and all(
-        each.verdict is Verdict.SUCCESS and each.archived_at is None and not each.quarantine
+    lessons = tx.episodes.get_many(workspace, {each for ids in used.values() for each in ids})
+    approved = {
+        each.id
         for each in lessons.values()
-    )
+        if each.verdict is Verdict.SUCCESS and each.archived_at is None and not each.quarantine
+    }
+    return [root for root in roots if used.get(root.run_id, set()) <= approved]
 
 
 def guessed_exemplars(
@@ -184,11 +198,13 @@ def guessed_exemplars(
     places = config.final_k - len(taught)
     if places <= 0:
         return ()
+    near = _near(tx, core, scope, goal, vector, config, context)
+    judgeable = {each.id for each in _judgeable(tx, scope.workspace, [each.episode for each in near])}
     usable = [
         each
-        for each in _near(tx, core, scope, goal, vector, config, context)
+        for each in near
         if each.episode.run_id != run_id
-        and _may_be_judged(tx, each.episode)
+        and each.episode.id in judgeable
         and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
     ]
     kept: list[Exemplar] = []

@@ -89,7 +89,7 @@ _DELIVER = _ADVANCE_RUN.where(~_IS_UNSENT)
 _PUT_OUTGOING = put_statement(outgoing)
 _OUTGOING = (
     select(outgoing, channel_visibility(outgoing))
-    .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"))
+    .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id.in_(bindparam("runs", expanding=True)))
     .order_by(outgoing.c.part)
 )
 _DROP_UNSENT = delete(outgoing).where(
@@ -200,7 +200,14 @@ class SqlDeliveryTable:
         return self._session.run(_DELIVER, {"w": workspace, "run": run_id, **move}) > 0
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
-        return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]
+        return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])
+
+    def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
+        found: dict[str, list[Outgoing]] = {}
+        for ids in chunks(run_ids, ID_LIMIT):
+            for row in self._session.rows(_OUTGOING, {"w": workspace, "runs": ids}):
+                found.setdefault(row.run_id, []).append(Outgoing(**row._mapping))
+        return found
 
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
         return self._session.run(_DROP_UNSENT, {"w": workspace, "run": run_id}) > 0

@@ -16,6 +16,7 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    literal,
     or_,
     select,
     update,
@@ -36,7 +37,7 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.errors import Conflict, NotFound
-from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
 
 _t = episodes.c
 _VERDICTS = ("personal", "channel", "workspace")
+_VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
 _LONG = ("thoughts", "context_before", "context_after", "trajectory")
+_TEXTS = (*_LONG, "goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction", "output")
 _FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
 
 _QUARANTINE = (
@@ -58,6 +61,7 @@ _QUARANTINE = (
 _BESIDE = (_QUARANTINE.label("quarantine"), channel_visibility(episodes))
 _WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
 _NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
+_OUTLINE = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _TEXTS), literal("").label("goal"), *_BESIDE)
 _PUT_QUARANTINE = put_statement(quarantines)
 _CLEAR_QUARANTINE = delete(quarantines).where(
     quarantines.c.workspace == bindparam("w"), quarantines.c.episode_id == bindparam("id")
@@ -191,7 +195,13 @@ class SqlEpisodeTable:
         return found
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        statement = _where(_NARROW, workspace, wanted)
+        return self._listed(_NARROW, workspace, wanted)
+
+    def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        return self._listed(_OUTLINE, workspace, wanted)
+
+    def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        statement = _where(columns, workspace, wanted)
         order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
         rows = self._session.rows(statement.order_by(*order).limit(wanted.limit))
         return [_episode(row) for row in rows]
@@ -322,6 +332,21 @@ def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Sel
         conditions.append(_t.archived_at.is_(None))
     if wanted.quarantined_only:
         conditions.append(_QUARANTINE.is_not(None))
+    if reader := wanted.counting_for:
+        is_own = or_(_t.person == reader.person, _t.author == reader.person)
+        conditions.append(
+            or_(
+                _t.verdict_workspace.in_(_VALIDATED),
+                and_(_t.verdict_channel.in_(_VALIDATED), _t.channel == reader.channel),
+                and_(_t.verdict_personal.in_(_VALIDATED), is_own),
+            )
+        )
+    if teacher := wanted.to_review_in:
+        may_widen = or_(
+            _t.origin != Origin.RUN, _t.verdict_channel.in_(_VALIDATED), _t.verdict_personal.in_(_VALIDATED)
+        )
+        conditions.append(or_(_t.visibility == Visibility.PUBLIC, _t.channel == teacher.channel))
+        conditions.append(or_(_QUARANTINE.is_not(None), and_(_t.promoted.is_(None), may_widen)))
     return statement.select_from(episodes).where(*conditions)
 
 

@@ -22,11 +22,15 @@ _ITEMS = (
     .where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
     .order_by(_i.rank, _i.episode_id)
 )
-_OF_RUN = select(retrievals).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.at, _r.id)
-_ITEMS_OF_RUN = (
+_OF_RUNS = (
+    select(retrievals)
+    .where(_r.workspace == bindparam("w"), _r.run_id.in_(bindparam("runs", expanding=True)))
+    .order_by(_r.at, _r.id)
+)
+_ITEMS_OF_RUNS = (
     select(retrieval_items)
     .join(retrievals, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
-    .where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run"))
+    .where(_r.workspace == bindparam("w"), _r.run_id.in_(bindparam("runs", expanding=True)))
     .order_by(_i.rank, _i.episode_id)
 )
 _SIGNAL = update(retrieval_items).where(
@@ -72,12 +76,18 @@ class SqlRetrievalTable:
         return Retrieval(**row._mapping), items
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
-        run = {"w": workspace, "run": run_id}
-        items: dict[str, list[RetrievalItem]] = {}
-        for row in self._session.rows(_ITEMS_OF_RUN, run):
-            items.setdefault(row.retrieval_id, []).append(RetrievalItem(**row._mapping))
-        found = [Retrieval(**row._mapping) for row in self._session.rows(_OF_RUN, run)]
-        return [(retrieval, items.get(retrieval.id, [])) for retrieval in found]
+        return self.of_runs(workspace, [run_id]).get(run_id, [])
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
+        found: dict[str, list[tuple[Retrieval, list[RetrievalItem]]]] = {}
+        for ids in chunks(run_ids, ID_LIMIT):
+            runs = {"w": workspace, "runs": ids}
+            items: dict[str, list[RetrievalItem]] = {}
+            for row in self._session.rows(_ITEMS_OF_RUNS, runs):
+                items.setdefault(row.retrieval_id, []).append(RetrievalItem(**row._mapping))
+            for row in self._session.rows(_OF_RUNS, runs):
+                found.setdefault(row.run_id, []).append((Retrieval(**row._mapping), items.get(row.id, [])))
+        return found
 
     def set_signal(self, item: RetrievalItem) -> None:
         change = _SIGNAL.values(signal=item.signal, ratio=storable(item).ratio)

@@ -13,6 +13,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     insert,
     literal,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 from memory.adapters.row_validation import check_evidence, check_votes, chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
+from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
 from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
@@ -163,6 +165,15 @@ _LEDGER_OF_RUN = (
     .where(_l.workspace == bindparam("w"), _l.run_id == bindparam("run"))
     .order_by(_l.part, _l.posted_at, _l.message_id)
 )
+_NEWEST = (
+    select(_l.run_id)
+    .where(_l.workspace == bindparam("w"), _l.channel == bindparam("channel"))
+    .order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
+    .limit(1)
+)
+_IS_REMEMBERED = exists().where(
+    episodes.c.workspace == _l.workspace, episodes.c.run_id == _l.run_id, episodes.c.parent_id == ""
+)
 
 
 class SqlTeachingTable:
@@ -285,10 +296,10 @@ class SqlTeachingTable:
     def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
         return _ledger(self._session.rows(_LEDGER_OF_RUN, {"w": workspace, "run": run_id}))
 
-    def recent_ledger(self, workspace: str, channel: str, limit: int) -> list[LedgerEntry]:
-        here = select(ledger).where(_l.workspace == workspace, _l.channel == channel)
-        newest = here.order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
-        return _ledger(self._session.rows(newest.limit(limit)))
+    def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
+        newest = _NEWEST.where(_IS_REMEMBERED.where(episodes.c.thread == thread) if thread else _IS_REMEMBERED)
+        row = self._session.row(newest, {"w": workspace, "channel": channel})
+        return None if row is None else row.run_id
 
     def sweep_ledger(self, now: datetime) -> int:
         return self._session.run(delete(ledger).where(_l.expires_at <= now))

@@ -379,3 +379,11 @@ def test_looking_changes_nothing(world: World) -> None:
     audit.find(lesson.id)
     audit.shown_in(lesson.workspace, lesson.id)
     assert audit.run(lesson.workspace, lesson.run_id) == before
+
+
+def test_lessons_of_another_embedder_are_counted(world: World) -> None:
+    lesson = world.ask("when is lunch?", "at noon sharp")
+    world.ask("when is dinner?", "at eight")
+    world.react(lesson)
+    audit = world.memory.audit
+    assert [audit.not_embedded(model) for model in (world.memory.embedder.name, "another")] == [0, 1]

@@ -130,7 +130,8 @@ class Play:
         memory = self.world.memory
         recollection = memory.recalling.recall(here, "where is the key").recollection
         seen = LessonAccess(memory)
-        beliefs = [belief.episode for belief in seen.believed(here)]
+        pages = range(1, seen.believed(here, 1).last + 1)
+        beliefs = [belief.episode for number in pages for belief in seen.believed(here, number).items]
         texts = [
             repr([(e.episode.goal, e.episode.output, e.episode.correction) for e in recollection.exemplars]),
             render_lessons(recollection.exemplars, budget_tokens=100_000)[0],
