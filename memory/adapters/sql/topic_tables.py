@@ -8,7 +8,6 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Dialect,
-    Float,
     ForeignKeyConstraint,
     Index,
     LargeBinary,
@@ -20,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import exact, to_json
-from memory.adapters.sql.columns import metadata, short
+from memory.adapters.sql.columns import metadata, moment, real, short
 from memory.adapters.sql.types import JsonObject, Moment, Word
 from memory.model import Visibility
 from memory.model.topic import FieldType, TopicEventKind
@@ -56,8 +55,9 @@ class ExactVector(TypeDecorator["Vector"]):
         return None if value is None else np.frombuffer(value, "<f8")
 
 
-def _maybe(name: str) -> Column[str | None]:
-    return Column(name, Text, nullable=True)
+def maybe(*names: str) -> list[Column[str | None]]:
+    """Texts that may be missing."""
+    return [Column(name, Text, nullable=True) for name in names]
 
 
 def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
@@ -75,22 +75,14 @@ def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
 topics = Table(
     "topics",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("partition"),
-    short("person"),
+    *short("workspace", "id", "partition", "person"),
     Column("seq", BigInteger, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("first_salience", Float(53), nullable=False),
-    Column("failed_salience", Float(53), nullable=False),
-    Column("salience", Float(53), nullable=False),
-    Column("salience_at", Moment, nullable=False),
+    *moment("created_at"),
+    *real("first_salience", "failed_salience", "salience"),
+    *moment("salience_at"),
     Column("archived_at", Moment, nullable=True),
-    short("merged_into"),
-    short("alias"),
-    _maybe("topic_kind"),
-    _maybe("title"),
-    _maybe("summary"),
+    *short("merged_into", "alias"),
+    *maybe("topic_kind", "title", "summary"),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "partition", "seq"),
     Index(None, "workspace", "partition", "title"),
@@ -101,9 +93,7 @@ topics = Table(
 topic_places = Table(
     "topic_places",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("channel"),
+    *short("workspace", "topic_id", "channel"),
     Column("visibility", Word(Visibility), nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_places", "topic_id"),
@@ -113,9 +103,7 @@ topic_places = Table(
 topic_vectors = Table(
     "topic_vectors",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("model"),
+    *short("workspace", "topic_id", "model"),
     Column("vector", ExactVector, nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_vectors", "topic_id"),
@@ -125,10 +113,7 @@ topic_vectors = Table(
 topic_fields = Table(
     "topic_fields",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("name"),
-    short("person"),
+    *short("workspace", "topic_id", "name", "person"),
     Column("field_type", Word(FieldType), nullable=False),
     Column("ref_topic_id", String, nullable=True),
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
@@ -140,17 +125,12 @@ topic_fields = Table(
 topic_revisions = Table(
     "topic_revisions",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("topic_id"),
-    short("name"),
+    *short("workspace", "id", "topic_id", "name"),
     Column("seq", BigInteger, nullable=False),
-    short("person"),
-    Column("valid_from", Moment, nullable=False),
+    *short("person"),
+    *moment("valid_from"),
     Column("value", JsonValue, nullable=False),
-    _maybe("provenance"),
-    _maybe("why_changed"),
-    _maybe("impact_expected"),
+    *maybe("provenance", "why_changed", "impact_expected"),
     PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
     ForeignKeyConstraint(
         ["workspace", "topic_id", "name"],
@@ -163,12 +143,8 @@ topic_revisions = Table(
 topic_links = Table(
     "topic_links",
     metadata,
-    short("workspace"),
-    short("from_id"),
-    short("to_id"),
-    short("kind"),
-    short("person"),
-    Column("at", Moment, nullable=False),
+    *short("workspace", "from_id", "to_id", "kind", "person"),
+    *moment("at"),
     PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
     *_of_topic("topic_links", "from_id", "to_id"),
     Index(None, "workspace", "to_id"),
@@ -178,12 +154,12 @@ topic_links = Table(
 topic_events = Table(
     "topic_events",
     metadata,
-    short("workspace"),
+    *short("workspace"),
     Column("seq", BigInteger, nullable=False),
-    short("topic_id"),
+    *short("topic_id"),
     Column("kind", Word(TopicEventKind), nullable=False),
-    short("actor"),
-    Column("at", Moment, nullable=False),
+    *short("actor"),
+    *moment("at"),
     Column("detail", JsonObject, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     *_of_topic("topic_events", "topic_id"),

@@ -2,16 +2,15 @@
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table
 
-from memory.adapters.sql.columns import metadata, prose, short
-from memory.adapters.sql.types import Moment, TextTuple, Word
+from memory.adapters.sql.columns import metadata, moment, prose, short
+from memory.adapters.sql.types import TextTuple, Word
 from memory.model import Verdict
 
 leases = Table(
     "leases",
     metadata,
-    short("name"),
-    short("owner"),
-    Column("until", Moment, nullable=False),
+    *short("name", "owner"),
+    *moment("until"),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
 )
@@ -19,11 +18,9 @@ leases = Table(
 job_runs = Table(
     "job_runs",
     metadata,
-    short("name"),
-    Column("started_at", Moment, nullable=False),
-    Column("finished_at", Moment, nullable=False),
-    prose("summary"),
-    prose("error"),
+    *short("name"),
+    *moment("started_at", "finished_at"),
+    *prose("summary", "error"),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
 )
@@ -31,9 +28,7 @@ job_runs = Table(
 rules = Table(
     "rules",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("partition"),
+    *short("workspace", "id", "partition"),
     Column("verdict", Word(Verdict), nullable=False),
     Column("lesson_ids", TextTuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
@@ -44,9 +39,7 @@ rules = Table(
 erasures = Table(
     "erasures",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("person"),
+    *short("workspace", "id", "person"),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
 )
