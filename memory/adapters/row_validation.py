@@ -103,12 +103,6 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def plain(value: Mapping[str, object]) -> dict[str, object]:
-    """A private copy holding only JSON values, as a database would give it back."""
-    copy: dict[str, object] = json.loads(to_json(dict(value)))
-    return copy
-
-
 def half(vector: "Vector") -> "Vector":
     """The vector as it comes back from the disk: rounded to float16, read-only float32. Shape (dimension,).
 

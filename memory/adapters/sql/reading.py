@@ -10,7 +10,7 @@ from memory.adapters.sql.deliveries import incoming_of
 from memory.adapters.sql.delivery_tables import channels, incoming, outgoing
 from memory.adapters.sql.episodes import episode_of
 from memory.adapters.sql.step_tables import session_runs, short_memories, step_grades, steps
-from memory.adapters.sql.steps import grade_of, step_of
+from memory.adapters.sql.steps import grade_of
 from memory.adapters.sql.tables import episode_vectors, episodes, events, links, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, votes
 from memory.adapters.sql.topic_tables import (
@@ -33,6 +33,7 @@ from memory.model import (
     RetrievalItem,
     SessionRun,
     ShortMemory,
+    StoredStep,
     TrustEvidence,
     Vote,
 )
@@ -50,7 +51,7 @@ def _as(kind: Callable[..., object]) -> Read:
 
 
 def _in_its_place(stored: dict[str, Any]) -> object:
-    episode = episode_of({name: value for name, value in stored.items() if name not in _FOR_QUERIES})
+    episode = episode_of(**{name: value for name, value in stored.items() if name not in _FOR_QUERIES})
     return episode, episode.scope
 
 
@@ -68,7 +69,7 @@ READS: Mapping[Table, Read] = {
     episodes: _in_its_place,
     erasures: _as(Erasure),
     events: _as(Event),
-    incoming: incoming_of,
+    incoming: _as(incoming_of),
     job_runs: _as(JobRun),
     leases: _as(Lease),
     ledger: _as(LedgerEntry),
@@ -80,8 +81,8 @@ READS: Mapping[Table, Read] = {
     rules: _as(Rule),
     session_runs: _as(SessionRun),
     short_memories: _as(ShortMemory),
-    step_grades: grade_of,
-    steps: step_of,
+    step_grades: _as(grade_of),
+    steps: _as(StoredStep),
     topic_events: _as(TopicEvent),
     topic_fields: _as(TopicField),
     topic_links: _as(TopicLink),

@@ -10,7 +10,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.sql.columns import metadata, moment, number, of_episode, prose, real, short
-from memory.adapters.sql.types import JsonObject, Numbers, Word
+from memory.adapters.sql.types import Environment, JsonObject, Numbers, Word
 from memory.model import GradeSource
 
 session_runs = Table(
@@ -32,8 +32,8 @@ steps = Table(
     *number("number"),
     *short("step_id"),
     *prose("action", "element_text", "internal_state"),
-    Column("env_pre", JsonObject, nullable=False),
-    Column("env_post", JsonObject, nullable=False),
+    Column("env_pre", Environment, nullable=False),
+    Column("env_post", Environment, nullable=False),
     Column("embedding", Numbers, nullable=False),
     PrimaryKeyConstraint("workspace", "episode_id"),
     of_episode(),

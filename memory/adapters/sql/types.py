@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Dialect, LargeBinary, String, Text
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
-from memory.model import Step, StepKind
+from memory.model import EnvironmentState, Step, StepKind
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -92,6 +92,20 @@ class JsonObject(TypeDecorator[Mapping[str, Any]]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
         return {} if value is None or value in _NOTHING else dict(json.loads(value))
+
+
+class Environment(TypeDecorator[EnvironmentState]):
+    """What an agent saw as a JSON object."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: EnvironmentState | None, dialect: Dialect) -> str:
+        seen = value or EnvironmentState()
+        return to_json({"elements": list(seen.elements), "url": seen.url, "details": dict(seen.details)})
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> EnvironmentState:
+        return EnvironmentState(**json.loads(value or "{}"))
 
 
 class Numbers(TypeDecorator[tuple[float, ...]]):
