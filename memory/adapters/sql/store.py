@@ -32,7 +32,19 @@ from memory.adapters.sql.topics import SqlTopicTable
 from memory.adapters.sql.upkeep import SqlUpkeepTable
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow
-from memory.ports import Transaction
+from memory.ports import (
+    ChannelTable,
+    DeliveryTable,
+    EpisodeTable,
+    EventLog,
+    RetrievalTable,
+    ShortMemoryTable,
+    StepTable,
+    TeachingTable,
+    TopicTable,
+    Transaction,
+    UpkeepTable,
+)
 
 RECALL_BYTES = 256 * 2**20
 """How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
@@ -45,16 +57,16 @@ class SqlTransaction:
 
     def __init__(self, session: Session, recall: index.RecallIndex) -> None:
         self.session = session
-        self.episodes = SqlEpisodeTable(session, recall)
-        self.log = SqlEventLog(session)
-        self.teaching = SqlTeachingTable(session)
-        self.channels = SqlChannelTable(session)
-        self.deliveries = SqlDeliveryTable(session)
-        self.retrievals = SqlRetrievalTable(session)
-        self.world = SqlTopicTable(session)
-        self.steps = SqlStepTable(session)
-        self.short = SqlShortMemoryTable(session)
-        self.upkeep = SqlUpkeepTable(session)
+        self.episodes: EpisodeTable = SqlEpisodeTable(session, recall)
+        self.log: EventLog = SqlEventLog(session)
+        self.teaching: TeachingTable = SqlTeachingTable(session)
+        self.channels: ChannelTable = SqlChannelTable(session)
+        self.deliveries: DeliveryTable = SqlDeliveryTable(session)
+        self.retrievals: RetrievalTable = SqlRetrievalTable(session)
+        self.world: TopicTable = SqlTopicTable(session)
+        self.steps: StepTable = SqlStepTable(session)
+        self.short: ShortMemoryTable = SqlShortMemoryTable(session)
+        self.upkeep: UpkeepTable = SqlUpkeepTable(session)
 
 
 class SqlStore:

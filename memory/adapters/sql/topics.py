@@ -27,7 +27,6 @@ from memory.adapters.sql.topic_tables import (
     topics,
 )
 from memory.errors import NotFound
-from memory.model import Visibility
 from memory.model.topic import (
     NAMING,
     Revision,
@@ -225,9 +224,11 @@ class SqlTopicTable:
         return self._session.each(select(table).where(among(table, column)), workspace, topic_ids)
 
 
-def _topic(channel: str | None, visibility: Visibility | None, **columns: Any) -> Topic:  # noqa: ANN401 - of any type
-    place = {} if channel is None else {"channel": channel, "visibility": visibility}
-    return Topic(**columns, **place)
+def _topic(channel: str | None, **columns: Any) -> Topic:  # noqa: ANN401 - columns
+    if channel is None:
+        del columns["visibility"]
+        return Topic(**columns)
+    return Topic(channel=channel, **columns)
 
 
 def _revisions(rows: Iterable[Row[Any]]) -> list[Revision]:
