@@ -1,6 +1,7 @@
 """The store itself: atomic transactions over the tables."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from memory.model.upkeep import DamagedRow
@@ -12,7 +13,8 @@ from memory.ports.topics import TopicTable
 from memory.ports.upkeep import UpkeepTable
 
 
-class Transaction(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
     """Everything inside commits together or not at all."""
 
     episodes: EpisodeTable

@@ -5,18 +5,15 @@ from typing import Any
 from sqlalchemy import Label, Table, select
 
 from memory.adapters.sql.delivery_tables import channels
-from memory.adapters.sql.session import Session, matching
+from memory.adapters.sql.session import SqlTable, matching
 from memory.model import Channel
 
 _c = channels.c
 _GET = select(channels).where(matching(channels, "channel"))
 
 
-class SqlChannelTable:
+class SqlChannelTable(SqlTable):
     """`memory.ports.ChannelTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, channel: Channel) -> None:
         self._session.put(channels, channel)

@@ -16,6 +16,12 @@ metadata = MetaData(
     }
 )
 
+READ_AS = "read as"
+"""Where a table says (`Table.info`) what each of its rows is read as, for whoever reads a whole database: `damage`.
+
+Tables that do not say so hold nothing but their columns.
+"""
+
 
 def short(*names: str) -> list[Column[str]]:
     """Names, ids, words."""

@@ -10,8 +10,9 @@ from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, among, changed_column, matching
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import reactions
@@ -92,11 +93,8 @@ _POST = (
 )
 
 
-class SqlDeliveryTable:
+class SqlDeliveryTable(SqlTable):
     """`memory.ports.DeliveryTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def accept(self, message: Incoming) -> Incoming | None:
         if not storable(message).event_id:
@@ -198,3 +196,6 @@ class SqlDeliveryTable:
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns
     """The message of a row."""
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
+
+
+incoming.info[READ_AS] = incoming_of

@@ -1,17 +1,10 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import (
-    Column,
-    ForeignKeyConstraint,
-    Index,
-    PrimaryKeyConstraint,
-    Table,
-    text,
-)
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
-from memory.adapters.sql.columns import metadata, moment, number, prose, short
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Progress, Visibility
+from memory.model import Channel, Outgoing, Progress, Visibility
 
 channels = Table(
     "channels",
@@ -21,6 +14,7 @@ channels = Table(
     *moment("since"),
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
+    info={READ_AS: Channel},
 )
 
 incoming = Table(
@@ -68,4 +62,5 @@ outgoing = Table(
     *prose("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),
+    info={READ_AS: Outgoing},
 )

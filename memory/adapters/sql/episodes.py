@@ -26,9 +26,11 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, use
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.session import (
     ID_LIMIT,
     Session,
+    SqlTable,
     add_statement,
     among,
     matching,
@@ -116,11 +118,11 @@ _WITH_WORDS = select(_b.episode_id).where(matching(borrowed_words, "person")).or
 _REMOVE_LINK = delete(links).where(matching(links, "from_id", "to_id", "kind"))
 
 
-class SqlEpisodeTable:
+class SqlEpisodeTable(SqlTable):
     """`memory.ports.EpisodeTable` in SQL."""
 
     def __init__(self, session: Session, recall: index.RecallIndex) -> None:
-        self._session = session
+        super().__init__(session)
         self._recall = recall
 
     def put(self, *new: Episode) -> None:
@@ -353,6 +355,16 @@ def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
     verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
     usage = Usage(**{name: values.pop(name) for name in _USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)
+
+
+def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
+    """The episode of a whole row with its scope; two columns follow from others."""
+    episode = episode_of(**columns)
+    return episode, episode.scope
+
+
+episodes.info[READ_AS] = _in_its_place
+episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
 
 
 def _number(row: Row[Any] | None) -> int:

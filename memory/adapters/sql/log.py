@@ -8,7 +8,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
-from memory.adapters.sql.session import Session, add_statement, matching, row_of
+from memory.adapters.sql.session import SqlTable, add_statement, matching, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
 from memory.model import Event, EventKind
 
@@ -33,11 +33,8 @@ _OF_RUN = (
 )
 
 
-class SqlEventLog:
+class SqlEventLog(SqlTable):
     """`memory.ports.EventLog` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
         if not source_event_id:

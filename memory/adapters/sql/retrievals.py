@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import and_, bindparam, delete, insert, select, update
 
 from memory.adapters.row_validation import check_items, chunks, storable
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, among, matching, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, row_of
 from memory.adapters.sql.tables import retrieval_items, retrievals
 from memory.errors import NotFound
 from memory.model import Retrieval, RetrievalItem
@@ -35,11 +35,8 @@ _OF_EPISODE = (
 )
 
 
-class SqlRetrievalTable:
+class SqlRetrievalTable(SqlTable):
     """`memory.ports.RetrievalTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         check_items(storable(retrieval).workspace, retrieval.id, items)

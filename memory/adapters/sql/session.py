@@ -86,6 +86,13 @@ def _advance_statement() -> ReturningInsert[tuple[int]]:
 _ADVANCE = _advance_statement()
 
 
+class SqlTable:
+    """Tables of one transaction."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+
+
 class Session:
     """Runs statements for the tables of one transaction and translates what goes wrong."""
 

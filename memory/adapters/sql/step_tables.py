@@ -1,17 +1,10 @@
 """The tables of runs taken step by step, of their grades, and of values that expire."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Index,
-    PrimaryKeyConstraint,
-    Table,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table
 
-from memory.adapters.sql.columns import metadata, moment, number, of_episode, prose, real, short
-from memory.adapters.sql.types import Environment, JsonObject, Numbers, Word
-from memory.model import GradeSource
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, of_episode, prose, real, short
+from memory.adapters.sql.types import Word, environment, json_object, numbers
+from memory.model import GradeSource, SessionRun, ShortMemory, StoredStep
 
 session_runs = Table(
     "session_runs",
@@ -23,6 +16,7 @@ session_runs = Table(
     *prose("task"),
     PrimaryKeyConstraint("workspace", "person", "session_id", "partition", "run_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: SessionRun},
 )
 
 steps = Table(
@@ -32,13 +26,14 @@ steps = Table(
     *number("number"),
     *short("step_id"),
     *prose("action", "element_text", "internal_state"),
-    Column("env_pre", Environment, nullable=False),
-    Column("env_post", Environment, nullable=False),
-    Column("embedding", Numbers, nullable=False),
+    Column("env_pre", environment, nullable=False),
+    Column("env_post", environment, nullable=False),
+    Column("embedding", numbers, nullable=False),
     PrimaryKeyConstraint("workspace", "episode_id"),
     of_episode(),
     Index(None, "workspace", "person", "session_id", "number"),
     sqlite_with_rowid=False,
+    info={READ_AS: StoredStep},
 )
 
 step_grades = Table(
@@ -64,9 +59,10 @@ short_memories = Table(
     metadata,
     *short("workspace", "kind", "key", "person"),
     *moment("created_at", "expires_at"),
-    Column("value", JsonObject, nullable=False),
+    Column("value", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "kind", "key"),
     Index(None, "workspace", "person"),
     Index(None, "expires_at"),
     sqlite_with_rowid=False,
+    info={READ_AS: ShortMemory},
 )

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.sql.base import Executable
 
 from memory.adapters.row_validation import storable
-from memory.adapters.sql.session import Session, among, matching, needing, row_of
+from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.session import SqlTable, among, matching, needing, row_of
 from memory.adapters.sql.step_tables import session_runs, short_memories, step_grades, steps
 from memory.model import Grade, SessionRun, ShortMemory, StoredGrade, StoredStep
 
@@ -42,11 +43,8 @@ def _put_short() -> Executable:
 _PUT_SHORT = _put_short()
 
 
-class SqlStepTable:
+class SqlStepTable(SqlTable):
     """`memory.ports.StepTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put_run(self, run: SessionRun) -> None:
         self._session.put(session_runs, run)
@@ -93,11 +91,8 @@ class SqlStepTable:
         return self._session.run(delete(session_runs).where(_r.workspace == workspace, _r.person == person))
 
 
-class SqlShortMemoryTable:
+class SqlShortMemoryTable(SqlTable):
     """`memory.ports.ShortMemoryTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, entry: ShortMemory) -> None:
         self._session.run(_PUT_SHORT, row_of(short_memories, entry))
@@ -123,3 +118,6 @@ class SqlShortMemoryTable:
 def grade_of(workspace: str, episode_id: str, actor: str, seq: int, **grade: Any) -> StoredGrade:  # noqa: ANN401 - columns
     """The grade of a row."""
     return StoredGrade(workspace=workspace, episode_id=episode_id, actor=actor, grade=Grade(**grade), seq=seq)
+
+
+step_grades.info[READ_AS] = grade_of

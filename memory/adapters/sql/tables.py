@@ -15,15 +15,19 @@ from sqlalchemy import (
     text,
 )
 
-from memory.adapters.sql.columns import metadata, moment, number, of_episode, prose, real, short
-from memory.adapters.sql.types import HalfVector, JsonObject, Moment, Steps, TextTuple, Word
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, of_episode, prose, real, short
+from memory.adapters.sql.types import HalfVector, Moment, Word, json_object, text_tuple, trajectory
 from memory.model import (
     Audience,
     EpisodeStatus,
+    Event,
     EventKind,
     Lesson,
+    Link,
     LinkKind,
     Origin,
+    Retrieval,
+    RetrievalItem,
     Signal,
     Termination,
     Verdict,
@@ -56,11 +60,11 @@ episodes = Table(
     *short("goal_digest"),  # of the goal without case and spaces, to count attempts
     *short("flow", "action", "model", "place"),
     *prose("goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction"),
-    Column("exemplar_ids", TextTuple, nullable=False),
+    Column("exemplar_ids", text_tuple, nullable=False),
     *prose("output", "thoughts"),
-    Column("context_before", TextTuple, nullable=False),
-    Column("context_after", TextTuple, nullable=False),
-    Column("trajectory", Steps, nullable=False),
+    Column("context_before", text_tuple, nullable=False),
+    Column("context_after", text_tuple, nullable=False),
+    Column("trajectory", trajectory, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),
@@ -113,6 +117,7 @@ links = Table(
     ),
     Index(None, "workspace", "to_id", "kind"),
     sqlite_with_rowid=False,
+    info={READ_AS: Link},
 )
 
 # No foreign key: the note that an episode was forgotten outlives it.
@@ -126,7 +131,7 @@ events = Table(
     *short("actor"),
     *moment("at"),
     *short("source_event_id"),
-    Column("detail", JsonObject, nullable=False),
+    Column("detail", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     Index(None, "workspace", "episode_id", "seq"),
     Index(None, "workspace", "actor", "seq"),
@@ -139,6 +144,7 @@ events = Table(
         unique=True,
         sqlite_where=text("source_event_id != ''"),
     ),
+    info={READ_AS: Event},
 )
 
 # A digest of the platform's id, which may name a person.
@@ -165,7 +171,7 @@ quarantines = Table(
     "quarantines",
     metadata,
     *short("workspace", "episode_id"),
-    Column("reasons", TextTuple, nullable=False),
+    Column("reasons", text_tuple, nullable=False),
     PrimaryKeyConstraint("workspace", "episode_id"),
     of_episode(),
     sqlite_with_rowid=False,
@@ -187,10 +193,11 @@ retrievals = Table(
     metadata,
     *short("workspace", "id", "run_id", "node_path"),
     *moment("at"),
-    Column("counts", JsonObject, nullable=False),
+    Column("counts", json_object, nullable=False),
     *prose("goal"),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id"),
+    info={READ_AS: Retrieval},
 )
 
 # No foreign key to episodes: a rank may stay empty after its episode was erased.
@@ -207,4 +214,5 @@ retrieval_items = Table(
     ForeignKeyConstraint(["workspace", "retrieval_id"], ["retrievals.workspace", "retrievals.id"], ondelete="CASCADE"),
     Index(None, "workspace", "episode_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: RetrievalItem},
 )

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import check_evidence, check_votes, chunks, storable
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, Session, among, matching, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row_of
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
@@ -105,11 +105,8 @@ _IS_REMEMBERED = exists().where(
 )
 
 
-class SqlTeachingTable:
+class SqlTeachingTable(SqlTable):
     """`memory.ports.TeachingTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put_reaction(self, reaction: Reaction) -> None:
         seq = reaction.seq or self._session.advance(reaction.workspace, "reaction")

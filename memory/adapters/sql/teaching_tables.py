@@ -1,18 +1,10 @@
 """The tables of reactions, votes, what they prove of their voters, and the ledger of sent messages."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Index,
-    PrimaryKeyConstraint,
-    SmallInteger,
-    Table,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table
 
-from memory.adapters.sql.columns import metadata, moment, number, short
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
 from memory.adapters.sql.types import Word
-from memory.model import Role
+from memory.model import LedgerEntry, Reaction, Role, TrustEvidence, Vote
 
 reactions = Table(
     "reactions",
@@ -29,6 +21,7 @@ reactions = Table(
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
     sqlite_with_rowid=False,
+    info={READ_AS: Reaction},
 )
 
 votes = Table(
@@ -43,6 +36,7 @@ votes = Table(
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     sqlite_with_rowid=False,
+    info={READ_AS: Vote},
 )
 
 # What administrators' votes prove about the other voters of a run: a fold of its votes, kept to be counted by person.
@@ -54,6 +48,7 @@ trust_evidence = Table(
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor"),
     sqlite_with_rowid=False,
+    info={READ_AS: TrustEvidence},
 )
 
 # How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
@@ -77,4 +72,5 @@ ledger = Table(
     Index(None, "workspace", "channel", "posted_at"),
     Index(None, "expires_at"),
     sqlite_with_rowid=False,
+    info={READ_AS: LedgerEntry},
 )

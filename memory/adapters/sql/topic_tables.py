@@ -1,6 +1,5 @@
 """The tables of the world of topics."""
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,28 +17,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from memory.adapters.row_validation import exact, to_json
-from memory.adapters.sql.columns import metadata, moment, real, short
-from memory.adapters.sql.types import JsonObject, Moment, Word
+from memory.adapters.row_validation import exact
+from memory.adapters.sql.columns import READ_AS, metadata, moment, real, short
+from memory.adapters.sql.types import Moment, Word, json_object, json_value
 from memory.model import Visibility
-from memory.model.topic import FieldType, TopicEventKind
+from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
 
 if TYPE_CHECKING:
     from memory.model import Vector
-
-
-class JsonValue(TypeDecorator[object]):
-    """Any JSON value as JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: object | None, dialect: Dialect) -> str:
-        return to_json(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:
-        loaded: object = None if value is None else json.loads(value)
-        return loaded
 
 
 class ExactVector(TypeDecorator["Vector"]):
@@ -88,6 +73,7 @@ topics = Table(
     Index(None, "workspace", "partition", "title"),
     Index(None, "workspace", "merged_into"),
     Index(None, "workspace", "person"),
+    info={READ_AS: Topic},
 )
 
 topic_places = Table(
@@ -119,6 +105,7 @@ topic_fields = Table(
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
     *_of_topic("topic_fields", "topic_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: TopicField},
 )
 
 # Values are only ever added: there is no update of this table anywhere.
@@ -129,7 +116,7 @@ topic_revisions = Table(
     Column("seq", BigInteger, nullable=False),
     *short("person"),
     *moment("valid_from"),
-    Column("value", JsonValue, nullable=False),
+    Column("value", json_value, nullable=False),
     *maybe("provenance", "why_changed", "impact_expected"),
     PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
     ForeignKeyConstraint(
@@ -138,6 +125,7 @@ topic_revisions = Table(
         ondelete="CASCADE",
     ),
     Index(None, "workspace", "person"),
+    info={READ_AS: Revision},
 )
 
 topic_links = Table(
@@ -149,6 +137,7 @@ topic_links = Table(
     *_of_topic("topic_links", "from_id", "to_id"),
     Index(None, "workspace", "to_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: TopicLink},
 )
 
 topic_events = Table(
@@ -160,9 +149,10 @@ topic_events = Table(
     Column("kind", Word(TopicEventKind), nullable=False),
     *short("actor"),
     *moment("at"),
-    Column("detail", JsonObject, nullable=False),
+    Column("detail", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     *_of_topic("topic_events", "topic_id"),
     Index(None, "workspace", "topic_id", "seq"),
     Index(None, "workspace", "actor"),
+    info={READ_AS: TopicEvent},
 )

@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
-from memory.adapters.row_validation import chunks, storable
+from memory.adapters.row_validation import chunks, exact, storable
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import (
-    ID_LIMIT,
-    Session,
-    add_statement,
-    among,
-    needing,
-    put_statement,
-    row_of,
-)
+from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, needing, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
     topic_events,
     topic_fields,
@@ -27,16 +20,7 @@ from memory.adapters.sql.topic_tables import (
     topics,
 )
 from memory.errors import NotFound
-from memory.model.topic import (
-    NAMING,
-    Revision,
-    Topic,
-    TopicEvent,
-    TopicEventKind,
-    TopicField,
-    TopicLink,
-    names_topic,
-)
+from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink, names_topic
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -52,11 +36,8 @@ _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKE
 """Events that only tell of what a person said."""
 
 
-class SqlTopicTable:
+class SqlTopicTable(SqlTable):
     """`memory.ports.TopicTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, topic: Topic) -> None:
         self._session.require_writing()
@@ -229,6 +210,9 @@ def _topic(channel: str | None, **columns: Any) -> Topic:  # noqa: ANN401 - colu
         del columns["visibility"]
         return Topic(**columns)
     return Topic(channel=channel, **columns)
+
+
+topic_vectors.info[READ_AS] = lambda vector, **_: len(exact(vector))
 
 
 def _revisions(rows: Iterable[Row[Any]]) -> list[Revision]:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, delete, insert, select
 
-from memory.adapters.sql.session import Session, among, matching, row_of
+from memory.adapters.sql.session import SqlTable, among, matching, row_of
 from memory.adapters.sql.upkeep_tables import erasures, job_runs, leases, rules
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
@@ -17,11 +17,8 @@ _RULES = select(rules).where(among(rules, "id")).order_by(_r.id)
 _ALL_RULES = select(rules).where(matching(rules)).order_by(_r.id)
 
 
-class SqlUpkeepTable:
+class SqlUpkeepTable(SqlTable):
     """`memory.ports.UpkeepTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def take_lease(self, lease: Lease, now: datetime) -> bool:
         self._session.require_writing()

@@ -2,9 +2,10 @@
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table
 
-from memory.adapters.sql.columns import metadata, moment, prose, short
-from memory.adapters.sql.types import TextTuple, Word
+from memory.adapters.sql.columns import READ_AS, metadata, moment, prose, short
+from memory.adapters.sql.types import Word, text_tuple
 from memory.model import Verdict
+from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
 leases = Table(
     "leases",
@@ -13,6 +14,7 @@ leases = Table(
     *moment("until"),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
+    info={READ_AS: Lease},
 )
 
 job_runs = Table(
@@ -23,6 +25,7 @@ job_runs = Table(
     *prose("summary", "error"),
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
+    info={READ_AS: JobRun},
 )
 
 rules = Table(
@@ -30,9 +33,10 @@ rules = Table(
     metadata,
     *short("workspace", "id", "partition"),
     Column("verdict", Word(Verdict), nullable=False),
-    Column("lesson_ids", TextTuple, nullable=False),
+    Column("lesson_ids", text_tuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
+    info={READ_AS: Rule},
 )
 
 # What was begun and has to be brought to its end, by whichever process comes next.
@@ -42,4 +46,5 @@ erasures = Table(
     *short("workspace", "id", "person"),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
+    info={READ_AS: Erasure},
 )

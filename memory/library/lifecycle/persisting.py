@@ -5,15 +5,7 @@ from dataclasses import replace
 
 from memory.errors import EmbeddingFailed
 from memory.library.episodic import EpisodicMemory, keep_new
-from memory.library.lifecycle.context import (
-    EpisodeContext,
-    PendingStep,
-    Seen,
-    pending_steps,
-    put_pending,
-    run_of,
-    seen,
-)
+from memory.library.lifecycle.context import EpisodeContext, PendingStep, Seen, pending_steps, put_pending, run_of, seen
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.redacting import clean_environment
 from memory.model import (
