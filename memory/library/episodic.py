@@ -1,6 +1,8 @@
 """The small door to memory for another agent: store episodes, retrieve the most similar ones (seed 004)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -15,6 +17,7 @@ from memory.model import (
     LinkKind,
     Reaction,
     Scope,
+    ShortMemory,
     Step,
     Termination,
     Vector,
@@ -151,6 +154,24 @@ def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector |
     if vector is not None:
         tx.episodes.put_vector(episode.workspace, episode.id, memory.embedder.name, vector)
     return kept
+
+
+def keep_for_a_while(
+    tx: Transaction, episodic: EpisodicMemory, kind: str, key: str, value: Mapping[str, object], life: timedelta
+) -> None:
+    """Keep a value with the person's own data, which goes when they are forgotten, for this long."""
+    now = episodic.memory.clock()
+    tx.short.put(
+        ShortMemory(
+            workspace=episodic.scope.workspace,
+            kind=kind,
+            key=key,
+            value=value,
+            person=episodic.scope.person,
+            created_at=now,
+            expires_at=now + life,
+        )
+    )
 
 
 def _check(episode: Episode) -> None:

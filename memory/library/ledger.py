@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
+from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, said_in
-from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
+from memory.model import Audience, Episode, LedgerEntry, Scope
 from memory.model.validation import json_value, lifetime, mapping, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import is_here, is_personal, may_read, partition_of, partitions_for
@@ -54,19 +54,10 @@ class ShortMemoryStore:
         json_value(mapping(value, "value"), "value")
         if self.episodic is None:
             return
-        memory, scope = self.episodic.memory, self.episodic.scope
-        now = memory.clock()
-        entry = ShortMemory(
-            workspace=scope.workspace,
-            kind=kind,
-            key=_keys(scope, key)[0],
-            value={"said_in": said_in(scope), "value": value},
-            person=scope.person,
-            created_at=now,
-            expires_at=now + ttl,
-        )
-        with memory.store.write() as tx:
-            tx.short.put(entry)
+        scope = self.episodic.scope
+        kept = {"said_in": said_in(scope), "value": value}
+        with self.episodic.memory.store.write() as tx:
+            keep_for_a_while(tx, self.episodic, kind, _keys(scope, key)[0], kept, ttl)
 
     def get(self, kind: str, key: str) -> Mapping[str, object] | None:
         """The value, or None if there is none or it has expired. What was set here comes before what is public."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from memory.library.episodic import EpisodicMemory, keep_new
 from memory.library.import_ import Unreadable, content_hash, read_export
-from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, place_of
+from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
 from memory.library.lifecycle.persisting import embedded, store_steps
@@ -113,21 +113,8 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
 
 
 def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> SessionRun:
-    scope = episodic.scope
-    known = known_run(tx, scope, entry.session_id, entry.run_id)
-    if known is not None:
-        tx.steps.put_run(known)
-        return known
-    run = SessionRun(
-        workspace=scope.workspace,
-        person=scope.person,
-        partition=place_of(scope),
-        session_id=entry.session_id,
-        run_id=entry.run_id,
-        node_run=episodic.memory.new_id(),
-        rep=entry.rep,
-        started_at=entry.created_at,
-    )
+    known = known_run(tx, episodic.scope, entry.session_id, entry.run_id)
+    run = known or new_run(episodic, entry.session_id, entry.run_id, entry.rep, entry.created_at)
     tx.steps.put_run(run)
     return run
 

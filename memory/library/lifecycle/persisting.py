@@ -5,7 +5,15 @@ from dataclasses import replace
 
 from memory.errors import EmbeddingFailed
 from memory.library.episodic import EpisodicMemory, keep_new
-from memory.library.lifecycle.context import EpisodeContext, PendingStep, Seen, pending_steps, put_pending, run_of, seen
+from memory.library.lifecycle.context import (
+    EpisodeContext,
+    PendingStep,
+    Seen,
+    known_run,
+    pending_steps,
+    put_pending,
+    seen,
+)
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.redacting import clean_environment
 from memory.model import (
@@ -45,7 +53,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
             return []
         known = tx.steps.of_session(context.run.workspace, context.run.person, context.run.session_id)
         first = 1 + max((step.number for step in known), default=0)
-        run = run_of(tx, context.run) or context.run
+        run = known_run(tx, context.scope, context.session_id, context.run_id) or context.run
         afters = [*(step.env_pre for step in pending[1:]), last]
         steps = {
             number: replace(step, env_post=step.env_post or after)
