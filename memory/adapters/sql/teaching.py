@@ -23,7 +23,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from memory.adapters.row_validation import check_evidence, check_votes, chunks, storable
+from memory.adapters.row_validation import check_of_run, chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row_of
 from memory.adapters.sql.tables import episodes
@@ -137,7 +137,7 @@ class SqlTeachingTable(SqlTable):
     def set_votes(
         self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
     ) -> None:
-        check_votes(workspace, run_id, votes)
+        check_of_run(workspace, run_id, votes)
         stored = {_key(vote): vote for vote in (self.votes(workspace, run_id) if known is None else known)}
         wanted = {_key(vote): vote for vote in votes}
         gone = [key for key in stored if key not in wanted]
@@ -177,7 +177,7 @@ class SqlTeachingTable(SqlTable):
         return {row.run_id for row in self._session.each(voted_on, workspace, actors)}
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
-        check_evidence(workspace, run_id, evidence)
+        check_of_run(workspace, run_id, evidence)
         proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
         self._session.run(_CLEAR_EVIDENCE, {"workspace": workspace, "run_id": run_id})
         self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])

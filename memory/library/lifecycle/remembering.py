@@ -94,5 +94,5 @@ def _remembered(entry: MemoryEntry) -> Remembered[MemoryEntry]:
 
 
 def _sum(one: StageCounts, other: StageCounts) -> StageCounts:
-    total = {name: count + other.as_dict()[name] for name, count in one.as_dict().items()}
-    return StageCounts(**total | {"env_fallback": one.env_fallback or other.env_fallback})
+    counts: dict[str, Any] = {name: count + other.as_dict()[name] for name, count in one.as_dict().items()}
+    return StageCounts(**counts | {"env_fallback": one.env_fallback or other.env_fallback})
