@@ -14,13 +14,14 @@ from bot.conversation import (
     review_commands,
     votes_command,
 )
-from bot.conversation.command_context import CommandContext, CommandRefused, Handler
+from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CommandReply, authors, pointed
+from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person

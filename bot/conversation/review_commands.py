@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.command_context import CommandContext, CommandRefused
+from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, Pointed, authors, page_number, page_of, short
+from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
 from memory.rules.audience import visibility_of

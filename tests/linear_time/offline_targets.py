@@ -22,7 +22,8 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
@@ -100,9 +101,9 @@ def _episode(text: str) -> Episode:
 
 def _prompted(text: str) -> object:
     observations = [Observation(key=text, value=text)]
-    situation = Situation(now=_NOW, why=text, flow="sequence", position=1, total=2, siblings=(text,))
+    task = Task(goal=text, why=text, flow="sequence", position=1, total=2, siblings=(text,))
     lessons = f"1. REPEAT: answer: '{one_line(text, 300)}'\nAnswer: {indented(text)}"
-    return read_prompt(node_prompt(text, situation, lessons=lessons, memory=observations))
+    return read_prompt(node_prompt(task, _NOW, lessons=lessons, memory=observations))
 
 
 def _native(text: str) -> object:
