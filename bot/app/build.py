@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import TeachingPolicy
+from memory.model import Incoming, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
@@ -162,18 +162,19 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import ToolRegistry
-    from bot.conversation.history import MessageHistory
-    from memory.model import Vector
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
+
+    async def messages(scope: Scope, limit: int) -> list[Incoming]:
+        return await executor(memory.recording.messages_of, scope, limit)
 
     tools = [
         clock_tool(utc_now),
         calculator_tool(),
         remember_tool(utc_now),
         recall_tool(),
-        conversation_tool(MessageHistory(memory, executor), embed),
+        conversation_tool(messages, embed),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))

@@ -139,13 +139,13 @@ async def _redeliver(
 
 async def _drain(goodbot: Goodbot) -> None:
     """Let running answers end; what is not answered in time, or not begun, is answered after the next start."""
-    goodbot.begin_no_more()
+    goodbot.conversations.begin_no_more()
     if await _idle_within(goodbot, DRAIN_S):
         return
     log.warning("answers were still running after %g s and are left to the next start", DRAIN_S)
     goodbot.leave()
     if not await _idle_within(goodbot, _END_S):
-        await goodbot.abandon(_ABANDON_S)
+        await goodbot.conversations.abandon(_ABANDON_S)
 
 
 async def _idle_within(goodbot: Goodbot, seconds: float) -> bool:
