@@ -44,7 +44,7 @@ class CommandContext:
         """The lesson id in the argument. Raises `CommandRefused` without one; `list_command` shows ids."""
         target = pointed(self.argument)
         if target is None:
-            raise CommandRefused(messages.which_lesson(self.spell(self.command.name), self.spell(list_command)))
+            raise CommandRefused(messages.which("lesson", self.spell(self.command.name), self.spell(list_command)))
         return target
 
     def find(self, target: Pointed | None) -> Episode:

@@ -128,7 +128,7 @@ class Goodbot:
             return replace(event.scope, is_visibility_known=True)
         return await self._executor(self._memory.channels.last_known, event.scope)
 
-    async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
+    async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
@@ -213,14 +213,7 @@ class Goodbot:
             if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
-            message = PersonMessage(
-                event_id=incoming.event_id,
-                scope=incoming.scope,
-                message_id=incoming.message_id,
-                text=incoming.text,
-                at=incoming.at,
-            )
-            await self._apologise(messenger, message, error)
+            await self._apologise(messenger, incoming, error)
 
     async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, _: bool) -> None:
         try:

@@ -34,7 +34,7 @@ def take_back(context: CommandContext) -> CommandReply:
     """`unrate ID [page N]`: every thumb of theirs on that answer, as if they had never rated it."""
     target, scope, command = pointed(context.argument), context.scope, context.command
     if target is None:
-        return CommandReply(text=messages.which_rating(context.spell("unrate"), context.spell("ratings")))
+        return CommandReply(text=messages.which("rating", context.spell("unrate"), context.spell("ratings")))
     taken = context.memory.ratings.take_back(
         scope.workspace, scope.person, target.id, at=command.at, event_id=command.event_id
     )
