@@ -54,14 +54,6 @@ class Commands:
             return CommandReply(text=str(refusal))
 
 
-def _help(context: CommandContext) -> CommandReply:
-    return CommandReply(text=messages.help_text(context.spell, context.role))
-
-
-def _privacy(context: CommandContext) -> CommandReply:
-    return CommandReply(text=messages.privacy_text(context.spell))
-
-
 def _why(context: CommandContext) -> CommandReply:
     command = context.command
     if context.argument and not command.message_id:  # `why ID`
@@ -126,8 +118,8 @@ def _forget(context: CommandContext) -> CommandReply:
 
 
 _HANDLERS: dict[str, Handler] = {
-    "help": _help,
-    "privacy": _privacy,
+    "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
+    "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
     "memory": lesson_list.show,
     "archive": archive_commands.archive,

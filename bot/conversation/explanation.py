@@ -83,16 +83,12 @@ def _rule(rule: ToldRule, reader: Scope | None) -> str:
 def _node(node: Episode) -> str:
     depth = node.node_path.count(".")
     done = [
-        _step(step.tool, step.flow, step.subgoals)
+        step.tool or f"split into {len(step.subgoals)} ({step.flow})"
         for step in node.trajectory
         if step.kind is StepKind.EXPAND or (step.kind is StepKind.ACT and step.tool)
     ]
     what = ", ".join(done) or node.action
     return f"{'  ' * depth}- “{shown_line(node.goal, 80)}”: {what} → {node.termination.value}"
-
-
-def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
-    return tool or f"split into {len(subgoals)} ({flow})"
 
 
 def _guess(view: RunView, episode_id: str) -> list[str]:

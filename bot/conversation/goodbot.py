@@ -34,7 +34,6 @@ from bot.model import (
     PersonTeaching,
     PersonVote,
     ReactionsCleared,
-    TextFile,
 )
 from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
@@ -308,8 +307,5 @@ class Goodbot:
 def _full_text(event: PersonMessage | PersonEdit) -> str:
     """The text of a message with its attachments, as the agent reads it; may be empty."""
     words = [event.text] if event.text.strip() else []
-    return "\n\n".join([*words, *map(_attached, event.files), *map(described, event.images)])
-
-
-def _attached(file: TextFile) -> str:
-    return f"Attached file {file.name}:\n{file.text}"
+    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
+    return "\n\n".join([*words, *files, *map(described, event.images)])
