@@ -16,6 +16,7 @@ from bot.agent.dialogue import Dialogue
 from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
+from bot.agent.tools.registry import ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import Termination
 from memory.rules.retrieval.prompt import one_line
@@ -109,7 +110,9 @@ class AgentNode:
 
     async def _act(self, act: Act, dialogue: Dialogue) -> Outcome | None:
         run, trace = self._run, self._trace
-        context = run.tool_context(self._task.path)
+        context = ToolContext(
+            scope=run.scope, run_id=run.run_id, node_path=self._task.path, question=run.question, memory=run.memory
+        )
         any_understood = False
         for call in act.calls[:MAX_CALLS]:
             run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")

@@ -76,7 +76,7 @@ class AgentTree:
             new_id=self.new_id,
             lessons_budget_tokens=self.lessons_budget_tokens,
             tool_calls=self.tool_calls,
-            on_progress=on_progress or _ignore,
+            on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             images=images,
         )
@@ -90,7 +90,3 @@ class AgentTree:
             asked=outcome.asked,
             usage=run.budget.usage,
         )
-
-
-def _ignore(_: str) -> None:
-    """The default for `on_progress`: nothing is shown."""
