@@ -37,7 +37,7 @@ class Attached:
 
 
 def objection(media_type: str, size: int) -> str:
-    """Why a file of this declared type and size is not fetched; empty if it is."""
+    """The reason not to fetch a file of this declared type and size; empty if it is fetched."""
     if media_type.startswith(_NO_TEXT):
         return "it is neither text nor a picture"
     most = largest(media_type)
@@ -59,15 +59,15 @@ def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
     if is_picture(media_type):
         kind = _kind_of(content)
         if not kind:
-            return unread(name, "it is no picture in PNG, JPEG, GIF or WebP")
+            return unreadable(name, "it is no picture in PNG, JPEG, GIF or WebP")
         return ImageFile(name=name, media_type=kind, content=content)
     try:
         return TextFile(name=name, text=content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return unread(name, "it is no UTF-8 text")
+        return unreadable(name, "it is no UTF-8 text")
 
 
-def unread(name: str, why: str) -> TextFile:
+def unreadable(name: str, why: str) -> TextFile:
     """The text in place of a file that could not be read."""
     return TextFile(name=name, text=f"[not read: {why}]")
 

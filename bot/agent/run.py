@@ -10,7 +10,7 @@ from bot.agent.budget import Budget
 from bot.agent.control import Outcome
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
-from bot.agent.tools.registry import ToolContext, ToolRegistry
+from bot.agent.tools.registry import ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
@@ -108,12 +108,6 @@ class Run:
         self._recollections.append((trace.step_number, path, replace(recollection, rules=rules)))
         return text
 
-    def tool_context(self, node_path: str) -> ToolContext:
-        """What a tool may know."""
-        return ToolContext(
-            scope=self.scope, run_id=self.run_id, node_path=node_path, question=self.question, memory=self.memory
-        )
-
     def check(self) -> None:
         """Raise `Halted` or `BudgetExceeded` if the run must not go on."""
         if self.cancel.is_set():
@@ -139,7 +133,8 @@ class Run:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=_SECONDS_TO_CLEAN_UP)
-                task.add_done_callback(_look_at)
+                # Its exception is retrieved, so that asyncio does not log it.
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
@@ -155,9 +150,3 @@ class Run:
     def shown(self) -> tuple[tuple[str, tuple[Exemplar, ...]], ...]:
         """(node path, exemplars really shown) in the order the nodes started; nodes shown nothing are left out."""
         return tuple((path, exemplars) for _, path, exemplars in sorted(self._shown, key=lambda item: item[0]))
-
-
-def _look_at(task: "asyncio.Future[Any]") -> None:
-    """Retrieve the exception of abandoned work, so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()

@@ -35,31 +35,19 @@ class RunResult:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTree:
     """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
 
-    def __init__(
-        self,
-        *,
-        model: LanguageModel,
-        tools: ToolRegistry,
-        recall: Recall,
-        limits: Limits,
-        clock: Clock,
-        monotonic: Monotonic,
-        new_id: NewId,
-        lessons_budget_tokens: int = 2_000,
-        tool_calls: ToolCalls = "native",
-    ) -> None:
-        self._model = model
-        self._tools = tools
-        self._recall = recall
-        self._limits = limits
-        self._clock = clock
-        self._monotonic = monotonic
-        self._new_id = new_id
-        self._lessons_budget_tokens = lessons_budget_tokens
-        self._tool_calls = tool_calls
+    model: LanguageModel
+    tools: ToolRegistry
+    recall: Recall
+    limits: Limits
+    clock: Clock
+    monotonic: Monotonic
+    new_id: NewId
+    lessons_budget_tokens: int = 2_000
+    tool_calls: ToolCalls = "native"
 
     async def run(
         self,
@@ -80,15 +68,15 @@ class AgentTree:
             question=goal,
             scope=scope,
             run_id=run_id,
-            model=self._model,
-            tools=self._tools,
-            recall=self._recall,
-            budget=Budget(self._limits, self._monotonic),
-            clock=self._clock,
-            new_id=self._new_id,
-            lessons_budget_tokens=self._lessons_budget_tokens,
-            tool_calls=self._tool_calls,
-            on_progress=on_progress or _ignore,
+            model=self.model,
+            tools=self.tools,
+            recall=self.recall,
+            budget=Budget(self.limits, self.monotonic),
+            clock=self.clock,
+            new_id=self.new_id,
+            lessons_budget_tokens=self.lessons_budget_tokens,
+            tool_calls=self.tool_calls,
+            on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             images=images,
         )
@@ -102,7 +90,3 @@ class AgentTree:
             asked=outcome.asked,
             usage=run.budget.usage,
         )
-
-
-def _ignore(_: str) -> None:
-    """No one follows the progress."""

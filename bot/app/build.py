@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import TeachingPolicy
+from memory.model import Incoming, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
@@ -88,7 +88,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
 
 
 def upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    """The numbers of upkeep."""
+    """The configured policy of the upkeep jobs."""
     upkeep = settings.upkeep
     return UpkeepPolicy(
         archive_strength=upkeep.archive_below,
@@ -100,7 +100,7 @@ def upkeep_policy(settings: Settings) -> UpkeepPolicy:
 
 
 def teaching_policy(settings: Settings) -> TeachingPolicy:
-    """The numbers of the verdict."""
+    """The configured policy of votes and verdicts."""
     teaching = settings.teaching
     return TeachingPolicy(
         quorum_up=teaching.quorum_up,
@@ -133,18 +133,18 @@ def retrieval_config(settings: Settings) -> RetrievalConfig:
 def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
     """The language model by name. Raises `ConfigError` for a provider that is not known."""
     if settings.model.name == "offline":
-        from bot.adapters.llm.offline import offline_model
+        from bot.adapters.llm.offline.model import OfflineModel
 
-        return offline_model(embedder.embed)
+        return OfflineModel(embedder.embed)
     provider, _, name = settings.model.name.partition(":")
     if provider != "openai":
         raise ConfigError(
             f"GOODBOT_MODEL={settings.model.name}: the provider {provider!r} is not known; use openai:NAME with "
             "OPENAI_BASE_URL for any OpenAI-compatible server, or offline"
         )
-    from bot.adapters.llm.openai_compatible import openai_model
+    from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
 
-    return openai_model(
+    return OpenAICompatibleModel(
         name,
         base_url=settings.model.openai_base_url,
         api_key=settings.model.openai_api_key.get_secret_value(),
@@ -162,18 +162,19 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import ToolRegistry
-    from bot.conversation.history import MessageHistory
-    from memory.model import Vector
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
+
+    async def messages(scope: Scope, limit: int) -> list[Incoming]:
+        return await executor(memory.recording.messages_of, scope, limit)
 
     tools = [
         clock_tool(utc_now),
         calculator_tool(),
         remember_tool(utc_now),
         recall_tool(),
-        conversation_tool(MessageHistory(memory, executor), embed),
+        conversation_tool(messages, embed),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))

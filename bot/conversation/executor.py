@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from threading import get_ident
 from typing import ParamSpec, TypeVar
@@ -33,7 +34,7 @@ class Executor:
         """Await the call's result; its exceptions pass through. Calls begin in the order they were made."""
         async with self._turns:
             return await asyncio.get_running_loop().run_in_executor(
-                self._pool, self._timed, partial(function, *args, **kwargs)
+                self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)
             )
 
     def _timed(self, call: Callable[[], R]) -> R:

@@ -83,7 +83,7 @@ def _rule(rule: ToldRule, reader: Scope | None) -> str:
 def _node(node: Episode) -> str:
     depth = node.node_path.count(".")
     done = [
-        _step(step.tool, step.flow, step.subgoals)
+        step.tool or f"split into {len(step.subgoals)} ({step.flow})"
         for step in node.trajectory
         if step.kind is StepKind.EXPAND or (step.kind is StepKind.ACT and step.tool)
     ]
@@ -91,17 +91,13 @@ def _node(node: Episode) -> str:
     return f"{'  ' * depth}- “{shown_line(node.goal, 80)}”: {what} → {node.termination.value}"
 
 
-def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
-    return tool or f"split into {len(subgoals)} ({flow})"
-
-
 def _guess(view: RunView, episode_id: str) -> list[str]:
     """A model's grade of an answer nobody judged; for the asker alone."""
     guess = guess_of(view.grades.get(episode_id, ()))
     if guess is None:
         return []
-    told = f"{'good' if guess.is_correct else 'bad'}: {shown_line(guess.explanation, 200)}"
-    return [f"**A guess**: {told} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
+    explained = f"{'good' if guess.is_correct else 'bad'}: {shown_line(guess.explanation, 200)}"
+    return [f"**A guess**: {explained} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
 
 
 def _votes(view: RunView) -> str:

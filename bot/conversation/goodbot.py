@@ -18,6 +18,7 @@ from bot.conversation.feedback import FeedbackHandler
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
+from bot.conversation.restate_command import RestateNotices
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -33,7 +34,6 @@ from bot.model import (
     PersonTeaching,
     PersonVote,
     ReactionsCleared,
-    TextFile,
 )
 from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
@@ -58,9 +58,10 @@ class Goodbot:
         self._executor = executor
         self._answering = answering
         self._new_id = new_id
-        self._conversations = Conversations(self._answer)
+        self.conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji)
         self._commands = Commands(memory, executor, self._stop)
+        self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
@@ -72,8 +73,8 @@ class Goodbot:
             except InvalidInput as error:
                 await tell(messenger, event, str(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
-                is_told = await self._apologise(messenger, event, error)
-                if not is_told and isinstance(error, StoreUnavailable):
+                is_notified = await self._apologise(messenger, event, error)
+                if not is_notified and isinstance(error, StoreUnavailable):
                     lost = error
             if lost is not None:
                 # A platform that sends again what was not acknowledged shall do so.
@@ -85,7 +86,7 @@ class Goodbot:
         if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.teaches(event.emoji)):
             return
         if not event.scope.is_visibility_known:
-            event = replace(event, scope=await self._placed(event))
+            event = replace(event, scope=await self._scope_of(event))
         if not isinstance(event, NOTED_WITH_IT):
             await self._executor(self._memory.channels.note, event.scope)
         match event:
@@ -99,7 +100,7 @@ class Goodbot:
                     event.scope.workspace,
                     event.scope.channel,
                     event.message_id,
-                    _whole(event),
+                    _full_text(event),
                 )
             case PersonDeletion():
                 await self._on_deletion(event)
@@ -119,14 +120,14 @@ class Goodbot:
             case PersonCommand():
                 await self._on_command(messenger, event)
 
-    async def _placed(self, event: PersonEvent) -> Scope:
-        """Where it counts as having happened, for the platform could not say who reads the channel."""
+    async def _scope_of(self, event: PersonEvent) -> Scope:
+        """The scope of an event whose platform could not say who reads the channel."""
         if isinstance(event, ChannelChanged):
             # What was known holds no longer, so the guess does, until the platform can be asked.
             return replace(event.scope, is_visibility_known=True)
         return await self._executor(self._memory.channels.last_known, event.scope)
 
-    async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
+    async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
@@ -142,7 +143,7 @@ class Goodbot:
     # Messages -------------------------------------------------------------------------------------------------
 
     async def _on_message(self, messenger: Messenger, event: PersonMessage) -> None:
-        text = _whole(event)
+        text = _full_text(event)
         if not text:
             return
         scope = event.scope
@@ -154,28 +155,28 @@ class Goodbot:
         accepted = await self._executor(self._memory.recording.accept, incoming)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
-            self._conversations.enqueue(messenger, accepted, is_current=True)
+            self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
-        """One that does not name the bot is meant for it only in a thread it takes part in."""
+        """Handle a correction; without a mention it is for the bot only in a thread it takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
             await self._teaching.on_correction(messenger, event)
             await self._tell_news(messenger, event)
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""
-        if self._conversations.running(scope.conversation) is not None:
+        if self.conversations.running(scope.conversation) is not None:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
-        """A deleted question is not answered; what was answered already is no longer a lesson in waiting."""
-        current = self._conversations.running(event.scope.conversation)
+        """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
+        current = self.conversations.running(event.scope.conversation)
         if current is not None and current.message_id == event.message_id:
-            self._conversations.stop(event.scope.conversation)
+            self.conversations.stop(event.scope.conversation)
         await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
@@ -185,7 +186,7 @@ class Goodbot:
         )
 
     async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
-        """The same question once more, as a message of its own."""
+        """Ask the same question again, as a message of its own."""
         accept = self._memory.recording.accept_again
         try:
             again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
@@ -193,7 +194,7 @@ class Goodbot:
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if again is not None:
-            self._conversations.enqueue(messenger, again)
+            self.conversations.enqueue(messenger, again)
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, is_current: bool) -> None:
         try:
@@ -211,14 +212,7 @@ class Goodbot:
             if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
-            message = PersonMessage(
-                event_id=incoming.event_id,
-                scope=incoming.scope,
-                message_id=incoming.message_id,
-                text=incoming.text,
-                at=incoming.at,
-            )
-            await self._apologise(messenger, message, error)
+            await self._apologise(messenger, incoming, error)
 
     async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, _: bool) -> None:
         try:
@@ -230,29 +224,17 @@ class Goodbot:
 
     def _stop(self, command: PersonCommand) -> str:
         """Stop the answer under way there, for whoever asked or a teacher."""
-        current = self._conversations.running(command.scope.conversation)
+        current = self.conversations.running(command.scope.conversation)
         if current is None:
             return messages.NOTHING_RUNNING
         if command.scope.person != current.scope.person and not command.role.may_promote:
             return messages.NOT_YOURS_TO_STOP
-        return messages.STOPPED if self._conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
-
-    def stop_all(self) -> bool:
-        """Ask every running answer to end with what it has. False if nothing was running."""
-        return self._conversations.stop_all()
-
-    def begin_no_more(self) -> None:
-        """Messages are still taken in, but answered after the next start; what is being answered now still is."""
-        self._conversations.begin_no_more()
-
-    async def abandon(self, within_s: float) -> None:
-        """Cancel answers that do not stop when asked to. The next start finishes them."""
-        await self._conversations.abandon(within_s)
+        return messages.STOPPED if self.conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
 
     def leave(self) -> None:
-        """Begin nothing more and give up what runs: what is not answered by now is, after the next start."""
+        """Begin no more answers and stop those that run; the next start answers what is left."""
         self._answering.is_leaving = True
-        self._conversations.leave()
+        self.conversations.leave()
 
     async def recover_alone(self, *messengers: Messenger) -> None:
         """Answer the messages that may have crashed an earlier process: one at a time, before anything else.
@@ -260,15 +242,15 @@ class Goodbot:
         So that the next fall is the fault of one message and no other's. For the time before the platforms connect:
         the answers are committed, and posted by `recover`.
         """
-        for messenger, incoming in await self._left(*messengers):
+        for messenger, incoming in await self._unfinished(*messengers):
             if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
-                await self._conversations.run(messenger, incoming, self._answer_unseen)
+                await self.conversations.run(messenger, incoming, self._answer_unseen)
 
     async def recover(self, *messengers: Messenger) -> int:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
-        left = await self._left(*messengers)
+        left = await self._unfinished(*messengers)
         for messenger, incoming in left:
-            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
+            enqueue = self.conversations.enqueue_alone if incoming.is_suspect else self.conversations.enqueue
             enqueue(messenger, incoming)
         return len(left)
 
@@ -276,16 +258,16 @@ class Goodbot:
         """Offer once more what the platform would not take. Returns how many answers have parts left to post."""
         left = [
             incoming
-            for _, incoming in await self._left(messenger)
+            for _, incoming in await self._unfinished(messenger)
             if incoming.progress is not Progress.ACCEPTED
-            and self._conversations.running(incoming.scope.conversation) is None
+            and self.conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:
-            self._conversations.enqueue(messenger, incoming)
+            self.conversations.enqueue(messenger, incoming)
         return len(left)
 
-    async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
-        """What is unfinished on these platforms, oldest first."""
+    async def _unfinished(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
+        """Unfinished messages of these platforms, oldest first."""
         by_platform = {messenger.platform: messenger for messenger in messengers}
         unfinished = [unsent.incoming for unsent in await self._executor(self._memory.recording.unfinished)]
         return [
@@ -296,13 +278,13 @@ class Goodbot:
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""
-        await self._conversations.idle()
+        await self.conversations.idle()
 
     # Commands -------------------------------------------------------------------------------------------------
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        async with self._commands.restating.news(event.scope) as lessons:
+        async with self._restate_notices.news(event.scope) as lessons:
             news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
             message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)
             if reply.attachment is not None:
@@ -315,18 +297,15 @@ class Goodbot:
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
         """Tell a person once that lessons of theirs lost their question."""
         try:
-            async with self._commands.restating.news(event.scope) as lessons:
+            async with self._restate_notices.news(event.scope) as lessons:
                 if lessons:
                     await say(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
         except MessengerError as error:
             log.info("an author is told later that lessons need a question: %s", error)
 
 
-def _whole(event: PersonMessage | PersonEdit) -> str:
-    """What was said and attached, as the agent reads it; empty for nothing."""
+def _full_text(event: PersonMessage | PersonEdit) -> str:
+    """The text of a message with its attachments, as the agent reads it; may be empty."""
     words = [event.text] if event.text.strip() else []
-    return "\n\n".join([*words, *map(_attached, event.files), *map(described, event.images)])
-
-
-def _attached(file: TextFile) -> str:
-    return f"Attached file {file.name}:\n{file.text}"
+    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
+    return "\n\n".join([*words, *files, *map(described, event.images)])

@@ -7,7 +7,7 @@ from memory.model import Audience, EventKind, Scope
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonStory
-from memory.services.explain import Move, Use, WeighedVote
+from memory.services.explain import Use, WeighedVote
 
 _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""
@@ -27,7 +27,7 @@ def vote_text(weighed: WeighedVote) -> str:
 
 
 def votes_text(votes: Sequence[WeighedVote]) -> str:
-    """All of them in one line."""
+    """Votes in one line."""
     return ", ".join(map(vote_text, votes)) or "none"
 
 
@@ -49,7 +49,11 @@ def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
         f"salience {episode.salience:.2f}, {story.salience_now:.2f} now"
     )
     moves = story.moves if reader is None else story.moves[-_LATEST:]
-    lines.extend(_move(move) for move in moves)
+    lines.extend(
+        f"  - {move.event.at:%Y-%m-%d %H:%M} {move.event.kind.value}: "
+        f"strength {move.strength:.2f}, salience {move.salience:.2f}"
+        for move in moves
+    )
     if len(moves) < len(story.moves):
         lines.append(f"  - and {len(story.moves) - len(moves)} earlier")
     totals = ", ".join(f"{name} {count}" for name, count in story.totals.items())
@@ -68,9 +72,9 @@ def _decisions(story: LessonStory) -> list[str]:
         lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
     for event in story.decisions:
         if event.kind is not EventKind.MERGED:
-            told = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
+            details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
             by = shown_line(event.actor, 30) or "nobody"
-            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {told}", 160))
+            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {details}", 160))
     return lines
 
 
@@ -83,22 +87,15 @@ def _joined(story: LessonStory, reader: Scope | None) -> list[str]:
     return lines
 
 
-def _move(move: Move) -> str:
-    event = move.event
-    return (
-        f"  - {event.at:%Y-%m-%d %H:%M} {event.kind.value}: strength {move.strength:.2f}, salience {move.salience:.2f}"
-    )
-
-
 def _uses(uses: Sequence[Use], reader: Scope | None) -> list[str]:
     seen = [use for use in uses if reader is None or (use.asked is not None and may_see(reader, use.asked))]
-    told = seen if reader is None else seen[:_LATEST]
+    shown = seen if reader is None else seen[:_LATEST]
     lines = [
         f"  - {use.retrieval.at:%Y-%m-%d %H:%M} “{shown_line(use.retrieval.goal, 60)}” {use.item.lesson.value} "
         f"{percent(use.item.relevance)}% as number {use.item.rank}, "
         f"{use.item.signal.value if use.item.signal else 'unknown'} ({use.item.ratio:.2f})"
-        for use in told
+        for use in shown
     ]
-    if len(told) < len(uses):
-        lines.append(f"  - and {len(uses) - len(told)} more, earlier or not yours to see")
+    if len(shown) < len(uses):
+        lines.append(f"  - and {len(uses) - len(shown)} more, earlier or not yours to see")
     return lines

@@ -3,64 +3,51 @@
 import re
 
 from bot.conversation import messages
-from bot.conversation.executor import Executor
+from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply
-from bot.model import Choice, PersonCommand
+from bot.model import Choice
 from memory.errors import InvalidInput
-from memory.services import Memory, Purge
 
 _MENTION = re.compile(r"<@[!]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
 _YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
 
 
-def person_in(text: str) -> str:
-    """The id of a person who is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`."""
-    found = _MENTION.fullmatch(text.strip())
-    return found["id"] if found else text.strip().removeprefix("@").strip()
-
-
 def read_argument(argument: str) -> tuple[str, bool]:
-    """`PERSON [yes]`: the person's id, and whether it is meant."""
-    asked = argument.strip()
-    person = _YES.sub("", asked)
-    return person_in(person), person != asked
+    """`PERSON [yes]`: the person's id, and whether `yes` confirms it.
+
+    The person is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`.
+    """
+    text = argument.strip()
+    person = _YES.sub("", text).strip()
+    mention = _MENTION.fullmatch(person)
+    is_confirmed = _YES.search(text) is not None
+    return mention["id"] if mention else person.removeprefix("@").strip(), is_confirmed
 
 
-class PurgeCommand:
-    """Asks before it does anything."""
+def purge(context: CommandContext) -> CommandReply:
+    """`purge PERSON [yes]`: without `yes` it only counts."""
+    person, is_confirmed = read_argument(context.argument)
+    if not person:
+        return CommandReply(text=messages.whom_to_purge(context.spell("purge")))
+    try:
+        return _purge(context, person) if is_confirmed else _ask(context, person)
+    except InvalidInput as error:
+        return CommandReply(text=str(error))
 
-    def __init__(self, memory: Memory, executor: Executor) -> None:
-        self._memory = memory
-        self._executor = executor
 
-    async def purge(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
-        """`purge PERSON [yes]`: without `yes` it only counts."""
-        person, is_meant = read_argument(command.argument)
-        if not person:
-            return CommandReply(text=messages.whom_to_purge(spell("purge")))
-        try:
-            return await (self._done(command, person) if is_meant else self._asked(command, person, spell))
-        except InvalidInput as error:
-            return CommandReply(text=str(error))
+def _ask(context: CommandContext, person: str) -> CommandReply:
+    planned = context.memory.purging.plan(context.scope.workspace, person, role=context.role)
+    if planned.is_empty:
+        return CommandReply(text=messages.nothing_to_purge(person))
+    choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
+    return CommandReply(text=messages.purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,))
 
-    async def _asked(self, command: PersonCommand, person: str, spell: messages.Spell) -> CommandReply:
-        planned: Purge = await self._executor(
-            self._memory.purging.plan, command.scope.workspace, person, role=command.role
-        )
-        if planned.is_empty:
-            return CommandReply(text=messages.nothing_to_purge(person))
-        choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
-        return CommandReply(text=messages.purge_question(planned, spell(f"purge {person} yes")), choices=(choice,))
 
-    async def _done(self, command: PersonCommand, person: str) -> CommandReply:
-        done: Purge = await self._executor(
-            self._memory.purging.purge,
-            command.scope.workspace,
-            person,
-            actor=command.scope.person,
-            at=command.at,
-            role=command.role,
-        )
-        if done.is_empty:
-            return CommandReply(text=messages.nothing_to_purge(person))
-        return CommandReply(text=messages.purged(done), changed_runs=done.runs)
+def _purge(context: CommandContext, person: str) -> CommandReply:
+    scope = context.scope
+    done = context.memory.purging.purge(
+        scope.workspace, person, actor=scope.person, at=context.command.at, role=context.role
+    )
+    if done.is_empty:
+        return CommandReply(text=messages.nothing_to_purge(person))
+    return CommandReply(text=messages.purged(done), changed_runs=done.runs)

@@ -1,12 +1,11 @@
 """Replies to commands, and the arguments and pages that commands share."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from bot.conversation.messages import Spell
-from bot.model import Attachment, Choice, PersonCommand
+from bot.model import Attachment, Choice
 from memory.model import Audience, Episode
 
 T = TypeVar("T")
@@ -20,7 +19,7 @@ SHORT_ID = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReply:
-    """Text with choices below it, perhaps a file, perhaps answers whose 🧠 must be shown anew; whom it mentions."""
+    """The reply to a command: text, buttons, a file, answers whose 🧠 may have changed, and people it names."""
 
     text: str
     choices: tuple[Choice, ...] = ()
@@ -28,8 +27,10 @@ class CommandReply:
     changed_runs: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
 
-
-Handler = Callable[[PersonCommand, Spell], Awaitable[CommandReply]]
+    def above(self, rest: "CommandReply") -> "CommandReply":
+        """Both as one reply: this one, and a list below it."""
+        text, choices = f"{self.text}\n\n{rest.text}", (*self.choices, *rest.choices)
+        return replace(self, text=text, choices=choices, people=rest.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,52 +4,43 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.conversation import messages
+from bot.conversation.command_context import CommandContext
 from bot.conversation.executor import Executor
 from bot.conversation.forget_messages import to_restate
-from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import CommandReply, pointed
-from bot.model import PersonCommand
 from memory.model import Scope
 from memory.rules.audience import may_see
 from memory.services import Memory
 
 
-class RestateCommand:
-    """For authors of lessons."""
+def restate(context: CommandContext) -> CommandReply:
+    """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
+    ending, _, question = context.argument.partition(" ")
+    if not ending or not question.strip():
+        return _waiting(context)
+    lesson = context.find(pointed(ending))
+    restated = context.memory.restating.restate(
+        context.scope, lesson.id, question, role=context.role, event_id=context.command.event_id
+    )
+    after = restated or lesson
+    return CommandReply(text=messages.restated(after), changed_runs=(after.run_id,))
 
-    def __init__(self, memory: Memory, lessons: LessonAccess, executor: Executor) -> None:
-        self._memory = memory
-        self._lessons = lessons
+
+def _waiting(context: CommandContext) -> CommandReply:
+    reader, restating = context.scope, context.memory.restating
+    waiting = restating.waiting(reader.workspace, reader.person)
+    seen = [lesson for lesson in waiting if may_see(reader, lesson)]
+    restating.told(reader.workspace, [lesson.id for lesson in waiting])
+    return CommandReply(text=to_restate(seen, len(waiting) - len(seen), context.spell("restate ID QUESTION")))
+
+
+class RestateNotices:
+    """Tells authors once that lessons of theirs lost their question."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._restating = memory.restating
         self._executor = executor
-        self._being_told: set[str] = set()
-
-    async def restate(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
-        """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
-        ending, _, question = command.argument.strip().partition(" ")
-        if not ending or not question.strip():
-            return await self._executor(self._listed, command.scope, spell)
-        meant = pointed(ending)
-        if meant is None:
-            return CommandReply(text=messages.NO_SUCH_LESSON)
-        lesson = await self._executor(self._lessons.find, command.scope, command.role, meant.id)
-        if lesson is None:
-            return CommandReply(text=messages.NO_SUCH_LESSON)
-        restated = await self._executor(
-            self._memory.restating.restate,
-            command.scope,
-            lesson.id,
-            question,
-            role=command.role,
-            event_id=command.event_id,
-        )
-        after = restated or lesson
-        return CommandReply(text=messages.restated(after), changed_runs=(after.run_id,))
-
-    def _listed(self, reader: Scope, spell: messages.Spell) -> CommandReply:
-        waiting = self._memory.restating.waiting(reader.workspace, reader.person)
-        seen = [lesson for lesson in waiting if may_see(reader, lesson)]
-        self._memory.restating.told(reader.workspace, [lesson.id for lesson in waiting])
-        return CommandReply(text=to_restate(seen, len(waiting) - len(seen), spell("restate ID QUESTION")))
+        self._being_notified: set[str] = set()
 
     @asynccontextmanager
     async def news(self, person: Scope) -> AsyncIterator[list[str]]:
@@ -57,12 +48,12 @@ class RestateCommand:
 
         Whoever leaves the block without a failure has told them; nobody else does meanwhile.
         """
-        untold = await self._executor(self._memory.restating.untold, person.workspace, person.person)
-        lessons = [each for each in untold if each not in self._being_told]
-        self._being_told.update(lessons)
+        unnotified = await self._executor(self._restating.untold, person.workspace, person.person)
+        lessons = [each for each in unnotified if each not in self._being_notified]
+        self._being_notified.update(lessons)
         try:
             yield lessons
             if lessons:
-                await self._executor(self._memory.restating.told, person.workspace, lessons)
+                await self._executor(self._restating.told, person.workspace, lessons)
         finally:
-            self._being_told.difference_update(lessons)
+            self._being_notified.difference_update(lessons)

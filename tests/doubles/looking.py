@@ -6,7 +6,6 @@ from typing import ParamSpec, TypeVar
 
 from bot.conversation.commands import Commands
 from bot.conversation.executor import Executor
-from bot.conversation.history import MessageHistory
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.rules.retrieval.prompt import render_lessons
@@ -79,7 +78,7 @@ class Looking:
 
     def history(self) -> str:
         """What the agent's tool finds of their own words in this conversation."""
-        return repr(asyncio.run(MessageHistory(self._memory, _Inline()).messages(self._here, 200)))
+        return repr([each.text for each in self._memory.recording.messages_of(self._here, 200)])
 
     def retry(self) -> str:
         """The questions that "try again" would ask again in this channel."""

@@ -13,16 +13,17 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.choosing import Chooser
-from bot.adapters.llm.offline.deciding import Decider, Seen
+from bot.adapters.llm.offline.deciding import Decider, ToolOutput
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
@@ -73,16 +74,18 @@ def _unless(fault: type[Exception], run: Callable[[str], object]) -> Callable[[s
     return tried
 
 
-def _decide(goal: str, *lessons: Taught, seen: Sequence[Seen] = (), keys: tuple[str, ...] = ()) -> object:
-    return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, seen).decide()
+def _decide(
+    goal: str, *lessons: PromptLesson, outputs: Sequence[ToolOutput] = (), keys: tuple[str, ...] = ()
+) -> object:
+    return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, outputs).decide()
 
 
-def _lesson(text: str) -> Taught:
-    return Taught(lesson=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
+def _lesson(text: str) -> PromptLesson:
+    return PromptLesson(kind=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
 
 
-def _example(text: str) -> Taught:
-    return Taught(lesson=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
+def _example(text: str) -> PromptLesson:
+    return PromptLesson(kind=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
 
 
 def _episode(text: str) -> Episode:
@@ -98,9 +101,9 @@ def _episode(text: str) -> Episode:
 
 def _prompted(text: str) -> object:
     observations = [Observation(key=text, value=text)]
-    situation = Situation(now=_NOW, why=text, flow="sequence", position=1, total=2, siblings=(text,))
+    task = Task(goal=text, why=text, flow="sequence", position=1, total=2, siblings=(text,))
     lessons = f"1. REPEAT: answer: '{one_line(text, 300)}'\nAnswer: {indented(text)}"
-    return read_prompt(node_prompt(text, situation, lessons=lessons, memory=observations))
+    return read_prompt(node_prompt(task, _NOW, lessons=lessons, memory=observations))
 
 
 def _native(text: str) -> object:
@@ -141,8 +144,11 @@ TARGETS: tuple[Target, ...] = (
     Target("decision with a lesson", lambda text: _decide("where is it?", _lesson(text))),
     Target("decision with steps", lambda text: _decide("where is it?", _example(text))),
     Target("decision with a key", lambda text: _decide("recall the key", keys=(text,))),
-    Target("decision on a result", lambda text: _decide("where?", seen=[Seen(tool="search_knowledge", output=text)])),
-    Target("decision on a failure", lambda text: _decide("where?", seen=[Seen(tool="expand", output=text)])),
+    Target(
+        "decision on a result",
+        lambda text: _decide("where?", outputs=[ToolOutput(tool="search_knowledge", output=text)]),
+    ),
+    Target("decision on a failure", lambda text: _decide("where?", outputs=[ToolOutput(tool="expand", output=text)])),
     # models that are asked
     Target("reply in words", parse),
     Target("reply in words, call", lambda text: parse(f"Act: calculator {text}")),

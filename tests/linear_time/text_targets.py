@@ -15,7 +15,7 @@ from bot.adapters.slack import plain as slack_plain
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.lines import PipedLines
-from bot.app.log_format import SecretlessFormatter
+from bot.app.log_file import SecretlessFormatter
 from bot.cli import table
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder

@@ -24,7 +24,7 @@ async def standing_in(handlers: HandlerContext, channel_id: int, person: int) ->
     Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
     """
     try:
-        channel = handlers.client.get_channel(channel_id) or await _asleep(handlers, channel_id)
+        channel = handlers.client.get_channel(channel_id) or await _archived_thread(handlers, channel_id)
         parent: object = channel.parent if isinstance(channel, discord.Thread) else channel
         if not isinstance(parent, discord.abc.GuildChannel):
             return None
@@ -38,9 +38,9 @@ async def standing_in(handlers: HandlerContext, channel_id: int, person: int) ->
     may_look = parent.permissions_for(member).view_channel
     if not may_look or not handlers.roles.admit(member, (channel_id, parent.id), is_direct=False):
         return None
-    return ChannelAccess(place=await handlers.places.of(channel_id, guild.id), role=handlers.roles.of(member))
+    return ChannelAccess(place=await handlers.channels.of(channel_id, guild.id), role=handlers.roles.of(member))
 
 
-async def _asleep(handlers: HandlerContext, channel_id: int) -> object:
+async def _archived_thread(handlers: HandlerContext, channel_id: int) -> object:
     """An archived thread, by REST: the gateway does not send those."""
     return await handlers.rest(f"looking up channel {channel_id}", lambda: handlers.client.fetch_channel(channel_id))

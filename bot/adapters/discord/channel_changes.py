@@ -21,7 +21,7 @@ class ChannelChanges:
             "guild_role_update": self._role_changed,
         }
 
-    def hear(self, name: str, payload: object) -> None:
+    def on_event(self, name: str, payload: object) -> None:
         """Take in one event; those of no interest are dropped."""
         handler = self._handlers.get(name)
         if handler is not None:
@@ -44,10 +44,10 @@ class ChannelChanges:
         self._context.tasks.start(channel.id, lambda: self._on_vanished(channel))
 
     async def _on_change(self, channel: discord.abc.GuildChannel) -> None:
-        await self._tell(await self._context.places.of(channel.id, channel.guild.id))
+        await self._tell(await self._context.channels.of(channel.id, channel.guild.id))
 
     async def _on_vanished(self, channel: discord.abc.GuildChannel) -> None:
-        place = await self._context.places.hidden(channel)
+        place = await self._context.channels.hidden(channel)
         if place is not None:
             await self._tell(place)
 

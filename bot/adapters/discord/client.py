@@ -20,7 +20,7 @@ from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)
 
-Hear = Callable[[str, object], None]
+OnEvent = Callable[[str, object], None]
 """Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway."""
 
 Pressed = Callable[[Use, str, str], Any]
@@ -37,9 +37,9 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One login. `hear` is called with every event before the next one is read."""
+    """One login. `on_event` is called with every event before the next one is read."""
 
-    def __init__(self, settings: DiscordSettings, *, hear: Hear, pressed: Pressed, chosen: HasChosen) -> None:
+    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent, pressed: Pressed, chosen: HasChosen) -> None:
         # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -52,7 +52,7 @@ class Client(discord.AutoShardedClient):
             max_ratelimit_timeout=settings.max_wait_s,
             allowed_mentions=discord.AllowedMentions.none(),
         )
-        self._hear = hear
+        self._on_event = on_event
         self._identify_pause_s = settings.identify_pause_s
         self._api_url = settings.api_url
         self.pressed = pressed
@@ -89,7 +89,7 @@ class Client(discord.AutoShardedClient):
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         if args:
-            self._hear(event, args[0])
+            self._on_event(event, args[0])
 
     @property
     def me(self) -> int:

@@ -64,7 +64,7 @@ class HandlerContext:
     client: Client
     rest: Rest
     sink: EventSink
-    places: Channels
+    channels: Channels
     roles: Roles
     posting: Posting
     working: TypingIndicator

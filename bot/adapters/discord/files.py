@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.attachments import MOST_FILES, Attached, made_of, objection, unread
+from bot.adapters.attachments import MOST_FILES, Attached, made_of, objection, unreadable
 from bot.adapters.discord.rest import Rest
 from bot.errors import MessengerError
 from bot.model import Attachment, ImageFile, TextFile
@@ -40,14 +40,14 @@ def _compressed(attachment: Attachment) -> bytes:
 async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
     """The attachments; for one that could not be read, a text that says why."""
     read = await asyncio.gather(*(_read(file, rest) for file in attached[:MOST_FILES]))
-    read += [unread(file.filename, f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
+    read += [unreadable(file.filename, f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
     return Attached.of(read)
 
 
 async def _read(file: discord.Attachment, rest: Rest) -> TextFile | ImageFile:
     media_type = file.content_type or ""
     if why := objection(media_type, file.size):
-        return unread(file.filename, why)
+        return unreadable(file.filename, why)
 
     async def fetch() -> bytes:
         async with asyncio.timeout(PATIENCE_S):
@@ -57,5 +57,5 @@ async def _read(file: discord.Attachment, rest: Rest) -> TextFile | ImageFile:
         content = await rest(f"fetching the attached file {file.id}", fetch)
     except MessengerError as error:
         log.warning("an attached file was not read: %s", error)
-        return unread(file.filename, "it could not be fetched")
+        return unreadable(file.filename, "it could not be fetched")
     return made_of(file.filename, media_type, content)

@@ -53,7 +53,7 @@ class Interactions:
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
 
-    def hear(self, name: str, payload: object) -> None:
+    def on_event(self, name: str, payload: object) -> None:
         """Take in a submitted form, whichever process opened it."""
         if isinstance(payload, discord.Interaction) and (form := form_of(payload)) is not None:
             self._context.tasks.start(payload.id, lambda: self._submitted(payload, *form))
@@ -84,7 +84,7 @@ class Interactions:
         if not await _is_soon_done(storing):
             await way.wait()
         await storing
-        if not way.has_told:
+        if not way.has_replied:
             await way.tell(_SAVED, view=row(UNDO, answer=answer))
 
     async def _on_down(self, use: Use, place: ChannelInfo, answer: str) -> None:
@@ -102,7 +102,7 @@ class Interactions:
         if not await _is_soon_done(storing):
             await self._try("acknowledging", use, use.response.defer())
         await storing
-        if not way.has_told:
+        if not way.has_replied:
             await self._rewrite(use, "Taken back.")
 
     async def _on_stop(self, use: Use, place: ChannelInfo) -> None:
@@ -159,7 +159,7 @@ class Interactions:
                 scope,
                 way,
             )
-        if not way.has_told:
+        if not way.has_replied:
             await way.tell(_SAVED)
 
     async def _on_correction(
@@ -231,7 +231,7 @@ class Interactions:
             message_id=about or self._context.posting.last_answer(place.id),
         )
         await self._context.tasks.start(event_id, lambda: self._deliver(event, scope, way))
-        if not way.has_told:
+        if not way.has_replied:
             await way.tell("Done.")
 
     async def why(self, use: Use, message: discord.Message) -> None:
@@ -281,7 +281,7 @@ class Interactions:
         return False
 
     async def _place(self, use: Use) -> ChannelInfo:
-        return await self._context.places.of(use.channel_id or 0, use.guild_id)
+        return await self._context.channels.of(use.channel_id or 0, use.guild_id)
 
     @staticmethod
     def _scope(use: Use, place: ChannelInfo) -> Scope:

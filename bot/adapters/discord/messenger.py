@@ -101,10 +101,14 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, hear=self._hear, pressed=self._pressed, chosen=self._chosen)
-        handlers = self._new_desk(client, sink)
-        self._uses, self._intake, self._channels = Interactions(handlers), Intake(handlers), ChannelChanges(handlers)
-        add_commands(client.tree, self._settings.command, self._uses)
+        client = Client(self._settings, on_event=self._on_event, pressed=self._pressed, chosen=self._chosen)
+        handlers = self._new_context(client, sink)
+        self._interactions, self._intake, self._channels = (
+            Interactions(handlers),
+            Intake(handlers),
+            ChannelChanges(handlers),
+        )
+        add_commands(client.tree, self._settings.command, self._interactions)
         try:
             async with client:
                 await client.login(self._settings.token.get_secret_value())
@@ -127,13 +131,13 @@ class DiscordMessenger:
             self._logged_in.clear()
             await handlers.working.close()
 
-    def _new_desk(self, client: Client, sink: EventSink) -> HandlerContext:
+    def _new_context(self, client: Client, sink: EventSink) -> HandlerContext:
         rest = Rest(self._sleep)
         return HandlerContext(
             client=client,
             rest=rest,
             sink=sink,
-            places=Channels(client, rest),
+            channels=Channels(client, rest),
             roles=Roles(self._settings),
             posting=Posting(
                 client,
@@ -149,19 +153,19 @@ class DiscordMessenger:
             command_name=self._settings.command,
         )
 
-    def _hear(self, name: str, payload: object) -> None:
+    def _on_event(self, name: str, payload: object) -> None:
         if not self._closed.is_set():
-            self._channels.hear(name, payload)
-            self._intake.hear(name, payload)
-            self._uses.hear(name, payload)
+            self._channels.on_event(name, payload)
+            self._intake.on_event(name, payload)
+            self._interactions.on_event(name, payload)
 
     async def _pressed(self, use: discord.Interaction[Any], act: str, answer: str) -> None:
         if self._context is not None and not self._closed.is_set():
-            self._context.tasks.start(use.id, lambda: self._uses.pressed(use, act, answer))
+            self._context.tasks.start(use.id, lambda: self._interactions.pressed(use, act, answer))
 
     async def _chosen(self, use: discord.Interaction[Any], place: int, typed: command_words.Typed) -> None:
         if self._context is not None and not self._closed.is_set():
-            self._context.tasks.start(use.id, lambda: self._uses.chosen(use, place, typed))
+            self._context.tasks.start(use.id, lambda: self._interactions.chosen(use, place, typed))
 
     # What the bot says ------------------------------------------------------------------------------------------
 
@@ -175,12 +179,12 @@ class DiscordMessenger:
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"posting in channel {message.channel}")
+        handlers = await self._connected(f"posting in channel {message.channel}")
         return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"marking message {ref.message_id}")
+        handlers = await self._connected(f"marking message {ref.message_id}")
         await handlers.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
@@ -193,7 +197,7 @@ class DiscordMessenger:
             return
         text = f"{question} Or reply to this message."
         message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=text, reply_to=ref.message_id)
-        handlers = await self._here(f"asking about message {ref.message_id}")
+        handlers = await self._connected(f"asking about message {ref.message_id}")
         await handlers.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
@@ -204,14 +208,14 @@ class DiscordMessenger:
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"handing a file to {message.private_to}")
+        handlers = await self._connected(f"handing a file to {message.private_to}")
         await handlers.posting.hand_over(message, await small_enough(attachment))
 
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
 
-    async def _here(self, what: str) -> HandlerContext:
+    async def _connected(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""
         if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):

@@ -13,23 +13,20 @@ VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, *_WRONG_SHAPE)
 _BODY_CHARACTERS = 300
 
 
-def is_safe(exc: Exception, secrets: tuple[str, ...]) -> bool:
-    """Whether neither the exception nor what caused it spells out a secret."""
+def is_safe(exc: Exception, secret: str) -> bool:
+    """Whether neither the exception nor what caused it spells out the secret (empty: there is none)."""
     cause: BaseException | None = exc
     while cause is not None:
-        text = f"{cause} {cause!r}"
-        if any(secret in text for secret in secrets):
+        if secret and secret in f"{cause} {cause!r}":
             return False
         cause = cause.__cause__ or cause.__context__
     return True
 
 
-def translate(exc: Exception, name: str, timeout_s: float, secrets: tuple[str, ...]) -> ModelError:
+def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
     """The same fault as one of our kinds: what was asked of which model, what came back, what to do."""
     kind, message = _judge(exc, timeout_s)
-    for secret in secrets:
-        message = message.replace(secret, "***")
-    return kind(f"{name}: {message}")
+    return kind(f"{name}: {message.replace(secret, '***') if secret else message}")
 
 
 def _judge(exc: Exception, timeout_s: float) -> tuple[type[ModelError], str]:

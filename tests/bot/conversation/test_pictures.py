@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, made_of
-from bot.adapters.llm.offline import offline_model
-from bot.adapters.llm.offline.model import BLIND
-from bot.adapters.llm.openai_compatible import openai_model
-from bot.agent.prompt import Situation, node_prompt
+from bot.adapters.llm.offline.model import BLIND, OfflineModel
+from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
+from bot.agent.prompt import node_prompt
+from bot.agent.record import Task
 from bot.conversation.pictures import Pictures, described
 from bot.errors import ModelRejected
 from bot.model import ImageFile, ModelRequest, PersonMessage, TextFile, UserTurn
@@ -126,7 +126,7 @@ REQUEST = ModelRequest(system="You are Goodbot.", turns=(UserTurn(text="What is 
 async def test_a_model_on_a_server_gets_the_bytes() -> None:
     with OpenAIServer() as server:
         server.script(server_says.text("A cat."))
-        model = openai_model("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
         reply = await model.reply(REQUEST)
         await model.close()
     assert reply.turn.text == "A cat."
@@ -138,7 +138,7 @@ async def test_a_model_on_a_server_gets_the_bytes() -> None:
 async def test_a_model_that_takes_no_pictures_is_asked_without_and_told_so() -> None:
     with OpenAIServer() as server:
         server.script(server_says.failure(400, "image input is not supported"), server_says.text("I see none."))
-        model = openai_model("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
         reply = await model.reply(REQUEST)
         await model.close()
     assert reply.turn.text == "I see none."
@@ -150,7 +150,7 @@ async def test_a_model_that_takes_no_pictures_is_asked_without_and_told_so() -> 
 async def test_a_refusal_that_is_not_about_the_pictures_stays_one() -> None:
     with OpenAIServer() as server:
         server.script(*[server_says.failure(401, "wrong key")] * 3)
-        model = openai_model("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
         with pytest.raises(ModelRejected, match="wrong key"):
             await model.reply(REQUEST)
         await model.close()
@@ -158,8 +158,8 @@ async def test_a_refusal_that_is_not_about_the_pictures_stays_one() -> None:
 
 @pytest.mark.parametrize(("why", "says_so"), [("", True), ("a part of the whole", False)])
 async def test_the_offline_model_says_once_that_it_cannot_see(why: str, says_so: bool) -> None:
-    model = offline_model(HashingEmbedder().embed)
-    prompt = node_prompt("what is this?", Situation(now=NOW, why=why))
+    model = OfflineModel(HashingEmbedder().embed)
+    prompt = node_prompt(Task(goal="what is this?", why=why), NOW)
     with_picture = ModelRequest(system="", turns=(UserTurn(text=prompt, images=(CAT,)),))
     without = ModelRequest(system="", turns=(UserTurn(text=prompt),))
     seen, plain = (await model.reply(with_picture)).turn, (await model.reply(without)).turn

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.llm.offline.reading import read_prompt
-from bot.agent.prompt import Situation, node_prompt
+from bot.agent.prompt import node_prompt
+from bot.agent.record import Task
 from bot.app.grading_schedule import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
@@ -70,8 +71,8 @@ def test_a_good_guess_reaches_the_asker_labelled(world: World) -> None:
     assert (shown.episode.id, shown.lesson, shown.is_guess) == (answer.id, Lesson.REPEAT, True)
     text, _ = render_lessons([shown], budget_tokens=500)
     assert text.count(BY_A_MODEL) == 1
-    told = read_prompt(node_prompt(GOAL, Situation(now=NOW), lessons=text)).lessons
-    assert [(each.lesson, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
+    told = read_prompt(node_prompt(Task(goal=GOAL), NOW, lessons=text)).lessons
+    assert [(each.kind, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
 
 
 def test_a_bad_guess_warns_the_asker(world: World) -> None:

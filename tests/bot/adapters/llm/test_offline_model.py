@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.llm.offline import offline_model
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
-from bot.adapters.llm.offline.deciding import Call, Decider, Say, Seen
+from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
+from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import split
-from bot.adapters.llm.pydantic_ai import PydanticAIModel
 from bot.agent.decision import CONTROL_TOOLS
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.tools.notes import remember_tool
 from bot.errors import ModelUnavailable
 from bot.model import ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
@@ -62,17 +62,17 @@ def lesson(
 def opening(goal: str, *lessons: Exemplar, keys: Sequence[str] = ()) -> UserTurn:
     text, _ = render_lessons(lessons, budget_tokens=4_000)
     memory = [Observation(key=key, value="?", node="0.1", at=NOW) for key in keys]
-    return UserTurn(text=node_prompt(goal, Situation(now=NOW, why="asked"), lessons=text, memory=memory))
+    return UserTurn(text=node_prompt(Task(goal=goal, why="asked"), NOW, lessons=text, memory=memory))
 
 
-def hashing() -> PydanticAIModel:
-    return offline_model(HashingEmbedder().embed)
+def hashing() -> OfflineModel:
+    return OfflineModel(HashingEmbedder().embed)
 
 
 async def ask(
     goal: str,
     *lessons: Exemplar,
-    model: PydanticAIModel | None = None,
+    model: OfflineModel | None = None,
     tools: tuple[ToolSpec, ...] = OFFERED,
     keys: Sequence[str] = (),
 ) -> ModelTurn:
@@ -255,8 +255,8 @@ def _exchange(call: ToolCall, error: str) -> tuple[ModelTurn, ToolTurn]:
 def test_what_a_search_finds_must_fit_the_question() -> None:
     similarity = Similarity(HashingEmbedder().embed)
     asked = Prompt(goal="What does the policy say?")
-    fits = Seen(tool="search_knowledge", output="The policy does say what the policy is.")
-    astray = Seen(tool="search_knowledge", output="Gurken wachsen im Gewächshaus.")
+    fits = ToolOutput(tool="search_knowledge", output="The policy does say what the policy is.")
+    astray = ToolOutput(tool="search_knowledge", output="Gurken wachsen im Gewächshaus.")
     assert Decider(similarity, asked, OFFERED, [fits]).decide() == Say(text=fits.output)
     decision = Decider(similarity, asked, OFFERED, [astray]).decide()
     assert isinstance(decision, Call)
@@ -294,7 +294,7 @@ async def test_an_embedder_that_fails_is_a_model_that_is_unavailable() -> None:
         raise EmbeddingFailed("the weights are gone")
 
     with pytest.raises(ModelUnavailable, match="the weights are gone"):
-        await ask("What time is it?", model=offline_model(broken))
+        await ask("What time is it?", model=OfflineModel(broken))
 
 
 # Its parts -----------------------------------------------------------------------------------------------------------
@@ -431,7 +431,7 @@ def test_a_rendered_prompt_is_read_back(goal: str, asked: str, answer: str) -> N
     assert prompt.goal == goal.strip()
     assert prompt.keys == ("a (b)",)
     first, second = prompt.lessons
-    assert (first.lesson, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
+    assert (first.kind, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
     assert first.goal == " ".join(asked.split())
     assert (second.goal, second.answer) == ("second", "two")
 
@@ -441,8 +441,8 @@ def test_an_avoid_lesson_is_read_back() -> None:
     corrected = lesson("who", "x", action="none", verdict=Verdict.FAILURE, correction="Ana.\nOr Bo.")
     prompt = read_prompt(opening("now", rejected, corrected).text)
     assert prompt.lessons == (
-        Taught(lesson=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
-        Taught(lesson=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
+        PromptLesson(kind=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
+        PromptLesson(kind=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
     )
 
 
