@@ -126,19 +126,19 @@ class Interactions:
             return
         place = await self._place(use)
         scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
-        fields, at = entered(use), use.created_at
-        events: list[PersonEvent | None] = []
-        if form == CORRECTION:
-            events.append(
-                forms.correction_event(fields, event_id=str(use.id), scope=scope, at=at, role=role, message_id=answer)
-            )
-            if forms.AGAIN in fields:
-                events.append(PersonRetry(event_id=f"{use.id}/retry", scope=scope, message_id=answer, at=at, role=role))
-        else:
-            events.append(forms.teaching_event(fields, event_id=str(use.id), scope=scope, at=at, role=role))
-        for event in filter(None, events):
+        fields, event_id, at = entered(use), str(use.id), use.created_at
+        events: list[PersonEvent] = []
+        if form != CORRECTION:
+            events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role))
+        elif correction := forms.correction_event(
+            fields, event_id=event_id, scope=scope, at=at, role=role, message_id=answer
+        ):
+            events.append(correction)
+        if forms.AGAIN in fields:
+            events.append(PersonRetry(event_id=f"{event_id}/retry", scope=scope, message_id=answer, at=at, role=role))
+        for event in events:
             await self._deliver(event, way)
-        if not any(events):
+        if not events:
             await way.tell(_NO_TEXT)
         elif not way.has_told:
             await way.tell(_SAVED)

@@ -188,7 +188,7 @@ def entered(view: Mapping[str, Any]) -> dict[str, str]:
     fields: dict[str, str] = {}
     for name, block in view["state"]["values"].items():
         state = block.get(name, {})
-        chosen = state.get("selected_option") or next(iter(state.get("selected_options") or ()), {})
+        chosen: Mapping[str, Any] = state.get("selected_option") or next(iter(state.get("selected_options") or ()), {})
         if text := str(chosen.get("value") or state.get("value") or "").strip():
             fields[name] = text
     return fields
