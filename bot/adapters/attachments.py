@@ -43,7 +43,7 @@ async def read_each(
 ) -> Attached:
     """The first files read, by kind and in order; each other one as a text that says it was not."""
     each: list[TextFile | ImageFile] = [*await asyncio.gather(*map(read, attached[:MOST_FILES]))]
-    each += [unread(name_of(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
+    each += [unreadable(name_of(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
     return Attached(
         files=tuple(one for one in each if isinstance(one, TextFile)),
         images=tuple(one for one in each if isinstance(one, ImageFile)),
@@ -56,14 +56,14 @@ async def read_one(
     """A file of this declared type and size. `fetch` is told the most bytes wanted; raises `MessengerError` kinds."""
     most = LARGEST_IMAGE if media_type.startswith("image/") else LARGEST_FILE
     if media_type.startswith(_NO_TEXT):
-        return unread(name, "it is neither text nor a picture")
+        return unreadable(name, "it is neither text nor a picture")
     if size > most:
-        return unread(name, f"it has {size} bytes; {most} are read")
+        return unreadable(name, f"it has {size} bytes; {most} are read")
     try:
         return made_of(name, media_type, await fetch(most))
     except MessengerError as error:
         log.warning("an attached file was not read: %s", error)
-        return unread(name, "it could not be fetched")
+        return unreadable(name, "it could not be fetched")
 
 
 def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
@@ -71,15 +71,15 @@ def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
     if media_type.startswith("image/"):
         kind = _kind_of(content)
         if not kind:
-            return unread(name, "it is no picture in PNG, JPEG, GIF or WebP")
+            return unreadable(name, "it is no picture in PNG, JPEG, GIF or WebP")
         return ImageFile(name=name, media_type=kind, content=content)
     try:
         return TextFile(name=name, text=content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return unread(name, "it is no UTF-8 text")
+        return unreadable(name, "it is no UTF-8 text")
 
 
-def unread(name: str, why: str) -> TextFile:
+def unreadable(name: str, why: str) -> TextFile:
     """The text in place of a file that could not be read."""
     return TextFile(name=name, text=f"[not read: {why}]")
 

@@ -1,4 +1,4 @@
-"""Where words to one person go while their click or command is being handled: back through what they used.
+"""Replies to one person alone: sent through the click or command that is being handled.
 
 A slash command may be used where the bot is no member; only the command's own address reaches the person there. Slack's
 App Home shows what commands answer instead of posting it.
@@ -35,7 +35,7 @@ _current: ContextVar[_Open | None] = ContextVar("private_reply", default=None)
 
 @contextmanager
 def replying_to(person: str, reply: PrivateReply) -> Iterator[None]:
-    """What is said to this person alone goes this way inside the block."""
+    """Inside the block, send what is for this person alone this way."""
     opened = _Open(person, reply)
     token = _current.set(opened)
     try:

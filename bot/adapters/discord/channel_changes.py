@@ -34,10 +34,10 @@ class ChannelChanges:
             self._look_again(channel)
 
     def _look_again(self, channel: discord.abc.GuildChannel) -> None:
-        self._start(channel, partial(self._context.places.of, channel.id, channel.guild.id))
+        self._start(channel, partial(self._context.channels.of, channel.id, channel.guild.id))
 
     def _vanished(self, channel: discord.abc.GuildChannel) -> None:
-        self._start(channel, partial(self._context.places.hidden, channel))
+        self._start(channel, partial(self._context.channels.hidden, channel))
 
     def _start(self, channel: discord.abc.GuildChannel, look_up: Callable[[], Awaitable[ChannelInfo | None]]) -> None:
         async def tell() -> None:

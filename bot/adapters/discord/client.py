@@ -18,7 +18,7 @@ from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)
 
-Hear = Callable[[str, object], None]
+OnEvent = Callable[[str, object], None]
 """Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway.
 
 A button of ours is a `press` or a `choice`.
@@ -35,9 +35,9 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One login. `hear` is called with every event before the next one is read."""
+    """One login. `on_event` is called with every event before the next one is read."""
 
-    def __init__(self, settings: DiscordSettings, *, hear: Hear) -> None:
+    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent) -> None:
         # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -52,7 +52,7 @@ class Client(discord.AutoShardedClient):
         )
         self._identify_pause_s = settings.identify_pause_s
         self._api_url = settings.api_url
-        self.hear = hear
+        self.on_event = on_event
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
 
     async def setup_hook(self) -> None:
@@ -83,7 +83,7 @@ class Client(discord.AutoShardedClient):
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         if args:
-            self.hear(event, args[0])
+            self.on_event(event, args[0])
 
     @property
     def me(self) -> int:

@@ -65,7 +65,7 @@ class HandlerContext:
     client: Client
     rest: Rest
     sink: EventSink
-    places: Channels
+    channels: Channels
     roles: Roles
     posting: Posting
     working: TypingIndicator
@@ -109,4 +109,4 @@ class HandlerContext:
         may_look = parent.permissions_for(member).view_channel
         if not may_look or not self.roles.admit(member, (channel_id, parent.id), is_direct=False):
             return None
-        return await self.places.of(channel_id, guild.id), self.roles.of(member)
+        return await self.channels.of(channel_id, guild.id), self.roles.of(member)

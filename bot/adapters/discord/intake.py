@@ -57,14 +57,14 @@ class Intake:
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
-        self._pace = RateLimiter(handlers.clock)
+        self._rate_limit = RateLimiter(handlers.clock)
         self._commands: TtlCache[str, bool] = TtlCache(handlers.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
-        self._heard: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        self._addressed: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Messages meant for the bot; one that is not among them may become so by an edit."""
         self._gone: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
-        self._unread = MissingIntentHint(handlers)
+        self._missing_intent_hint = MissingIntentHint(handlers)
         self.handlers: dict[str, Callable[[Any], object]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
@@ -84,9 +84,9 @@ class Intake:
             return
         address = self._address(message)
         if address is None:
-            self._unread.hear(message)
+            self._missing_intent_hint.on_message(message)
             return
-        self._heard.put(message.id, True)
+        self._addressed.put(message.id, True)
         self._context.tasks.start(message.channel.id, lambda: self._on_message(message, address))
 
     def _address(self, message: discord.Message) -> Address | None:
@@ -107,7 +107,7 @@ class Intake:
         return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
 
     async def _on_message(self, message: discord.Message, address: Address) -> None:
-        place = await self._context.places.of(message.channel.id, _guild_id(message))
+        place = await self._context.channels.of(message.channel.id, _guild_id(message))
         text = self._plain(message)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), self._names(message)))
@@ -120,7 +120,7 @@ class Intake:
             typed = Typed("help")
         if typed is None and text and (replied := self._replied_to(message)) and asked_about(replied):
             typed = Typed(CORRECT, text)
-        if not self._is_heard(message, address, typed):
+        if not self._is_within_rate(message, address, typed):
             return
         if typed is not None:
             await self._command(message, place, typed, address)
@@ -140,10 +140,10 @@ class Intake:
             )
         )
 
-    def _is_heard(self, message: discord.Message, address: Address, typed: Typed | None) -> bool:
+    def _is_within_rate(self, message: discord.Message, address: Address, typed: Typed | None) -> bool:
         """Whether the author is within the rate limit. Messages not addressed to the bot are counted apart."""
         key = (message.channel.id, message.author.id, address is Address.FOLLOW_UP)
-        return (typed is not None and typed.name == "stop") or self._pace.admits(key)
+        return (typed is not None and typed.name == "stop") or self._rate_limit.admits(key)
 
     def _plain(self, message: discord.Message) -> str:
         return plain(without_mention(message.content, *self._ids(message)), self._names(message))
@@ -193,7 +193,7 @@ class Intake:
             return
         self._context.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
-        if address is Address.MENTION and is_young and not self._heard.get(message.id):
+        if address is Address.MENTION and is_young and not self._addressed.get(message.id):
             # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
             self._message(message)
 
@@ -202,7 +202,7 @@ class Intake:
         if not text and not message.attachments:
             return
         attached = await read_files(message.attachments, self._context.rest)
-        place = await self._context.places.of(message.channel.id, _guild_id(message))
+        place = await self._context.channels.of(message.channel.id, _guild_id(message))
         await self._context.sink(
             PersonEdit(
                 event_id=f"{message.id}/edited/{edited_at.isoformat()}",
@@ -243,7 +243,7 @@ class Intake:
         """Deliver what happened in a channel, after the earlier ones with the same key."""
 
         async def tell() -> None:
-            await self._context.sink(event(await self._context.places.of(there.channel_id, there.guild_id)))
+            await self._context.sink(event(await self._context.channels.of(there.channel_id, there.guild_id)))
 
         self._context.tasks.start(key, tell)
 
@@ -273,7 +273,7 @@ class Intake:
         return self._context.roles.admit(person, channels, is_direct=reaction.guild_id is None)
 
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
-        """A removal names neither the member nor the author; taking something back is always allowed."""
+        """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""
         emoji = spelling(reaction.emoji)
         if reaction.user_id != self._context.me and self._context.teaches(emoji):
             self._start_reaction(reaction, emoji, self._context.roles.of_id(str(reaction.user_id)))

@@ -96,9 +96,9 @@ class Interactions:
         elif not is_stored:
             await (way.wait() if value else self._try("acknowledging", use, use.response.defer()))
         await storing
-        if value > 0 and not way.has_told:
+        if value > 0 and not way.has_replied:
             await way.tell(_SAVED, view=row(UNDO, answer=answer))
-        elif value == 0 and not way.has_told:
+        elif value == 0 and not way.has_replied:
             await self._rewrite(use, "Taken back.")
 
     async def _on_stop(self, use: Use, place: ChannelInfo) -> None:
@@ -140,7 +140,7 @@ class Interactions:
             await self._deliver(event, way)
         if not events:
             await way.tell(_NO_TEXT)
-        elif not way.has_told:
+        elif not way.has_replied:
             await way.tell(_SAVED)
 
     # Commands and menus ---------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Interactions:
             message_id=about or self._context.posting.last_answer(place.id),
         )
         await self._context.tasks.start(event.event_id, lambda: self._deliver(event, way))
-        if not way.has_told:
+        if not way.has_replied:
             await way.tell("Done.")
 
     async def why(self, use: Use, message: discord.Message) -> None:
@@ -240,7 +240,7 @@ class Interactions:
         return False
 
     async def _place(self, use: Use) -> ChannelInfo:
-        return await self._context.places.of(use.channel_id or 0, use.guild_id)
+        return await self._context.channels.of(use.channel_id or 0, use.guild_id)
 
     async def _open(self, use: Use, form: discord.ui.Modal) -> None:
         await self._try("opening a form for", use, use.response.send_modal(form))

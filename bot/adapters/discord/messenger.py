@@ -89,7 +89,7 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, hear=self._hear)
+        client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
         self._handlers = uses.handlers | Intake(handlers).handlers | ChannelChanges(handlers).handlers
@@ -122,7 +122,7 @@ class DiscordMessenger:
             client=client,
             rest=rest,
             sink=sink,
-            places=Channels(client, rest),
+            channels=Channels(client, rest),
             roles=Roles(self._settings),
             posting=Posting(
                 client,
@@ -138,7 +138,7 @@ class DiscordMessenger:
             command_name=self._settings.command,
         )
 
-    def _hear(self, name: str, payload: object) -> None:
+    def _on_event(self, name: str, payload: object) -> None:
         handler = self._handlers.get(name)
         if handler is not None and not self._closed.is_set():
             handler(payload)
@@ -155,12 +155,12 @@ class DiscordMessenger:
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"posting in channel {message.channel}")
+        handlers = await self._connected(f"posting in channel {message.channel}")
         return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"marking message {ref.message_id}")
+        handlers = await self._connected(f"marking message {ref.message_id}")
         await handlers.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
@@ -173,7 +173,7 @@ class DiscordMessenger:
             return
         text = f"{question} Or reply to this message."
         message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=text, reply_to=ref.message_id)
-        handlers = await self._here(f"asking about message {ref.message_id}")
+        handlers = await self._connected(f"asking about message {ref.message_id}")
         await handlers.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
@@ -184,14 +184,14 @@ class DiscordMessenger:
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately. Raises `MessengerError` kinds."""
-        handlers = await self._here(f"handing a file to {message.private_to}")
+        handlers = await self._connected(f"handing a file to {message.private_to}")
         await handlers.posting.hand_over(message, await small_enough(attachment))
 
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
 
-    async def _here(self, what: str) -> HandlerContext:
+    async def _connected(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""
         if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):

@@ -23,21 +23,21 @@ class MissingIntentHint:
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
-        self._told: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
+        self._notified: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
 
-    def hear(self, message: discord.Message) -> None:
+    def on_message(self, message: discord.Message) -> None:
         """Take in a person's message that is not addressed to the bot as far as Discord shows it."""
         person = message.author.id
-        if not self._is_meant(message) or self._told.get(person):
+        if not self._may_be_meant(message) or self._notified.get(person):
             return
-        self._told.put(person, True)
+        self._notified.put(person, True)
 
         async def tell() -> None:
             await self._context.posting.reply(message.channel.id, message.id, _HINT)
 
         self._context.tasks.start(message.channel.id, tell)
 
-    def _is_meant(self, message: discord.Message) -> bool:
+    def _may_be_meant(self, message: discord.Message) -> bool:
         if message.content or message.attachments or message.stickers:
             return False
         replied = message.reference.resolved if message.reference else None

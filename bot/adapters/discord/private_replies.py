@@ -27,7 +27,7 @@ class InteractionReply:
         self._rest = rest
         self._replaces = replaces
         """Whether the first of it takes the place of the message whose button was pressed."""
-        self.has_told = False
+        self.has_replied = False
         self._is_acknowledged = False
 
     async def wait(self) -> None:
@@ -68,8 +68,8 @@ class InteractionReply:
 
     async def _part(self, text: str, file: Attachment | None, view: discord.ui.View | None) -> str:
         use, none = self._use, discord.AllowedMentions.none()
-        if not self.has_told:
-            self.has_told = True
+        if not self.has_replied:
+            self.has_replied = True
 
             async def fill() -> discord.InteractionMessage:
                 attached = as_file(file)

@@ -20,12 +20,12 @@ Change = Callable[[str, bool], Awaitable[object]]
 
 
 def beginning(text: str) -> str:
-    """What is said first."""
+    """The first text of a growing message."""
     return _cut(text, AT_ONCE)
 
 
 async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[None]]) -> None:
-    """Let a message that says the beginning say it all, step by step.
+    """Edit a message from its beginning to the whole text, step by step.
 
     Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
     meanwhile is left alone.

@@ -62,7 +62,7 @@ class Press(
 
     async def callback(self, interaction: Use) -> None:
         """Pass the press on to the client."""
-        interaction.client.hear("press", (interaction, self.act, self.answer))
+        interaction.client.on_event("press", (interaction, self.act, self.answer))
 
 
 def asked_about(message: discord.Message) -> str:
@@ -107,7 +107,7 @@ class Chosen(
 
     async def callback(self, interaction: Use) -> None:
         """Pass the press on to the client."""
-        interaction.client.hear("choice", (interaction, self.place, self.typed))
+        interaction.client.on_event("choice", (interaction, self.place, self.typed))
 
 
 def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:

@@ -35,7 +35,7 @@ class HandlerContext:
     identity: Identity
     settings: SlackSettings
     web: Web
-    places: Channels
+    channels: Channels
     roles: Roles
     threads: Threads
     status: Status
@@ -56,7 +56,7 @@ class HandlerContext:
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """Where memory files what happened at a location."""
-        return await self.places.scope(self.identity.workspace, location, thread=thread)
+        return await self.channels.scope(self.identity.workspace, location, thread=thread)
 
     async def command(
         self,

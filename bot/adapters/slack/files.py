@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.adapters.attachments import Attached, read_each, read_one, unread
+from bot.adapters.attachments import Attached, read_each, read_one, unreadable
 from bot.adapters.slack.web import Json, Web
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import Attachment, BotMessage, ImageFile, TextFile
@@ -34,12 +34,12 @@ class Files:
                 answer = await self._web.call(self._web.client.files_info, str(file["id"]), file=str(file["id"]))
             except MessengerError as error:
                 log.warning("the file %s was not read: %s", file["id"], error)
-                return unread(_name(file), "it could not be fetched")
+                return unreadable(_name(file), "it could not be fetched")
             file = answer["file"]
         url = str(file.get("url_private_download") or file.get("url_private") or "")
         announced, media_type = int(file.get("size") or 0), str(file.get("mimetype") or "")
         if file.get("is_external") or not self._is_slack_s(url):
-            return unread(_name(file), "it is kept outside of Slack")
+            return unreadable(_name(file), "it is kept outside of Slack")
 
         async def fetch(most: int) -> bytes:
             content = await self._fetch(url, most)

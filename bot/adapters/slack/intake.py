@@ -46,8 +46,8 @@ class Intake:
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
         self._in_order = KeyedLock()
-        self._pace = RateLimiter(handlers.clock)
-        self._heard: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
+        self._rate_limit = RateLimiter(handlers.clock)
+        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
         self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
             handlers.clock, size=5000, keep=_KEEP
         )
@@ -90,7 +90,7 @@ class Intake:
         location = read_channel_change(event, self._context.identity.user)
         if location is None:
             return
-        self._context.places.changed(location.channel)
+        self._context.channels.changed(location.channel)
         await self._context.sink(
             ChannelChanged(
                 event_id=str(body["event_id"]), scope=await self._context.scope(location), at=at(str(event["event_ts"]))
@@ -121,7 +121,7 @@ class Intake:
     async def _on_message(self, message: NewMessage) -> None:
         key = (message.location.channel, message.ts, message.address)
         change = self._overtaken.get((message.location.channel, message.ts))
-        if self._heard.get(key) or isinstance(change, DeletedMessage):
+        if self._accepted.get(key) or isinstance(change, DeletedMessage):
             return
         text = change.text if change is not None else message.text
         typed = command_in(change.text if change is not None else message.typed)
@@ -137,13 +137,13 @@ class Intake:
         if self._is_admitted(message, typed):
             await (self._command(message, typed) if typed is not None else self._question(message, text))
         # The same message under its other name (`app_mention`) is not delivered again.
-        self._heard.put(key, True)
+        self._accepted.put(key, True)
 
     def _is_admitted(self, message: NewMessage, typed: Typed | None) -> bool:
         """Whether the author is within the rate limit. Messages not meant for the bot count for their thread alone."""
         location = message.location
         thread = location.thread if message.address is Address.FOLLOW_UP else ""
-        return (typed is not None and typed.name == "stop") or self._pace.admits(
+        return (typed is not None and typed.name == "stop") or self._rate_limit.admits(
             (location.channel, thread, location.user)
         )
 
@@ -176,8 +176,8 @@ class Intake:
     async def _edited(self, edited: EditedMessage, event_id: str) -> None:
         self._overtaken.put((edited.location.channel, edited.ts), edited)
         handlers = self._context
-        was_heard = any(self._heard.get((edited.location.channel, edited.ts, address)) for address in Address)
-        attached = await handlers.files.read(edited.files if was_heard else ())
+        was_accepted = any(self._accepted.get((edited.location.channel, edited.ts, address)) for address in Address)
+        attached = await handlers.files.read(edited.files if was_accepted else ())
         await handlers.sink(
             PersonEdit(
                 event_id=event_id,

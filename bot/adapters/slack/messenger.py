@@ -170,7 +170,7 @@ class SlackMessenger:
             identity=identity,
             settings=settings,
             web=self._web,
-            places=Channels(self._web, self._clock),
+            channels=Channels(self._web, self._clock),
             roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
             threads=self._threads,
             status=self._status,

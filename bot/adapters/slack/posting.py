@@ -109,5 +109,5 @@ class Poster:
 
 
 def metadata(message: BotMessage) -> Json:
-    """What lets the bot find its own message again: nothing of it is shown."""
+    """Message metadata by which the bot finds its own message again; it is not shown."""
     return {"event_type": ANSWER_EVENT, "event_payload": {"run_id": message.run_id, "part": message.part}}
