@@ -33,7 +33,7 @@ class Dialogue:
             self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
         return ModelRequest(system=self._system, turns=tuple(self._turns), tools=self._tools)
 
-    def hear(self, reply: ModelReply) -> Decision:
+    def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""
         if self._native:
             turn, decision = reply.turn, decide(reply)

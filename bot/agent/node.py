@@ -67,7 +67,7 @@ class AgentNode:
             run.budget.spend(reply.usage)
             self._trace.usage += reply.usage
             self._trace.model = reply.model or run.model.name
-            decision = dialogue.hear(reply)
+            decision = dialogue.add_reply(reply)
             for thought in decision.thoughts:
                 self._trace.think(thought)
             outcome = await self._carry_out(decision.choice, dialogue)

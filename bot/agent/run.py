@@ -109,7 +109,7 @@ class Run:
         return text
 
     def tool_context(self, node_path: str) -> ToolContext:
-        """What a tool may know."""
+        """The context that tools get."""
         return ToolContext(
             scope=self.scope, run_id=self.run_id, node_path=node_path, question=self.question, memory=self.memory
         )
@@ -139,7 +139,7 @@ class Run:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=_SECONDS_TO_CLEAN_UP)
-                task.add_done_callback(_look_at)
+                task.add_done_callback(_retrieve_exception)
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
@@ -157,7 +157,7 @@ class Run:
         return tuple((path, exemplars) for _, path, exemplars in sorted(self._shown, key=lambda item: item[0]))
 
 
-def _look_at(task: "asyncio.Future[Any]") -> None:
+def _retrieve_exception(task: "asyncio.Future[Any]") -> None:
     """Retrieve the exception of abandoned work, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

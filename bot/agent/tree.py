@@ -105,4 +105,4 @@ class AgentTree:
 
 
 def _ignore(_: str) -> None:
-    """No one follows the progress."""
+    """The default for `on_progress`: nothing is shown."""

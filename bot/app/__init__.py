@@ -1,1 +1,1 @@
-"""The composition root: settings become objects here, and nowhere else is a concrete adapter named."""
+"""The composition root: builds the bot from its settings; the only package that names concrete adapters."""

@@ -88,7 +88,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
 
 
 def upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    """The numbers of upkeep."""
+    """The configured policy of the upkeep jobs."""
     upkeep = settings.upkeep
     return UpkeepPolicy(
         archive_strength=upkeep.archive_below,
@@ -100,7 +100,7 @@ def upkeep_policy(settings: Settings) -> UpkeepPolicy:
 
 
 def teaching_policy(settings: Settings) -> TeachingPolicy:
-    """The numbers of the verdict."""
+    """The configured policy of votes and verdicts."""
     teaching = settings.teaching
     return TeachingPolicy(
         quorum_up=teaching.quorum_up,

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.app.build import make_model
-from bot.app.periodic import rounds
+from bot.app.periodic import run_periodically
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.conversation.model_grading import ModelGrading
@@ -57,7 +57,7 @@ async def grading_running(
 
     try:
         # A model may take a minute to answer; what was being judged is judged another time.
-        async with rounds({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
+        async with run_periodically({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
             yield
     finally:
         try:

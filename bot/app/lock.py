@@ -1,4 +1,4 @@
-"""A lock among the processes on one database: only one may finish what a killed one left."""
+"""A lock among the processes on one database: only one of them finishes the work of a killed process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

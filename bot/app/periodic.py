@@ -9,14 +9,14 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from memory.ports import Clock
 
-Look = Callable[[], Awaitable[None]]
+Job = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def rounds(
-    looks: Mapping[str, Look], *, every_s: float, clock: Clock, break_off: bool = False
+async def run_periodically(
+    jobs: Mapping[str, Job], *, every_s: float, clock: Clock, break_off: bool = False
 ) -> AsyncIterator[None]:
-    """Call each of `looks` now and every so many seconds, never twice at once; missed rounds count once.
+    """Call each of `jobs` now and every so many seconds, never twice at once; missed calls count once.
 
     At the end those under way are waited for, or broken off. (APScheduler alone would cancel them and write that into
     the log as a failure.)
@@ -24,10 +24,10 @@ async def rounds(
     under_way: set[asyncio.Task[None]] = set()
     is_over = asyncio.Event()
 
-    async def look_once(look: Look) -> None:
+    async def run_once(job: Job) -> None:
         if is_over.is_set():
             return
-        task = asyncio.ensure_future(_run(look))
+        task = asyncio.ensure_future(_run(job))
         under_way.add(task)
         task.add_done_callback(under_way.discard)
         await asyncio.wait({task})
@@ -35,8 +35,8 @@ async def rounds(
             task.result()
 
     scheduler = AsyncIOScheduler(timezone="UTC", job_defaults={"coalesce": True, "misfire_grace_time": None})
-    for name, look in looks.items():
-        once = partial(look_once, look)
+    for name, job in jobs.items():
+        once = partial(run_once, job)
         scheduler.add_job(once, "interval", seconds=every_s, id=name, name=name, next_run_time=clock())
     scheduler.start()
     try:
@@ -52,5 +52,5 @@ async def rounds(
         scheduler.shutdown(wait=False)
 
 
-async def _run(look: Look) -> None:
-    await look()
+async def _run(job: Job) -> None:
+    await job()

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from bot.app.periodic import rounds
+from bot.app.periodic import run_periodically
 from bot.conversation.executor import Executor
 from memory.errors import MemoryFault
 from memory.ports import Clock, NewId
@@ -48,7 +48,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
             log.info("job %s: %s", name, done.summary)
 
     try:
-        async with rounds({job.name: partial(look, job.name) for job in JOBS}, every_s=look_s, clock=clock):
+        async with run_periodically({job.name: partial(look, job.name) for job in JOBS}, every_s=look_s, clock=clock):
             yield
     finally:
         try:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def unexpected(ctx: click.Context, error: Exception) -> BotError | NotADatabase:
-    """The error to end with. What a row may have caused that cannot be read is put down to it."""
+    """The error to end with. A damaged row of the database is taken for the cause if there is one."""
     with suppress(Exception):
         settings = settings_of(ctx)
         with open_store(settings) as store:

@@ -27,7 +27,7 @@ def print_run(view: RunView, *, focus: str) -> None:
         say("  none")
     say("history")
     for event in view.events:
-        say(f"  {_when(event.at)}  {event.episode_id[-8:]}  {event.kind.value:<12} {_told(event)}")
+        say(f"  {_when(event.at)}  {event.episode_id[-8:]}  {event.kind.value:<12} {_event_text(event)}")
 
 
 def _print_node(node: Episode, *, is_focus: bool) -> None:
@@ -61,7 +61,7 @@ def _step(step: Step) -> str:
             return shown_line(f"think {step.text}", 200)
 
 
-def _told(event: Event) -> str:
+def _event_text(event: Event) -> str:
     detail = ", ".join(f"{name}={value}" for name, value in event.detail.items() if value not in ("", None))
     return shown_line(f"by {event.actor or 'nobody'}  {detail}", 160)
 
@@ -71,7 +71,7 @@ def _when(moment: datetime) -> str:
 
 
 def print_why(story: AnswerStory, lesson: LessonStory) -> None:
-    """Why an answer is what it is, and how it, or one of its parts, fared as a lesson. An administrator sees all."""
+    """Explain an answer, and how it or one of its parts did as a lesson. Administrators see everything."""
     for part in (explain(story, None), explain_lesson(lesson, None)):
         say(part.replace("**", ""))
         say()

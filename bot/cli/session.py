@@ -1,4 +1,4 @@
-"""What every command needs: the settings, the memory, and two ways to print."""
+"""What commands share: options, the settings, the memory, and printing."""
 
 import getpass
 import json
@@ -46,7 +46,7 @@ def memory_of(ctx: click.Context) -> Iterator[Memory]:
 
 
 def say(text: str = "") -> None:
-    """Print for people. Whatever somebody wrote, nothing in it that a terminal would obey is printed."""
+    """Print text for people, without control characters."""
     click.echo("".join(c for c in text if c.isprintable() or c in "\n\t\u200d"))
 
 

@@ -97,17 +97,17 @@ def purge(ctx: click.Context, person: str, workspace: str, dry_run: bool, yes: b
         planned = memory.purging.plan(name, person)
         if not (dry_run or planned.is_empty):
             if not yes:
-                click.confirm(f"{_told(planned, name)} Take all of it back?", abort=True, err=as_json)
+                click.confirm(f"{_purge_text(planned, name)} Take all of it back?", abort=True, err=as_json)
             planned = memory.purging.purge(name, person, actor=administrator(), at=memory.clock())
     if as_json:
         print_json(planned)
     elif planned.is_empty or dry_run:
-        say(_told(planned, name))
+        say(_purge_text(planned, name))
     else:
-        say(f"{_told(planned, name)} Taken back.")
+        say(f"{_purge_text(planned, name)} Taken back.")
 
 
-def _told(purge: Purge, workspace: str) -> str:
+def _purge_text(purge: Purge, workspace: str) -> str:
     who = shown_line(f"{purge.taught_by} in {workspace}", 120)
     if purge.is_empty:
         return f"Nothing that {who} taught still counts."

@@ -17,7 +17,7 @@ Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=
 
 
 class _Section(BaseModel):
-    """Frozen, exact about names and types, and silent about values, for some of them are secrets."""
+    """The base of sections: frozen, strict about names and types; errors hold no values, which may be secrets."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True, validate_default=True

@@ -49,13 +49,13 @@ class MemoryRecall:
     async def __call__(
         self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
     ) -> Recollection:
-        """What the asker may be reminded of for this goal."""
+        """Recall lessons for a node's goal."""
         recalled = await self._executor(self._memory.recalling.recall, scope, goal, run_id=run_id, context=context)
         self._vectors.setdefault(run_id, {})[node_path] = recalled.vector
         return recalled.recollection
 
     def take_vectors(self, run_id: str) -> dict[str, Vector | None]:
-        """The embeddings of the run's goals by node path; they are handed out once."""
+        """Remove and return the embeddings of the run's goals, by node path."""
         return self._vectors.pop(run_id, {})
 
 
@@ -70,18 +70,18 @@ class ProgressLine:
         self._task = asyncio.create_task(self._run())
 
     def show(self, text: str) -> None:
-        """Say what is going on now."""
+        """Show a text."""
         self._texts.put_nowait(text)
 
     def end(self) -> None:
-        """Take the line away soon: a platform that is slow to show it must not hold up the answer."""
+        """Remove the line without waiting: a slow platform must not hold up the answer."""
         if not self._is_ending:
             self._is_ending = True
             self._texts.put_nowait("")
             self._texts.put_nowait(None)
 
     async def ended(self) -> None:
-        """Wait until it is away."""
+        """Wait until it is removed."""
         await asyncio.wait({self._task})
         if not self._task.cancelled() and (error := self._task.exception()) is not None:
             log.error("progress can not be shown: %s", error, exc_info=error)
@@ -294,7 +294,7 @@ class Answering:
         return overtaken
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
-        """A part was not taken: wait for another chance, or give the rest of the answer up for good."""
+        """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""
         run_id = part.run_id
         is_late = self._memory.clock() - incoming.at > PATIENCE
         if isinstance(error, _NEVER) or is_late:
@@ -307,7 +307,7 @@ class Answering:
             self._refused.add(run_id)
 
     async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Say once, to the asker alone, why no answer appears: without a word they would wait for it."""
+        """Tell the asker, once and alone, that the answer could not be posted."""
         scope = incoming.scope
         if not await self._executor(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
             return
@@ -317,7 +317,7 @@ class Answering:
             log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
 
     async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Others read the channel than when it was asked: end here, and say so to the asker alone."""
+        """Give no answer because other people can read the channel by now, and tell the asker alone."""
         await self._executor(self._memory.recording.keep_back, incoming)
         try:
             await messenger.post(notice(incoming.scope, messages.kept_back(incoming.scope.place)))

@@ -30,41 +30,41 @@ class ArchiveCommands:
 
     async def archive(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`archive ID [review] [page N]`."""
-        return await self._shelve(command, spell, "archive")
+        return await self._set_archived(command, spell, "archive")
 
     async def restore(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`restore ID [review] [page N]`."""
-        return await self._shelve(command, spell, "restore")
+        return await self._set_archived(command, spell, "restore")
 
-    async def _shelve(self, command: PersonCommand, spell: messages.Spell, what: str) -> CommandReply:
-        meant = pointed(command.argument)
-        if meant is None:
+    async def _set_archived(self, command: PersonCommand, spell: messages.Spell, what: str) -> CommandReply:
+        target = pointed(command.argument)
+        if target is None:
             return CommandReply(text=messages.which_lesson(spell(what), spell("memory")))
-        lesson = await self._executor(self._lessons.find, command.scope, command.role, meant.id)
+        lesson = await self._executor(self._lessons.find, command.scope, command.role, target.id)
         if lesson is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
         if not may_archive(command.scope.person, command.role, lesson):
             return CommandReply(text=messages.NOT_YOURS_TO_ARCHIVE)
         act = self._memory.teaching.archive if what == "archive" else self._memory.teaching.restore
         after = await self._executor(act, lesson.workspace, lesson.id, actor=command.scope.person)
-        rest = await self._list(command, meant)
+        rest = await self._list(command, target)
         return CommandReply(
-            text=messages.shelved(after, rest.text),
-            choices=(_opposite(after, meant), *rest.choices),
+            text=messages.archived_or_restored(after, rest.text),
+            choices=(_opposite(after, target), *rest.choices),
             changed_runs=(after.run_id,),
             people=rest.people,
         )
 
-    async def _list(self, command: PersonCommand, meant: Pointed) -> CommandReply:
-        if meant.page is None:
+    async def _list(self, command: PersonCommand, target: Pointed) -> CommandReply:
+        if target.page is None:
             return CommandReply(text="")
-        if meant.is_in_review and command.role.may_promote:
-            return await self._review_commands.page(command, meant.page)
-        return await self._lesson_list.page(command, meant.page)
+        if target.is_in_review and command.role.may_promote:
+            return await self._review_commands.page(command, target.page)
+        return await self._lesson_list.page(command, target.page)
 
 
-def _opposite(lesson: Episode, meant: Pointed) -> Choice:
-    """What takes it back."""
+def _opposite(lesson: Episode, target: Pointed) -> Choice:
+    """The button that takes it back."""
     command, label = ("archive", "Archive it again") if lesson.archived_at is None else ("restore", "Restore it")
-    where = (" review" if meant.is_in_review else "") + (f" page {meant.page}" if meant.page else "")
+    where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")
     return Choice(label=label, command=command, argument=f"{short(lesson.id)}{where}")

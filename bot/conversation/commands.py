@@ -103,8 +103,8 @@ class Commands:
         return CommandReply(text=text, people=tuple(people))
 
     def _lesson_explained(self, command: PersonCommand) -> CommandReply:
-        meant = pointed(command.argument)
-        lesson = self._lessons.find(command.scope, command.role, meant.id) if meant is not None else None
+        target = pointed(command.argument)
+        lesson = self._lessons.find(command.scope, command.role, target.id) if target is not None else None
         if lesson is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
         story = self._memory.explaining.lesson(lesson.workspace, lesson.id)

@@ -94,16 +94,16 @@ class Conversations:
         return any(stopped)
 
     def begin_no_more(self) -> None:
-        """Let what runs end; what waits is left to the next start."""
+        """Let running answers end and begin no more; what waits is left to the next start."""
         self._is_leaving = True
 
     def leave(self) -> None:
-        """Begin nothing more and ask what runs to end."""
+        """Begin no more answers and stop those that run."""
         self.begin_no_more()
         self.stop_all()
 
     async def abandon(self, within_s: float) -> None:
-        """Break off what still runs."""
+        """Cancel running answers."""
         workers = self._tasks()
         for worker in workers:
             worker.cancel()

@@ -100,8 +100,8 @@ def _guess(view: RunView, episode_id: str) -> list[str]:
     guess = guess_of(view.grades.get(episode_id, ()))
     if guess is None:
         return []
-    told = f"{'good' if guess.is_correct else 'bad'}: {shown_line(guess.explanation, 200)}"
-    return [f"**A guess**: {told} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
+    explained = f"{'good' if guess.is_correct else 'bad'}: {shown_line(guess.explanation, 200)}"
+    return [f"**A guess**: {explained} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
 
 
 def _votes(view: RunView) -> str:

@@ -69,22 +69,22 @@ class FeedbackHandler:
             role=event.role,
             is_active=is_active,
         )
-        taught = await self._executor(
+        result = await self._executor(
             self._memory.teaching.react,
             reaction,
             event_id=event.event_id,
             on_own_message=event.on_own_message,
             place=event.scope,
         )
-        if not taught.is_known and isinstance(event, PersonVote):
+        if not result.is_known and isinstance(event, PersonVote):
             # Buttons stay under answers for ever. A reaction may be about anything, and overtake the answer's own row.
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
-        await self._show(messenger, event.scope.workspace, taught.marks)
-        if taught.is_first_beyond_limit:
+        await self._show(messenger, event.scope.workspace, result.marks)
+        if result.is_first_beyond_limit:
             # Once an hour, to that person alone.
             await say(messenger, event, messages.TOO_MANY_VOTES)
-        if taught.is_first_objection:
+        if result.is_first_objection:
             # Once for each person and answer, and never as a condition.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
@@ -103,7 +103,7 @@ class FeedbackHandler:
 
     async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Handle a correction."""
-        run_id = await self._meant(event, event.message_id)
+        run_id = await self._run_to_correct(event, event.message_id)
         if run_id is None:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
             return
@@ -130,13 +130,13 @@ class FeedbackHandler:
 
         It is not answered then: its answer would be the last one, which the correction would meet.
         """
-        if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._meant(event) is None:
+        if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._run_to_correct(event) is None:
             return False
         occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
         is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
         return is_first and await tell(messenger, event, messages.how_to_correct(messenger.spell))
 
-    async def _meant(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
+    async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
         """The run of the answer to correct. In a thread that others read, none from outside of it: they saw no such."""
         scope = event.scope
         if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:

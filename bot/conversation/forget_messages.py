@@ -53,5 +53,5 @@ def to_restate(lessons: Sequence[Episode], elsewhere: int, command: str) -> str:
         return rest if elsewhere else "None of your lessons needs a new question."
     lines = [f"- “{shown_line(each.output, 100)}” (`{each.id[-8:]}`)" for each in lessons]
     listed = ["Your answers that need a question in your own words:", "", *lines]
-    told = [*listed, "", f"To give one its question: `{command}`", *(["", rest] if elsewhere else [])]
-    return "\n".join(told)
+    paragraphs = [*listed, "", f"To give one its question: `{command}`", *(["", rest] if elsewhere else [])]
+    return "\n".join(paragraphs)

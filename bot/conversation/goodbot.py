@@ -72,8 +72,8 @@ class Goodbot:
             except InvalidInput as error:
                 await tell(messenger, event, str(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
-                is_told = await self._apologise(messenger, event, error)
-                if not is_told and isinstance(error, StoreUnavailable):
+                is_notified = await self._apologise(messenger, event, error)
+                if not is_notified and isinstance(error, StoreUnavailable):
                     lost = error
             if lost is not None:
                 # A platform that sends again what was not acknowledged shall do so.
@@ -85,7 +85,7 @@ class Goodbot:
         if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.teaches(event.emoji)):
             return
         if not event.scope.is_visibility_known:
-            event = replace(event, scope=await self._placed(event))
+            event = replace(event, scope=await self._scope_of(event))
         if not isinstance(event, NOTED_WITH_IT):
             await self._executor(self._memory.channels.note, event.scope)
         match event:
@@ -99,7 +99,7 @@ class Goodbot:
                     event.scope.workspace,
                     event.scope.channel,
                     event.message_id,
-                    _whole(event),
+                    _full_text(event),
                 )
             case PersonDeletion():
                 await self._on_deletion(event)
@@ -119,8 +119,8 @@ class Goodbot:
             case PersonCommand():
                 await self._on_command(messenger, event)
 
-    async def _placed(self, event: PersonEvent) -> Scope:
-        """Where it counts as having happened, for the platform could not say who reads the channel."""
+    async def _scope_of(self, event: PersonEvent) -> Scope:
+        """The scope of an event whose platform could not say who reads the channel."""
         if isinstance(event, ChannelChanged):
             # What was known holds no longer, so the guess does, until the platform can be asked.
             return replace(event.scope, is_visibility_known=True)
@@ -142,7 +142,7 @@ class Goodbot:
     # Messages -------------------------------------------------------------------------------------------------
 
     async def _on_message(self, messenger: Messenger, event: PersonMessage) -> None:
-        text = _whole(event)
+        text = _full_text(event)
         if not text:
             return
         scope = event.scope
@@ -159,7 +159,7 @@ class Goodbot:
                 await self._tell_news(messenger, event)
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
-        """One that does not name the bot is meant for it only in a thread it takes part in."""
+        """Handle a correction; without a mention it is for the bot only in a thread it takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
             await self._teaching.on_correction(messenger, event)
             await self._tell_news(messenger, event)
@@ -172,7 +172,7 @@ class Goodbot:
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
-        """A deleted question is not answered; what was answered already is no longer a lesson in waiting."""
+        """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
         current = self._conversations.running(event.scope.conversation)
         if current is not None and current.message_id == event.message_id:
             self._conversations.stop(event.scope.conversation)
@@ -185,7 +185,7 @@ class Goodbot:
         )
 
     async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
-        """The same question once more, as a message of its own."""
+        """Ask the same question again, as a message of its own."""
         accept = self._memory.recording.accept_again
         try:
             again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
@@ -242,7 +242,7 @@ class Goodbot:
         return self._conversations.stop_all()
 
     def begin_no_more(self) -> None:
-        """Messages are still taken in, but answered after the next start; what is being answered now still is."""
+        """Begin no more answers: new messages are stored and answered after the next start."""
         self._conversations.begin_no_more()
 
     async def abandon(self, within_s: float) -> None:
@@ -250,7 +250,7 @@ class Goodbot:
         await self._conversations.abandon(within_s)
 
     def leave(self) -> None:
-        """Begin nothing more and give up what runs: what is not answered by now is, after the next start."""
+        """Begin no more answers and stop those that run; the next start answers what is left."""
         self._answering.is_leaving = True
         self._conversations.leave()
 
@@ -260,13 +260,13 @@ class Goodbot:
         So that the next fall is the fault of one message and no other's. For the time before the platforms connect:
         the answers are committed, and posted by `recover`.
         """
-        for messenger, incoming in await self._left(*messengers):
+        for messenger, incoming in await self._unfinished(*messengers):
             if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
                 await self._conversations.run(messenger, incoming, self._answer_unseen)
 
     async def recover(self, *messengers: Messenger) -> int:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
-        left = await self._left(*messengers)
+        left = await self._unfinished(*messengers)
         for messenger, incoming in left:
             enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
             enqueue(messenger, incoming)
@@ -276,7 +276,7 @@ class Goodbot:
         """Offer once more what the platform would not take. Returns how many answers have parts left to post."""
         left = [
             incoming
-            for _, incoming in await self._left(messenger)
+            for _, incoming in await self._unfinished(messenger)
             if incoming.progress is not Progress.ACCEPTED
             and self._conversations.running(incoming.scope.conversation) is None
         ]
@@ -284,8 +284,8 @@ class Goodbot:
             self._conversations.enqueue(messenger, incoming)
         return len(left)
 
-    async def _left(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
-        """What is unfinished on these platforms, oldest first."""
+    async def _unfinished(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
+        """Unfinished messages of these platforms, oldest first."""
         by_platform = {messenger.platform: messenger for messenger in messengers}
         unfinished = [unsent.incoming for unsent in await self._executor(self._memory.recording.unfinished)]
         return [
@@ -322,8 +322,8 @@ class Goodbot:
             log.info("an author is told later that lessons need a question: %s", error)
 
 
-def _whole(event: PersonMessage | PersonEdit) -> str:
-    """What was said and attached, as the agent reads it; empty for nothing."""
+def _full_text(event: PersonMessage | PersonEdit) -> str:
+    """The text of a message with its attachments, as the agent reads it; may be empty."""
     words = [event.text] if event.text.strip() else []
     return "\n\n".join([*words, *map(_attached, event.files), *map(described, event.images)])
 

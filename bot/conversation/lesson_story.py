@@ -27,7 +27,7 @@ def vote_text(weighed: WeighedVote) -> str:
 
 
 def votes_text(votes: Sequence[WeighedVote]) -> str:
-    """All of them in one line."""
+    """Votes in one line."""
     return ", ".join(map(vote_text, votes)) or "none"
 
 
@@ -68,9 +68,9 @@ def _decisions(story: LessonStory) -> list[str]:
         lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
     for event in story.decisions:
         if event.kind is not EventKind.MERGED:
-            told = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
+            details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
             by = shown_line(event.actor, 30) or "nobody"
-            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {told}", 160))
+            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {details}", 160))
     return lines
 
 
@@ -92,13 +92,13 @@ def _move(move: Move) -> str:
 
 def _uses(uses: Sequence[Use], reader: Scope | None) -> list[str]:
     seen = [use for use in uses if reader is None or (use.asked is not None and may_see(reader, use.asked))]
-    told = seen if reader is None else seen[:_LATEST]
+    shown = seen if reader is None else seen[:_LATEST]
     lines = [
         f"  - {use.retrieval.at:%Y-%m-%d %H:%M} “{shown_line(use.retrieval.goal, 60)}” {use.item.lesson.value} "
         f"{percent(use.item.relevance)}% as number {use.item.rank}, "
         f"{use.item.signal.value if use.item.signal else 'unknown'} ({use.item.ratio:.2f})"
-        for use in told
+        for use in shown
     ]
-    if len(told) < len(uses):
-        lines.append(f"  - and {len(uses) - len(told)} more, earlier or not yours to see")
+    if len(shown) < len(uses):
+        lines.append(f"  - and {len(uses) - len(shown)} more, earlier or not yours to see")
     return lines

@@ -144,7 +144,7 @@ def lesson_line(used: UsedLesson) -> str:
 
 
 def corrected(outcome: Corrected, spell: Spell) -> str:
-    """Thanks for a correction, and for whom it counts now."""
+    """The confirmation of a correction: whom it counts for now."""
     if outcome.lesson.quarantine:
         return held_back(outcome.lesson)
     if outcome.is_live_for_others:
@@ -156,7 +156,7 @@ def corrected(outcome: Corrected, spell: Spell) -> str:
 
 
 def taught(lesson: Episode, spell: Spell) -> str:
-    """Thanks for a lesson, and for whom it counts now."""
+    """The confirmation of a lesson: whom it counts for now."""
     if lesson.quarantine:
         return held_back(lesson)
     if lesson.verdicts.workspace.is_validated:
@@ -204,7 +204,7 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
         return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
-    return _listed(f"What I have learned that counts for you {where}", lines, page)
+    return _numbered_list(f"What I have learned that counts for you {where}", lines, page)
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
@@ -215,7 +215,7 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
         Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
         Audience.WORKSPACE: "for everybody",
     }[audience]
-    return f"{sign} {_said(episode)} - taught by {_whom(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - taught by {_whom(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:
@@ -223,14 +223,14 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
-    return _listed(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+    return _numbered_list(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
     """One lesson that waits: the same, and where it comes from."""
     where = shown_line(episode.place, 40) or "a channel"
     if episode.quarantine:
-        held = f"⚠️ held back, for {_why_held(episode)}: {_said(episode)}"
+        held = f"⚠️ held back, for {_why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
         return f"{held} - by {_whom(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
     verdict = episode.verdict
@@ -238,10 +238,10 @@ def review_line(episode: Episode, reader: Scope) -> str:
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
     if episode.verdicts.channel.is_validated:
         now = "for the channel"
-    return f"{sign} {_said(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
 
 
-def _said(episode: Episode) -> str:
+def _summary(episode: Episode) -> str:
     answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
     asked = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
@@ -252,7 +252,7 @@ def _whom(episode: Episode, reader: Scope) -> str:
     return "you" if episode.author == reader.person else shown_line(episode.author, 30)
 
 
-def _listed(title: str, lines: Sequence[str], page: str) -> str:
+def _numbered_list(title: str, lines: Sequence[str], page: str) -> str:
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
@@ -265,7 +265,7 @@ def which_lesson(command: str, list_command: str) -> str:
     return f"Which lesson? `{command} ID`, with an id that `{list_command}` shows."
 
 
-def shelved(episode: Episode, rest: str) -> str:
+def archived_or_restored(episode: Episode, rest: str) -> str:
     """A lesson was archived or restored."""
     done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
     return _then(f"{done}: “{shown_line(episode.goal or episode.output, 80)}”.", rest)
@@ -314,7 +314,7 @@ def ratings(lines: Sequence[str], page: str) -> str:
     """The list behind `ratings`."""
     if not lines:
         return "You have not rated any answer. React 👍 or 👎 to one."
-    return _listed("Your ratings, newest first", lines, page)
+    return _numbered_list("Your ratings, newest first", lines, page)
 
 
 def rating_line(episode: Episode | None, value: int) -> str:
@@ -361,7 +361,7 @@ def purge_question(planned: Purge, command: str) -> str:
 
 
 def purged(done: Purge) -> str:
-    """What was withdrawn."""
+    """What a purge has taken back."""
     return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
 
 
@@ -389,7 +389,7 @@ def elsewhere(scope: Scope) -> str:
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """A verdict as people say it."""
+    """A verdict in plain words."""
     return {
         Verdict.PENDING: "nobody has decided",
         Verdict.SUCCESS: "approved",

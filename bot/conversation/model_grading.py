@@ -110,11 +110,11 @@ def read_guess(text: str, *, grader: str) -> Guess:
     """The model's grade. Anything but one object with a known outcome is unsure."""
     found = _OBJECT.findall(text)
     try:
-        said = json.loads(found[0]) if len(found) == 1 else None
+        parsed = json.loads(found[0]) if len(found) == 1 else None
     except (ValueError, RecursionError):
-        said = None
-    outcome = said.get("outcome") if isinstance(said, dict) else None
+        parsed = None
+    outcome = parsed.get("outcome") if isinstance(parsed, dict) else None
     if not isinstance(outcome, str) or outcome not in _IS_GOOD:
         return Guess(is_good=None, reason="Its reply could not be read.", grader=grader)
-    reason = said.get("reason") if isinstance(said, dict) else ""
+    reason = parsed.get("reason") if isinstance(parsed, dict) else ""
     return Guess(is_good=_IS_GOOD[outcome], reason=reason if isinstance(reason, str) else "", grader=grader)

@@ -8,7 +8,7 @@ _MOST_BYTES = 60_000_000
 
 
 class Pictures:
-    """At most so many bytes; those that wait longest go first."""
+    """Pictures by event, at most so many bytes; the oldest are dropped first."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -22,12 +22,12 @@ class Pictures:
             self._kept.popitem(last=False)
 
     def take(self, event_id: str) -> tuple[ImageFile, ...]:
-        """They are handed out once."""
+        """Remove and return a message's pictures."""
         return self._kept.pop(event_id, ())
 
 
 def described(image: ImageFile) -> str:
-    """A line for those who cannot see it, and for the memory."""
+    """A line of text that stands for a picture."""
     return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
 
 

@@ -20,14 +20,14 @@ def person_in(text: str) -> str:
 
 
 def read_argument(argument: str) -> tuple[str, bool]:
-    """`PERSON [yes]`: the person's id, and whether it is meant."""
-    asked = argument.strip()
-    person = _YES.sub("", asked)
-    return person_in(person), person != asked
+    """`PERSON [yes]`: the person's id, and whether `yes` confirms it."""
+    text = argument.strip()
+    person = _YES.sub("", text)
+    return person_in(person), person != text
 
 
 class PurgeCommand:
-    """Asks before it does anything."""
+    """The command `purge`, which asks for confirmation first."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
@@ -35,15 +35,15 @@ class PurgeCommand:
 
     async def purge(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`purge PERSON [yes]`: without `yes` it only counts."""
-        person, is_meant = read_argument(command.argument)
+        person, is_confirmed = read_argument(command.argument)
         if not person:
             return CommandReply(text=messages.whom_to_purge(spell("purge")))
         try:
-            return await (self._done(command, person) if is_meant else self._asked(command, person, spell))
+            return await (self._purge(command, person) if is_confirmed else self._ask(command, person, spell))
         except InvalidInput as error:
             return CommandReply(text=str(error))
 
-    async def _asked(self, command: PersonCommand, person: str, spell: messages.Spell) -> CommandReply:
+    async def _ask(self, command: PersonCommand, person: str, spell: messages.Spell) -> CommandReply:
         planned: Purge = await self._executor(
             self._memory.purging.plan, command.scope.workspace, person, role=command.role
         )
@@ -52,7 +52,7 @@ class PurgeCommand:
         choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
         return CommandReply(text=messages.purge_question(planned, spell(f"purge {person} yes")), choices=(choice,))
 
-    async def _done(self, command: PersonCommand, person: str) -> CommandReply:
+    async def _purge(self, command: PersonCommand, person: str) -> CommandReply:
         done: Purge = await self._executor(
             self._memory.purging.purge,
             command.scope.workspace,

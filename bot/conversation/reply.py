@@ -20,7 +20,7 @@ SHORT_ID = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReply:
-    """Text with choices below it, perhaps a file, perhaps answers whose 🧠 must be shown anew; whom it mentions."""
+    """The reply to a command: text, buttons, a file, answers whose 🧠 may have changed, and people it names."""
 
     text: str
     choices: tuple[Choice, ...] = ()

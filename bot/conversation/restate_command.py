@@ -15,23 +15,23 @@ from memory.services import Memory
 
 
 class RestateCommand:
-    """For authors of lessons."""
+    """The command `restate`, for authors of lessons."""
 
     def __init__(self, memory: Memory, lessons: LessonAccess, executor: Executor) -> None:
         self._memory = memory
         self._lessons = lessons
         self._executor = executor
-        self._being_told: set[str] = set()
+        self._being_notified: set[str] = set()
 
     async def restate(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
         ending, _, question = command.argument.strip().partition(" ")
         if not ending or not question.strip():
             return await self._executor(self._listed, command.scope, spell)
-        meant = pointed(ending)
-        if meant is None:
+        target = pointed(ending)
+        if target is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
-        lesson = await self._executor(self._lessons.find, command.scope, command.role, meant.id)
+        lesson = await self._executor(self._lessons.find, command.scope, command.role, target.id)
         if lesson is None:
             return CommandReply(text=messages.NO_SUCH_LESSON)
         restated = await self._executor(
@@ -57,12 +57,12 @@ class RestateCommand:
 
         Whoever leaves the block without a failure has told them; nobody else does meanwhile.
         """
-        untold = await self._executor(self._memory.restating.untold, person.workspace, person.person)
-        lessons = [each for each in untold if each not in self._being_told]
-        self._being_told.update(lessons)
+        unnotified = await self._executor(self._memory.restating.untold, person.workspace, person.person)
+        lessons = [each for each in unnotified if each not in self._being_notified]
+        self._being_notified.update(lessons)
         try:
             yield lessons
             if lessons:
                 await self._executor(self._memory.restating.told, person.workspace, lessons)
         finally:
-            self._being_told.difference_update(lessons)
+            self._being_notified.difference_update(lessons)

@@ -17,7 +17,7 @@ _REVIEW = "review"
 
 
 class ReviewCommands:
-    """For teachers: the queue, and the decision."""
+    """The commands of teachers about lessons that wait."""
 
     def __init__(self, memory: Memory, lessons: LessonAccess, executor: Executor) -> None:
         self._memory = memory
@@ -129,7 +129,7 @@ def _approval(lesson: Episode, person: str, role: Role, command: PersonCommand) 
 
 
 def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
-    """Channel and workspace as far as they are wider than it is now, or its release; archive."""
+    """Promotions to wider audiences, or the release of a lesson that is held back; and archiving it."""
     known = short(episode.id)
     archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
     if Flag.NEEDS_QUESTION in episode.quarantine:

@@ -9,7 +9,7 @@ from memory.services import Memory
 
 
 class VotesCommand:
-    """Shows a person their own votes only."""
+    """The commands about a person's own votes."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
@@ -40,24 +40,24 @@ class VotesCommand:
 
     async def take_back(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """`unrate ID [page N]`: every thumb of theirs on that answer, as if they had never rated it."""
-        meant = pointed(command.argument)
-        if meant is None:
+        target = pointed(command.argument)
+        if target is None:
             return CommandReply(text=messages.which_rating(spell("unrate"), spell("ratings")))
         scope = command.scope
         taken = await self._executor(
             self._memory.ratings.take_back,
             scope.workspace,
             scope.person,
-            meant.id,
+            target.id,
             at=command.at,
             event_id=command.event_id,
         )
         if taken is None:
             return CommandReply(text=messages.NO_SUCH_RATING)
-        rating, taught = taken
-        rest = await self._executor(self._page, command, meant.page) if meant.page else CommandReply(text="")
+        rating, result = taken
+        rest = await self._executor(self._page, command, target.page) if target.page else CommandReply(text="")
         shown = rating.episode if may_repeat(scope, rating.episode) else None
-        changed = (rating.vote.run_id,) if taught.is_lesson != taught.was_lesson else ()
+        changed = (rating.vote.run_id,) if result.is_lesson != result.was_lesson else ()
         return CommandReply(
             text=messages.unrated(shown, rating.vote.value, rest.text), choices=rest.choices, changed_runs=changed
         )

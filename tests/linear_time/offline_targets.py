@@ -13,11 +13,11 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.choosing import Chooser
-from bot.adapters.llm.offline.deciding import Decider, Seen
+from bot.adapters.llm.offline.deciding import Decider, ToolOutput
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
@@ -73,16 +73,18 @@ def _unless(fault: type[Exception], run: Callable[[str], object]) -> Callable[[s
     return tried
 
 
-def _decide(goal: str, *lessons: Taught, seen: Sequence[Seen] = (), keys: tuple[str, ...] = ()) -> object:
-    return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, seen).decide()
+def _decide(
+    goal: str, *lessons: PromptLesson, outputs: Sequence[ToolOutput] = (), keys: tuple[str, ...] = ()
+) -> object:
+    return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, outputs).decide()
 
 
-def _lesson(text: str) -> Taught:
-    return Taught(lesson=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
+def _lesson(text: str) -> PromptLesson:
+    return PromptLesson(kind=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
 
 
-def _example(text: str) -> Taught:
-    return Taught(lesson=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
+def _example(text: str) -> PromptLesson:
+    return PromptLesson(kind=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
 
 
 def _episode(text: str) -> Episode:
@@ -141,8 +143,11 @@ TARGETS: tuple[Target, ...] = (
     Target("decision with a lesson", lambda text: _decide("where is it?", _lesson(text))),
     Target("decision with steps", lambda text: _decide("where is it?", _example(text))),
     Target("decision with a key", lambda text: _decide("recall the key", keys=(text,))),
-    Target("decision on a result", lambda text: _decide("where?", seen=[Seen(tool="search_knowledge", output=text)])),
-    Target("decision on a failure", lambda text: _decide("where?", seen=[Seen(tool="expand", output=text)])),
+    Target(
+        "decision on a result",
+        lambda text: _decide("where?", outputs=[ToolOutput(tool="search_knowledge", output=text)]),
+    ),
+    Target("decision on a failure", lambda text: _decide("where?", outputs=[ToolOutput(tool="expand", output=text)])),
     # models that are asked
     Target("reply in words", parse),
     Target("reply in words, call", lambda text: parse(f"Act: calculator {text}")),

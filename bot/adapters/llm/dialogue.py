@@ -27,20 +27,20 @@ def to_messages(request: ModelRequest, *, with_images: bool = True) -> list[vend
     for turn in request.turns:
         match turn:
             case UserTurn():
-                pending.append(_asked(turn, with_images))
+                pending.append(_user_prompt(turn, with_images))
             case ToolTurn():
                 pending.append(_tool_return(turn))
             case ModelTurn():
                 if pending:
                     messages.append(vendor.ModelRequest(parts=pending))
                     pending = []
-                messages.append(vendor.ModelResponse(parts=_said(turn)))
+                messages.append(vendor.ModelResponse(parts=_response_parts(turn)))
     if pending:
         messages.append(vendor.ModelRequest(parts=pending))
     return messages
 
 
-def _asked(turn: UserTurn, with_images: bool) -> vendor.UserPromptPart:
+def _user_prompt(turn: UserTurn, with_images: bool) -> vendor.UserPromptPart:
     if not turn.images:
         return vendor.UserPromptPart(content=turn.text)
     if not with_images:
@@ -58,7 +58,7 @@ def _tool_return(turn: ToolTurn) -> vendor.ToolReturnPart:
     )
 
 
-def _said(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
+def _response_parts(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
     parts: list[vendor.ModelResponsePart] = []
     if turn.text:
         parts.append(vendor.TextPart(content=turn.text))

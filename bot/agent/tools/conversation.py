@@ -1,4 +1,4 @@
-"""Conversation search: what this person said earlier in this conversation. Never what anybody else said."""
+"""Search over a person's own earlier messages in the same conversation."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,7 +19,7 @@ _QUOTE_CHARACTERS = 500
 
 
 class ConversationHistory(Protocol):
-    """What people said."""
+    """The messages of a conversation."""
 
     async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
         """The last messages of the scope's person in the scope's channel, newest first. Raises `MemoryFault`."""

@@ -71,7 +71,7 @@ def test_a_good_guess_reaches_the_asker_labelled(world: World) -> None:
     text, _ = render_lessons([shown], budget_tokens=500)
     assert text.count(BY_A_MODEL) == 1
     told = read_prompt(node_prompt(GOAL, Situation(now=NOW), lessons=text)).lessons
-    assert [(each.lesson, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
+    assert [(each.kind, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
 
 
 def test_a_bad_guess_warns_the_asker(world: World) -> None:

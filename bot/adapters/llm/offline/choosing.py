@@ -16,7 +16,7 @@ from typing import TypeAlias
 from bot.adapters.llm.offline.arguments import fill
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
-from bot.adapters.llm.offline.reading import Prompt, Taught
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import Lesson
@@ -43,7 +43,7 @@ _WRONG_ANSWER_CHARACTERS = 200
 """How much of a rejected answer a lesson shows."""
 
 
-_Nearness: TypeAlias = list[tuple[Taught, float]]
+_Nearness: TypeAlias = list[tuple[PromptLesson, float]]
 """Every lesson with the cosine of its goal to this one."""
 
 
@@ -85,30 +85,30 @@ class Chooser:
         return sorted(found, key=lambda candidate: -candidate.score)
 
     def push(self, goal: str, action: str) -> float:
-        """How far the lessons raise (above 0) or lower an action for this goal."""
+        """How much the lessons raise (above 0) or lower the score of an action for this goal."""
         return self._push(action, "", self._nearness(goal))
 
     def repeated_steps(self, goal: str) -> str:
         """The steps of the expansion people approved for this very goal; empty when there is none."""
-        for taught, sim in sorted(self._nearness(goal), key=lambda near: -near[1]):
-            is_it = sim >= SAME_GOAL and not are_opposed(goal, taught.goal)
-            if is_it and taught.lesson is Lesson.REPEAT and taught.action == EXPAND:
-                return taught.steps
+        for lesson, sim in sorted(self._nearness(goal), key=lambda near: -near[1]):
+            is_it = sim >= SAME_GOAL and not are_opposed(goal, lesson.goal)
+            if is_it and lesson.kind is Lesson.REPEAT and lesson.action == EXPAND:
+                return lesson.steps
         return ""
 
     def _nearness(self, goal: str) -> _Nearness:
         lessons = self._prompt.lessons
-        cosines = self._similarity.between(goal, [taught.goal for taught in lessons])
+        cosines = self._similarity.between(goal, [lesson.goal for lesson in lessons])
         return list(zip(lessons, cosines, strict=True))
 
     def _known_answers(self, goal: str, nearness: _Nearness) -> list[Candidate]:
         # A tool takes its arguments from this goal; an answer cannot be told for another thing.
         nearness = [
-            (taught, cosine - (_OTHER_THING if are_opposed(goal, taught.goal) else 0.0)) for taught, cosine in nearness
+            (lesson, cosine - (_OTHER_THING if are_opposed(goal, lesson.goal) else 0.0)) for lesson, cosine in nearness
         ]
         best: dict[str, float] = {}
-        for taught, sim in nearness:
-            text = self._taught_answer(taught)
+        for lesson, sim in nearness:
+            text = self._lesson_answer(lesson)
             if text:
                 best[text] = max(sim, best.get(text, -1.0))
         return [
@@ -135,22 +135,22 @@ class Chooser:
         return found
 
     def _push(self, action: str, text: str, nearness: _Nearness) -> float:
-        raised = [sim - COUNTS_FROM for taught, sim in nearness if self._favours(taught, action, text)]
-        lowered = [sim - COUNTS_FROM for taught, sim in nearness if _opposes(taught, action, text)]
+        raised = [sim - COUNTS_FROM for lesson, sim in nearness if self._favours(lesson, action, text)]
+        lowered = [sim - COUNTS_FROM for lesson, sim in nearness if _opposes(lesson, action, text)]
         return REPEAT_WEIGHT * max([0.0, *raised]) - AVOID_WEIGHT * max([0.0, *lowered])
 
-    def _favours(self, taught: Taught, action: str, text: str) -> bool:
+    def _favours(self, lesson: PromptLesson, action: str, text: str) -> bool:
         if action == ANSWER:
-            return self._taught_answer(taught) == text
-        if taught.lesson is Lesson.REPEAT:
-            return taught.action == action
-        return self._tool_named_in(taught.instead) == action
+            return self._lesson_answer(lesson) == text
+        if lesson.kind is Lesson.REPEAT:
+            return lesson.action == action
+        return self._tool_named_in(lesson.instead) == action
 
-    def _taught_answer(self, taught: Taught) -> str:
+    def _lesson_answer(self, lesson: PromptLesson) -> str:
         """The answer a lesson tells to give; empty for one about tools."""
-        if taught.lesson is Lesson.REPEAT:
-            return taught.answer if taught.action == ANSWER else ""
-        return "" if self._tool_named_in(taught.instead) else taught.instead
+        if lesson.kind is Lesson.REPEAT:
+            return lesson.answer if lesson.action == ANSWER else ""
+        return "" if self._tool_named_in(lesson.instead) else lesson.instead
 
     def _tool_named_in(self, correction: str) -> str:
         """The tool a correction tells to use: "use the calculator", "search knowledge". Empty for a plain answer."""
@@ -163,8 +163,8 @@ class Chooser:
         return ""
 
 
-def _opposes(taught: Taught, action: str, text: str) -> bool:
-    if taught.lesson is Lesson.REPEAT or taught.action != action:
+def _opposes(lesson: PromptLesson, action: str, text: str) -> bool:
+    if lesson.kind is Lesson.REPEAT or lesson.action != action:
         return False
     # That one answer was wrong says nothing against the others.
-    return action != ANSWER or taught.wrong_answer == one_line(text, _WRONG_ANSWER_CHARACTERS)
+    return action != ANSWER or lesson.wrong_answer == one_line(text, _WRONG_ANSWER_CHARACTERS)

@@ -32,7 +32,7 @@ _FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ToolOutput:
     """What one call in this dialogue returned."""
 
     tool: str
@@ -60,20 +60,20 @@ class Decider:
     """Decides about the goal of one request. Blocking: it embeds."""
 
     def __init__(
-        self, similarity: Similarity, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen] = ()
+        self, similarity: Similarity, prompt: Prompt, tools: Sequence[ToolSpec], outputs: Sequence[ToolOutput] = ()
     ) -> None:
         self._similarity = similarity
         self._goal = prompt.goal
         self._tools = {tool.name: tool for tool in tools}
-        self._seen = seen
-        self._tried = {one.tool for one in seen}
+        self._outputs = outputs
+        self._tried = {one.tool for one in outputs}
         self._chooser = Chooser(similarity, prompt, tools)
         self._ranked = self._chooser.rank(prompt.goal)
 
     def decide(self) -> Say | Call:
         """The next thing to do or say."""
-        if self._seen and self._answers(self._seen[-1]):
-            return Say(text=self._seen[-1].output)
+        if self._outputs and self._answers(self._outputs[-1]):
+            return Say(text=self._outputs[-1].output)
         parts = self._parts()
         if parts is not None:
             return Call(
@@ -86,14 +86,14 @@ class Decider:
                 return _do(candidate)
         return self._look_up() or self._give_up()
 
-    def _answers(self, seen: Seen) -> bool:
-        """Whether what a tool returned is the answer. A search finds something; whether it fits is to be judged."""
-        if seen.is_error or not seen.output:
+    def _answers(self, output: ToolOutput) -> bool:
+        """Whether a tool's output is the answer. That of a search is compared with the question first."""
+        if output.is_error or not output.output:
             return False
-        candidate = next((one for one in self._ranked if one.action == seen.tool), None)
+        candidate = next((one for one in self._ranked if one.action == output.tool), None)
         if candidate is None or not candidate.is_search:
             return True
-        passages = [seen.output, *re.split(r"\n\s*\n", seen.output)]
+        passages = [output.output, *re.split(r"\n\s*\n", output.output)]
         asked = [self._goal, *(value for value in candidate.arguments.values() if isinstance(value, str))]
         likeness = max(self._similarity.best(question, passages) for question in asked)
         return likeness >= (FOUND if candidate.is_sure else FOUND_UNASKED)
@@ -116,7 +116,7 @@ class Decider:
         bests = [self._best(part) for part in parts.parts]
         if whole.action == ANSWER:
             return all(best is None or best.similarity <= whole.similarity for best in bests)
-        return all(best is not None and _is_same_deed(best, whole) for best in bests)
+        return all(best is not None and _is_same_action(best, whole) for best in bests)
 
     def _best(self, goal: str) -> Candidate | None:
         """The best of what can surely be done about a goal."""
@@ -139,20 +139,20 @@ class Decider:
         return None
 
     def _give_up(self) -> Say | Call:
-        reason = f"{self._trouble()} {HONEST}" if self._trouble() else DOES_NOT_KNOW
+        reason = f"{self._failure()} {HONEST}" if self._failure() else DOES_NOT_KNOW
         if FAIL not in self._tools:
             return Say(text=reason)
         return Call(tool=FAIL, arguments={"reason": reason})
 
-    def _trouble(self) -> str:
-        """What went wrong with what had been the right thing to try; empty when nothing was."""
+    def _failure(self) -> str:
+        """The failure of a subgoal or of a tool that fitted; empty without one."""
         sure = {candidate.action for candidate in self._ranked if candidate.is_sure}
-        for seen in self._seen:
-            if seen.tool == EXPAND:
-                failed = [match["goal"] for match in _FAILED_PART.finditer(seen.output)]
+        for output in self._outputs:
+            if output.tool == EXPAND:
+                failed = [match["goal"] for match in _FAILED_PART.finditer(output.output)]
                 return f"I could not answer: {'; '.join(failed).rstrip('.?!')}." if failed else ""
-            if seen.is_error and seen.tool in sure:
-                return seen.output
+            if output.is_error and output.tool in sure:
+                return output.output
         return ""
 
 
@@ -168,7 +168,7 @@ def _do(candidate: Candidate) -> Say | Call:
     )
 
 
-def _is_same_deed(one: Candidate, other: Candidate) -> bool:
+def _is_same_action(one: Candidate, other: Candidate) -> bool:
     return (one.action, one.arguments, one.text) == (other.action, other.arguments, other.text)
 
 

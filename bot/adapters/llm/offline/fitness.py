@@ -32,9 +32,9 @@ def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -
     """1 when the goal is nothing but the tool's arguments, else the best likeness to a sentence about the tool."""
     request = without_courtesy(goal)
     likeness = max(
-        (_likeness(similarity, tool, request, filled, sentence) for sentence in sentences(tool)), default=0.0
+        (_sentence_similarity(similarity, tool, request, filled, sentence) for sentence in sentences(tool)), default=0.0
     )
-    return max(filled.fit, likeness - _strangeness(tool, request, filled))
+    return max(filled.fit, likeness - _unrelated_penalty(tool, request, filled))
 
 
 def sentences(tool: ToolSpec) -> list[str]:
@@ -43,7 +43,7 @@ def sentences(tool: ToolSpec) -> list[str]:
     return [part for part in parts if part]
 
 
-def _likeness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
+def _sentence_similarity(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
     """Cosine of the goal with one sentence, with the words that stand for arguments alike in both."""
     example = fill(tool.parameters, sentence)
     spans = example.spans if example else {}
@@ -63,8 +63,8 @@ def _without(text: str, filled: Filled) -> str:
     return " ".join(text.split())
 
 
-def _strangeness(tool: ToolSpec, goal: str, filled: Filled) -> float:
-    """What the words of the goal that have nothing to do with the tool take off."""
+def _unrelated_penalty(tool: ToolSpec, goal: str, filled: Filled) -> float:
+    """The penalty for words of the goal that have nothing to do with the tool."""
     rest = _without(goal, filled)
     strange = set(content_words(rest)) - set(content_words(f"{tool.name} {tool.description}"))
     count = min(len(strange), _MOST_UNEXPLAINED)

@@ -8,7 +8,7 @@ from pydantic_ai import messages as vendor
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from bot.adapters.llm.offline.deciding import Call, Decider, Say, Seen
+from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
 from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
@@ -22,7 +22,7 @@ _WHY = "This goal exists because: "
 
 
 class OfflineModel(Model[None]):
-    """Deterministic. Uses no tokens and costs nothing."""
+    """A deterministic model that uses no tokens and costs nothing."""
 
     def __init__(self, embed: Embed) -> None:
         super().__init__()
@@ -48,30 +48,30 @@ class OfflineModel(Model[None]):
     ) -> vendor.ModelResponse:
         """Decide in a thread. Raises `ModelUnavailable` when nothing can be embedded."""
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
-        prompt, seen = read_dialogue(messages)
+        prompt, outputs = read_dialogue(messages)
         tools = [
             ToolSpec(name=tool.name, description=tool.description or "", parameters=tool.parameters_json_schema)
             for tool in parameters.function_tools
         ]
         try:
             async with self._turn:
-                decision = await asyncio.to_thread(self._decide, prompt, tools, seen)
+                decision = await asyncio.to_thread(self._decide, prompt, tools, outputs)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{NAME}: cannot compare texts: {exc}") from exc
         if isinstance(decision, Say) and _has_pictures(messages):
             decision = replace(decision, text=f"{decision.text}\n\n{BLIND}")
         return vendor.ModelResponse(
-            parts=_parts(decision, number=len(seen) + 1), model_name=NAME, provider_name=self.system
+            parts=_parts(decision, number=len(outputs) + 1), model_name=NAME, provider_name=self.system
         )
 
-    def _decide(self, prompt: Prompt, tools: Sequence[ToolSpec], seen: Sequence[Seen]) -> Say | Call:
-        return Decider(self._similarity, prompt, tools, seen).decide()
+    def _decide(self, prompt: Prompt, tools: Sequence[ToolSpec], outputs: Sequence[ToolOutput]) -> Say | Call:
+        return Decider(self._similarity, prompt, tools, outputs).decide()
 
 
-def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list[Seen]]:
+def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list[ToolOutput]]:
     """The node's opening turn, and what its calls returned, in order."""
     opening: str | None = None
-    seen: list[Seen] = []
+    outputs: list[ToolOutput] = []
     for message in messages:
         if not isinstance(message, vendor.ModelRequest):
             continue
@@ -80,8 +80,8 @@ def read_dialogue(messages: Sequence[vendor.ModelMessage]) -> tuple[Prompt, list
                 opening = _words(part.content)
             elif isinstance(part, vendor.ToolReturnPart):
                 output = read_output(part.model_response_str(wrap_if_error=False))
-                seen.append(Seen(tool=part.tool_name, output=output, is_error=part.outcome != "success"))
-    return read_prompt(opening or ""), seen
+                outputs.append(ToolOutput(tool=part.tool_name, output=output, is_error=part.outcome != "success"))
+    return read_prompt(opening or ""), outputs
 
 
 def _words(content: str | Sequence[vendor.UserContent]) -> str:

@@ -19,10 +19,10 @@ _NEUTRALISED = re.compile(r"&lt;(?=\s*+/?\s*+(?:lessons|working-memory|situation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class PromptLesson:
     """One lesson of the prompt."""
 
-    lesson: Lesson
+    kind: Lesson
     action: str
     """A tool's name, `answer`, `expand` or `none`."""
     goal: str
@@ -40,7 +40,7 @@ class Prompt:
     """The goal and the lessons of a prompt."""
 
     goal: str
-    lessons: tuple[Taught, ...] = ()
+    lessons: tuple[PromptLesson, ...] = ()
     keys: tuple[str, ...] = ()
     """What working memory holds."""
 
@@ -73,7 +73,7 @@ def _lines_within(block: str, text: str) -> list[str]:
     return text[begin.end() : end.start()].split("\n") if begin and end else []
 
 
-def _read_lessons(lines: Iterable[str]) -> list[Taught]:
+def _read_lessons(lines: Iterable[str]) -> list[PromptLesson]:
     """Numbered lessons; the header above the first one is skipped, and the rules behind the last one: they repeat."""
     found: list[tuple[re.Match[str], dict[str, list[str]]]] = []
     field: list[str] = []
@@ -90,15 +90,15 @@ def _read_lessons(lines: Iterable[str]) -> list[Taught]:
             # A continuation line is set in by two spaces, which are the format's and not the text's.
             field.append(line.removeprefix("  "))
     # What people disagree on is told to a model that can weigh it, and is nothing to follow.
-    return [_taught(first, fields) for first, fields in found if first["lesson"] != Lesson.DISPUTED]
+    return [_prompt_lesson(first, fields) for first, fields in found if first["lesson"] != Lesson.DISPUTED]
 
 
-def _taught(first: re.Match[str], fields: dict[str, list[str]]) -> Taught:
+def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> PromptLesson:
     def text(name: str) -> str:
         return _plain("\n".join(fields.get(name, ())))
 
-    return Taught(
-        lesson=Lesson(first["lesson"]),
+    return PromptLesson(
+        kind=Lesson(first["lesson"]),
         action=first["action"],
         goal=_plain(first["goal"]),
         answer=text("Answer"),

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from bot.adapters.llm.offline import offline_model
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
-from bot.adapters.llm.offline.deciding import Call, Decider, Say, Seen
+from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reading import Prompt, Taught, read_output, read_prompt
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import split
 from bot.adapters.llm.pydantic_ai import PydanticAIModel
@@ -255,8 +255,8 @@ def _exchange(call: ToolCall, error: str) -> tuple[ModelTurn, ToolTurn]:
 def test_what_a_search_finds_must_fit_the_question() -> None:
     similarity = Similarity(HashingEmbedder().embed)
     asked = Prompt(goal="What does the policy say?")
-    fits = Seen(tool="search_knowledge", output="The policy does say what the policy is.")
-    astray = Seen(tool="search_knowledge", output="Gurken wachsen im Gewächshaus.")
+    fits = ToolOutput(tool="search_knowledge", output="The policy does say what the policy is.")
+    astray = ToolOutput(tool="search_knowledge", output="Gurken wachsen im Gewächshaus.")
     assert Decider(similarity, asked, OFFERED, [fits]).decide() == Say(text=fits.output)
     decision = Decider(similarity, asked, OFFERED, [astray]).decide()
     assert isinstance(decision, Call)
@@ -431,7 +431,7 @@ def test_a_rendered_prompt_is_read_back(goal: str, asked: str, answer: str) -> N
     assert prompt.goal == goal.strip()
     assert prompt.keys == ("a (b)",)
     first, second = prompt.lessons
-    assert (first.lesson, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
+    assert (first.kind, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
     assert first.goal == " ".join(asked.split())
     assert (second.goal, second.answer) == ("second", "two")
 
@@ -441,8 +441,8 @@ def test_an_avoid_lesson_is_read_back() -> None:
     corrected = lesson("who", "x", action="none", verdict=Verdict.FAILURE, correction="Ana.\nOr Bo.")
     prompt = read_prompt(opening("now", rejected, corrected).text)
     assert prompt.lessons == (
-        Taught(lesson=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
-        Taught(lesson=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
+        PromptLesson(kind=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
+        PromptLesson(kind=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
     )
 
 

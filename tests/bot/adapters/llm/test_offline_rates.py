@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from bot.adapters.llm.offline.deciding import Call, Decider, Say
-from bot.adapters.llm.offline.reading import Prompt, Taught
+from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from memory.adapters.embedding.sentences import SentenceTransformerEmbedder
 from memory.model import Lesson
@@ -21,13 +21,13 @@ def _real() -> Similarity:
     return Similarity(SentenceTransformerEmbedder().embed)
 
 
-def _decide(goal: str, *lessons: Taught) -> Say | Call:
+def _decide(goal: str, *lessons: PromptLesson) -> Say | Call:
     return Decider(_real(), Prompt(goal=goal, lessons=lessons), OFFERED).decide()
 
 
-def _taught() -> tuple[Taught, ...]:
+def _taught() -> tuple[PromptLesson, ...]:
     return tuple(
-        Taught(lesson=Lesson.REPEAT, action="answer", goal=question, answer=answer)
+        PromptLesson(kind=Lesson.REPEAT, action="answer", goal=question, answer=answer)
         for question, answer, _ in goals.TAUGHT
     )
 
@@ -39,7 +39,7 @@ def _uses(goal: str, tool: str, argument: str, value: str) -> bool:
     return not value or decision.arguments.get(argument) == value
 
 
-def _claims(goal: str, *lessons: Taught) -> bool:
+def _claims(goal: str, *lessons: PromptLesson) -> bool:
     """Whether it answers, or uses a tool whose result nobody judges."""
     decision = _decide(goal, *lessons)
     return not isinstance(decision, Call) or decision.tool not in ("fail", "search_knowledge")
@@ -78,8 +78,8 @@ def test_a_lesson_is_not_stretched_to_other_questions(asked: Sequence[str], wron
 
 def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
     goal = "what day is the big party in Rome?"
-    approved = Taught(lesson=Lesson.REPEAT, action="clock", goal="what day is the party in Rome?")
-    rejected = Taught(lesson=Lesson.AVOID, action="clock", goal="what time is it in Rome?")
+    approved = PromptLesson(kind=Lesson.REPEAT, action="clock", goal="what day is the party in Rome?")
+    rejected = PromptLesson(kind=Lesson.AVOID, action="clock", goal="what time is it in Rome?")
     assert isinstance(raised := _decide(goal, approved), Call)
     assert raised.tool == "clock"
     for similar in ("what time is it in Rome?", "What's the time in Rome now?", "tell me the time in Rome"):
