@@ -186,7 +186,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
     if settings.slack.bot_token.get_secret_value() or not settings.slack.client_id:
         from bot.adapters.slack.messenger import SlackMessenger
 
-        return SlackMessenger(settings=settings.slack, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
+        return SlackMessenger(settings=settings.slack, clock=utc_now, teaches=goodbot.teaches)
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
     database = Path(settings.storage.place)
@@ -194,6 +194,5 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         settings.slack,
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
         clock=utc_now,
-        new_id=memory.new_id,
         teaches=goodbot.teaches,
     )

@@ -11,7 +11,7 @@ from bot.adapters.discord import markdown as discord_markdown
 from bot.adapters.discord import plain as discord_plain
 from bot.adapters.discord import posting as discord_posting
 from bot.adapters.slack import blocks, mrkdwn, streaming
-from bot.adapters.slack import plain as slack_plain
+from bot.adapters.slack import events as slack_events
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.lines import PipedLines
@@ -180,14 +180,14 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
     "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),
     "Slack, message_blocks": lambda text: blocks.message_blocks(_answer(text)),
-    "Slack, fallback_text": lambda text: blocks.fallback_text(_answer(text), 20_000),
+    "Slack, fallback_text": lambda text: blocks.fallback_text(text, 20_000),
     "Slack, sections": blocks.sections,
     "Slack, streamed pieces": lambda text: list(streaming._pieces(text)),
     "Slack, letters": streaming._letters,
-    "Slack, plain": slack_plain.plain,
-    "Slack, as_command": lambda text: slack_plain.as_command(f"purge {text}"),
-    "Slack, mentions": lambda text: slack_plain.mentions(text, "U1"),
-    "Slack, without_mention": lambda text: slack_plain.without_mention(text, "U1"),
+    "Slack, plain": slack_events.plain,
+    "Slack, as_command": lambda text: slack_events.as_command(f"purge {text}"),
+    "Slack, mentions": lambda text: slack_events.mentions(text, "U1"),
+    "Slack, without_mention": lambda text: slack_events.without_mention(text, "U1"),
     "Discord, to_discord": discord_markdown.to_discord,
     "Discord, to_discord of code": lambda text: discord_markdown.to_discord(f"- a\n  ```\n{text}\n> b"),
     "Discord, quietly": discord_markdown.to_discord_quietly,
