@@ -101,9 +101,12 @@ class Forked:
 
 
 def fork(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Forked | None:
-    """Start `python -m MODULE ...`. None for all other commands, and where the interpreter begins in another way."""
+    """Start `python -m MODULE ...`. None where that cannot be done by forking.
+
+    That is every other command, an interpreter with settings of its own, and a system whose libraries do not survive it.
+    """
     given = {name: value for name, value in environment.items() if name.startswith(_READ_AT_THE_START)}
-    if tuple(command[:2]) != (sys.executable, "-m") or given != INTERPRETER:
+    if tuple(command[:2]) != (sys.executable, "-m") or given != INTERPRETER or sys.platform != "linux":
         return None
     with _one_starts:
         server = _server()
