@@ -103,7 +103,7 @@ class Forked:
 def fork(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Forked | None:
     """Start `python -m MODULE ...`. None where that cannot be done by forking.
 
-    That is every other command, an interpreter with settings of its own, and a system whose libraries do not survive it.
+    That is every other command, an interpreter with settings of its own, and a system whose libraries cannot be forked.
     """
     given = {name: value for name, value in environment.items() if name.startswith(_READ_AT_THE_START)}
     if tuple(command[:2]) != (sys.executable, "-m") or given != INTERPRETER or sys.platform != "linux":
