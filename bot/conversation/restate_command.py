@@ -48,7 +48,7 @@ class RestateCommand:
     def _listed(self, reader: Scope, spell: messages.Spell) -> CommandReply:
         waiting = self._memory.restating.waiting(reader.workspace, reader.person)
         seen = [lesson for lesson in waiting if may_see(reader, lesson)]
-        self._memory.restating.told(reader.workspace, [lesson.id for lesson in waiting])
+        self._memory.restating.mark_notified(reader.workspace, [lesson.id for lesson in waiting])
         return CommandReply(text=to_restate(seen, len(waiting) - len(seen), spell("restate ID QUESTION")))
 
     @asynccontextmanager
@@ -57,12 +57,12 @@ class RestateCommand:
 
         Whoever leaves the block without a failure has told them; nobody else does meanwhile.
         """
-        untold = await self._executor(self._memory.restating.untold, person.workspace, person.person)
+        untold = await self._executor(self._memory.restating.unnotified, person.workspace, person.person)
         lessons = [each for each in untold if each not in self._being_told]
         self._being_told.update(lessons)
         try:
             yield lessons
             if lessons:
-                await self._executor(self._memory.restating.told, person.workspace, lessons)
+                await self._executor(self._memory.restating.mark_notified, person.workspace, lessons)
         finally:
             self._being_told.difference_update(lessons)

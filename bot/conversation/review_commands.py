@@ -82,7 +82,7 @@ class ReviewCommands:
         promoted = self._memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
         approval = _approval(promoted, scope.person, role, command)
         if wanted is Audience.PERSONAL:
-            if not self._memory.ratings.stands(approval):
+            if not self._memory.ratings.is_active(approval):
                 return promoted
             approval = replace(approval, is_active=False)
         elif promoted.verdict is not Verdict.PENDING:

@@ -159,6 +159,6 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _BIGGEST:
         return "a number of more than 64 bits"
     if value is None or isinstance(value, str | bool | int | float | timedelta):
-        told = repr(value)
-        return told if len(told) <= _SHOWN_CHARACTERS else f"{told[: _SHOWN_CHARACTERS - 1]}…"
+        written = repr(value)
+        return written if len(written) <= _SHOWN_CHARACTERS else f"{written[: _SHOWN_CHARACTERS - 1]}…"
     return f"a {type(value).__name__}"

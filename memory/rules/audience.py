@@ -34,9 +34,9 @@ def narrower(one: Visibility, other: Visibility) -> Visibility:
     return next(visibility for visibility, readers in _READERS.items() if readers == both)
 
 
-def visibility_of(said: Episode | Topic) -> Visibility:
+def visibility_of(item: Episode | Topic) -> Visibility:
     """The visibility that counts: the narrower of what its channel was then, and what it is now as far as is known."""
-    return narrower(said.visibility, said.channel_visibility or said.visibility)
+    return narrower(item.visibility, item.channel_visibility or item.visibility)
 
 
 def stays(then: Visibility, now: Visibility | None) -> bool:
@@ -176,12 +176,12 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     return _is_own(scope, episode) and may_read(scope, episode)
 
 
-def has_narrowed(said: Episode | Topic) -> bool:
+def has_narrowed(item: Episode | Topic) -> bool:
     """Whether fewer may be shown it than could read it when it was said."""
-    return visibility_of(said) is not said.visibility
+    return visibility_of(item) is not item.visibility
 
 
-def said_about(answer: Episode, scope: Scope) -> Visibility:
+def visibility_about(answer: Episode, scope: Scope) -> Visibility:
     """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
 
     Words from another place stay with who said them, unless everybody may read there.

@@ -24,7 +24,7 @@ def same_goal(goal: str) -> str:
     return " ".join(goal.split()).casefold()
 
 
-def said(lesson: Episode) -> tuple[str, str]:
+def advice_of(lesson: Episode) -> tuple[str, str]:
     """What a lesson says to do: the words of a plain answer; of a tool its name and target, for its result varies."""
     if lesson.action in ("", "answer", "none"):
         return "answer", same_goal(lesson.output)
@@ -36,7 +36,7 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
     alike: dict[tuple[str, Verdict, tuple[str, str], str], list[Episode]] = {}
     for lesson in sorted(lessons, key=lambda lesson: (lesson.created_at, lesson.id)):
         for entry in partitions_of(lesson):
-            what = (entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+            what = (entry.partition, entry.verdict, advice_of(lesson), same_goal(lesson.correction))
             alike.setdefault(what, []).append(lesson)
     found = [
         Rule(
@@ -54,10 +54,10 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
 
 def rule_id(entry: IndexEntry, lesson: Episode) -> str:
     """The id of the rule that the lesson says where it is filed so; a rule is looked up by what it says."""
-    return _id(entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+    return _id(entry.partition, entry.verdict, advice_of(lesson), same_goal(lesson.correction))
 
 
-def is_said_by(rule: Rule, lesson: Episode) -> bool:
+def supports_now(rule: Rule, lesson: Episode) -> bool:
     """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
     return any(
         (entry.partition, entry.verdict) == (rule.partition, rule.verdict) and rule.id == rule_id(entry, lesson)
@@ -65,23 +65,23 @@ def is_said_by(rule: Rule, lesson: Episode) -> bool:
     )
 
 
-def could_be_said_by(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
+def could_support(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
     """Whether the lesson said so at some time: its verdicts change, and so does its correction, of these texts."""
     texts = {"", same_goal(lesson.correction), *map(same_goal, corrections)}
-    return any(rule.id == _id(rule.partition, rule.verdict, said(lesson), text) for text in texts)
+    return any(rule.id == _id(rule.partition, rule.verdict, advice_of(lesson), text) for text in texts)
 
 
 def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
     """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
-    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and is_said_by(rule, lesson)]
+    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and supports_now(rule, lesson)]
 
 
 def line_of(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
     """The rule in one line, made of those of its lessons that still say it; empty if they are too few."""
-    return told(rule, living(rule, lessons), at_least)
+    return rule_line(rule, living(rule, lessons), at_least)
 
 
-def told(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
+def rule_line(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
     """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
     goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
     if len({same_goal(goal) for goal in goals}) < at_least:

@@ -79,9 +79,9 @@ def apply(episode: Episode, event: Event) -> Episode:
             return replace(held, goal=goal, action_target=goal) if event.kind is EventKind.RESTATED else held
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
             # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
-            said = str(detail.get("reason", episode.outcome_reason))
+            reason = str(detail.get("reason", episode.outcome_reason))
             moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
-            return replace(episode, graded_at=moment, outcome_reason=said)
+            return replace(episode, graded_at=moment, outcome_reason=reason)
         case EventKind.CORRECTED:
             return replace(episode, correction=str(detail.get("text", "")))
         case EventKind.INJECTED:
@@ -181,7 +181,7 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
     return sorted(latest.values(), key=lambda reaction: reaction.seq)
 
 
-def standing(events: Iterable[Event]) -> list[Event]:
+def effective(events: Iterable[Event]) -> list[Event]:
     """One episode's events without the decisions of a person that a later purge of that person withdrew."""
     left: list[Event] = []
     for event in events:
@@ -207,7 +207,7 @@ def replay(
     bring that (`memory.services.tally`); without them every vote counts 1.
     """
     state = facts(episode)
-    for event in standing(each for each in run_events if each.episode_id == episode.id):
+    for event in effective(each for each in run_events if each.episode_id == episode.id):
         state = apply(state, event)
     cast = fold_votes(registers(run_events)) if votes is None else votes
     return with_verdicts(state, judge(state, cast, policy, weights))

@@ -12,7 +12,7 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.decay import is_ready_for_archive
-from memory.rules.fold import standing
+from memory.rules.fold import effective
 from memory.services.core import event, file_in_index, record
 
 ACTOR = "upkeep"
@@ -47,7 +47,7 @@ def _is_just_back(tx: Transaction, lesson: Episode, now: datetime, policy: Upkee
 
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
     """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
-    log = standing(tx.log.of_episode(lesson.workspace, lesson.id))
+    log = effective(tx.log.of_episode(lesson.workspace, lesson.id))
     return next((each for each in reversed(log) if each.kind in _SHELVING), None)
 
 

@@ -186,11 +186,11 @@ class Audit:
 
     def _rewrite_registers(self, tx: Transaction, workspace: str, run_id: str) -> None:
         log = tx.log.of_run(workspace, run_id)
-        told = registers(log)
+        logged = registers(log)
         for reaction in tx.teaching.reactions_of_run(workspace, run_id):
-            if reaction.key not in {each.key for each in told}:  # no event tells of it, so it belongs to no answer
+            if reaction.key not in {each.key for each in logged}:  # no event tells of it, so it belongs to no answer
                 tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
-        for reaction in told:
+        for reaction in logged:
             tx.teaching.put_reaction(reaction)
 
     def _differences(self, tx: Transaction, workspace: str, run_id: str) -> Iterator[Difference]:
@@ -208,9 +208,9 @@ class Audit:
                     expected=repr(expected),
                 )
 
-        told = registers(log)
-        yield from differ(root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(told))
-        votes = with_limits(tx, fold_votes(told), self._core.policy)
+        logged = registers(log)
+        yield from differ(root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged))
+        votes = with_limits(tx, fold_votes(logged), self._core.policy)
         yield from differ(root_id, "votes", tx.teaching.votes(workspace, run_id), votes)
         yield from differ(root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes))
         weights = weights_of(tx, workspace, votes, self._core.policy)

@@ -112,13 +112,13 @@ def _plain(link: Link) -> tuple[str, str, str]:
 
 def _signals(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> Iterator[Fault]:
     """The signal and ratio of each time an episode was shown, against the event that moved its strength."""
-    told: dict[str, list[Event]] = {}
+    uses: dict[str, list[Event]] = {}
     for event in log:
         if event.kind.value in _SIGNALS and event.source_event_id.startswith("use/"):
-            told.setdefault(event.source_event_id, []).append(event)
+            uses.setdefault(event.source_event_id, []).append(event)
     for node in nodes:
         for _, item in tx.retrievals.of_episode(workspace, node.id, limit=_ALL):
-            events = told.get(f"use/{item.retrieval_id}/{node.id}", [])
+            events = uses.get(f"use/{item.retrieval_id}/{node.id}", [])
             known = [(_SIGNALS[event.kind.value], float(str(event.detail.get("ratio", 0.0)))) for event in events]
             stored = (item.signal, round(item.ratio, 4))
             if stored in known or (not known and item.signal is None):

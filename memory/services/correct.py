@@ -19,7 +19,7 @@ from memory.model import (
     Visibility,
 )
 from memory.ports import Transaction
-from memory.rules.audience import said_about, stays
+from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.services.core import Core, event, existing, file_in_index, record
@@ -92,14 +92,14 @@ class Correcting:
             flags = lesson_flags(lesson, has_secret=words != written)
             # Held back, it does not stand on the answer either, until it is released.
             detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
-            told = event(
+            corrected = event(
                 failed,
                 EventKind.CORRECTED,
                 scope.person,
                 now,
                 detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
             )
-            failed = record(tx, failed, told)
+            failed = record(tx, failed, corrected)
             self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
             if embedded is not None and lesson.goal == question:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
@@ -137,7 +137,7 @@ class Correcting:
                 thread=failed.thread,
                 person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
                 author=scope.person,
-                visibility=said_about(failed, scope),
+                visibility=visibility_about(failed, scope),
                 place=failed.place,
                 context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
                 action="answer",

@@ -21,7 +21,7 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
-from memory.rules.fold import apply, facts, standing, with_verdicts
+from memory.rules.fold import apply, effective, facts, with_verdicts
 from memory.rules.verdict import ballots
 from memory.services.archive import MERGED, why_archived
 from memory.services.audit import Audit, RunView
@@ -79,7 +79,7 @@ class ShownLesson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldRule:
+class ShownRule:
     """A rule that was in the prompt, with the lessons it was made of."""
 
     rule_id: str
@@ -95,7 +95,7 @@ class RecallStory:
     retrieval: Retrieval
     stages: tuple[tuple[str, int | bool], ...]
     shown: tuple[ShownLesson, ...]
-    rules: tuple[ToldRule, ...]
+    rules: tuple[ShownRule, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class LessonStory:
     """Promotions, quarantine, archive and joining, oldest first."""
     joined: tuple[Episode, ...]
     """Near-duplicates that it stands for."""
-    stands_in: str
+    merged_into: str
     """The id of the lesson that stands for it; empty for most."""
     strength_now: float
     salience_now: float
@@ -177,7 +177,7 @@ class Explaining:
         self, tx: Transaction, view: RunView, retrieval: Retrieval, items: Sequence[RetrievalItem]
     ) -> RecallStory:
         known = [field.name for field in fields(StageCounts)]
-        told = [
+        events = [
             event
             for event in view.events
             if event.kind is EventKind.RULE_SHOWN and event.detail.get("retrieval") == retrieval.id
@@ -186,7 +186,7 @@ class Explaining:
             retrieval=retrieval,
             stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
             shown=tuple(self._shown(tx, view.lessons.get(item.episode_id), item) for item in items),
-            rules=tuple(_told(tx, event) for event in told),
+            rules=tuple(_shown_rule(tx, event) for event in events),
         )
 
     def _shown(self, tx: Transaction, lesson: Episode | None, item: RetrievalItem) -> ShownLesson:
@@ -219,7 +219,7 @@ class Explaining:
                 votes=votes,
                 decisions=tuple(event for event in log if event.kind in _DECIDED),
                 joined=tuple(_joined(tx, episode)),
-                stands_in=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
+                merged_into=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
                 strength_now=strength_at(episode, now),
                 salience_now=salience_at(episode, now),
                 moves=tuple(_moves(episode, log)),
@@ -239,11 +239,11 @@ class Explaining:
         )
 
 
-def _told(tx: Transaction, event: Event) -> ToldRule:
+def _shown_rule(tx: Transaction, event: Event) -> ShownRule:
     ids = event.detail.get("lessons")
     lesson_ids = tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
     alive = tx.episodes.get_many(event.workspace, lesson_ids)
-    return ToldRule(
+    return ShownRule(
         rule_id=str(event.detail.get("rule", "")),
         lesson_ids=lesson_ids,
         lessons=tuple(alive[each] for each in lesson_ids if each in alive),
@@ -277,7 +277,7 @@ def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
     """The fold of the log once more, noting strength and salience after each step."""
     state = facts(episode)
     moves: list[Move] = []
-    for event in standing(log):
+    for event in effective(log):
         state = apply(state, event)
         if event.kind in (EventKind.GRADED, EventKind.REGRADED):
             state = with_verdicts(state, _verdicts(event))

@@ -60,8 +60,8 @@ class Holdings:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing at all."""
-        said = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
-        return not any((*said, self.steps, self.grades, self.short, self.kept))
+        held = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
+        return not any((*held, self.steps, self.grades, self.short, self.kept))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,11 +319,11 @@ def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Seq
     These, which hold their question, and those that rest on theirs or on these, and so on.
     """
     found: dict[str, None] = dict.fromkeys(answers)
-    said = [*own, *answers]
-    while said:
-        repeating = [node.id for each in said for node in _resting_on(tx, workspace, each)]
-        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
-        found |= dict.fromkeys(said)
+    sources = [*own, *answers]
+    while sources:
+        repeating = [node.id for each in sources for node in _resting_on(tx, workspace, each)]
+        sources = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
+        found |= dict.fromkeys(sources)
     return list(found)
 
 
@@ -346,10 +346,10 @@ def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: C
 
 def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
     """By lesson, the runs that were shown a rule made of it."""
-    told = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=_ALL)
-    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in told))
+    events = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=_ALL)
+    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in events))
     wanted, runs = set(lessons), dict[str, set[str]]()
-    for each in told:
+    for each in events:
         behind = each.detail.get("lessons", ())
         for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
             if each.episode_id in nodes:
@@ -360,8 +360,8 @@ def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -
 def _text(node: Episode) -> str:
     """Everything that a node said, did and saw."""
     steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
-    said = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
-    return same_goal(" ".join([*said, *node.context_before, *node.context_after, *steps]))
+    texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
+    return same_goal(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
 
 
 def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:

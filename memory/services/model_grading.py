@@ -194,8 +194,8 @@ def guessed_exemplars(
     kept: list[Exemplar] = []
     for each in usable:
         rivals = [other for other in usable if is_same_question(each.episode, other.episode, _by_words)]
-        is_said = any(other.episode.signature == each.episode.signature for other in kept)
-        if not is_said and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
+        is_known = any(other.episode.signature == each.episode.signature for other in kept)
+        if not is_known and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
             kept.append(each)
     return tuple(kept[:places])
 

@@ -24,7 +24,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.fold import DECISIONS, replay, standing, with_verdicts
+from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.services.archive import joined_to, part, why_archived
 from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import OWN_CORRECTION
@@ -214,8 +214,8 @@ class Purging:
         """
         given: dict[str, list[dict[str, object]]] = {}
         for each in work.tx.steps.grades_by(work.workspace, work.person):
-            said = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
-            given.setdefault(each.episode_id, []).append(said)
+            grade = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
+            given.setdefault(each.episode_id, []).append(grade)
         graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=_ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
         for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
@@ -233,8 +233,8 @@ class Purging:
         if not episode.outcome_reason:
             return False
         log = work.tx.log.of_episode(work.workspace, episode.id)
-        told = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
-        return bool(told) and told[-1].actor == work.person
+        reasons = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
+        return bool(reasons) and reasons[-1].actor == work.person
 
     def _withdraw_lessons(self, work: _Work) -> list[Episode]:
         """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
@@ -261,7 +261,7 @@ class Purging:
             episode = tx.episodes.get(work.workspace, episode_id)
             if episode is None or work.wrote(episode):
                 continue
-            log = standing(tx.log.of_episode(work.workspace, episode_id))
+            log = effective(tx.log.of_episode(work.workspace, episode_id))
             kinds = {each.kind for each in log if each.actor == work.person and each.kind in DECISIONS}
             if kinds:
                 after = self._withdraw_from(work, episode)
@@ -274,10 +274,10 @@ class Purging:
         tx, policy = work.tx, self._core.policy
         work.touch(episode.run_id)
         tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
-        told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
-        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at, quarantine=told.quarantine)
+        logged = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
+        after = replace(episode, promoted=logged.promoted, archived_at=logged.archived_at, quarantine=logged.quarantine)
         tx.episodes.put(after)
-        if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
+        if episode.author == work.person and episode.archived_at is not None and logged.archived_at is None:
             # Their own question, which they put away: that was no teaching.
             after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
         if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):

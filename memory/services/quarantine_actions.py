@@ -73,12 +73,12 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
     """
     links = tx.episodes.links(failed.workspace, [failed.id], LinkKind.CORRECTS)
     ids = [link.from_id for link in links if link.to_id == failed.id]
-    standing = [
+    valid = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
         if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= _ABOUT_ITS_QUESTION
     ]
-    newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
+    newest = max(valid, key=lambda each: (each.created_at, each.id), default=None)
     text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)
     if text != failed.correction:
         record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))

@@ -201,9 +201,9 @@ class Recalling:
         stored: Mapping[str, Episode],
     ) -> tuple[RuleLine, ...]:
         """The rules behind the exemplars that stand; what was overruled or is disputed is no part of any."""
-        stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
-        unsettled = {exemplar.episode.id for exemplar in found} - stands
-        return rule_lines(tx, scope, settled, unsettled, self._rule_from, stored) if stands else ()
+        undisputed = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
+        unsettled = {exemplar.episode.id for exemplar in found} - undisputed
+        return rule_lines(tx, scope, settled, unsettled, self._rule_from, stored) if undisputed else ()
 
     def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
         """The corrections of each of these episodes that are approved where this person looks, the newest last."""
@@ -230,7 +230,7 @@ def _expanded(
     author is heard often enough already. One that waits for review stays unseen: its text is taken off the mistake
     as well (design 3.1, rule 7).
     """
-    heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
+    by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
     mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
     seen = corrections_for(tx, scope, mistakes, stored)
     chosen = {exemplar.episode.id for exemplar in exemplars}
@@ -238,9 +238,9 @@ def _expanded(
     for exemplar in exemplars:
         lessons = []
         for lesson in seen.get(exemplar.episode.id, []):
-            is_heard = per_author is not None and heard[lesson.author] >= per_author
-            if lesson.id in chosen or lesson.author == scope.person or not is_heard:
-                heard[lesson.author] += lesson.id not in chosen
+            is_enough = per_author is not None and by_author[lesson.author] >= per_author
+            if lesson.id in chosen or lesson.author == scope.person or not is_enough:
+                by_author[lesson.author] += lesson.id not in chosen
                 lessons.append(lesson)
         if exemplar.lesson is Lesson.AVOID:
             text = lessons[-1].output if lessons else ""
@@ -264,8 +264,8 @@ def _settled(
         return exemplars
     background = _Background(tx, scope, [e.episode for e in approved], near)
     settled = settle_disagreements(exemplars, background.voice_of, background.similarity)
-    stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
-    unsettled = {e.episode.output for e in approved} - stands
+    confirmed = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
+    unsettled = {e.episode.output for e in approved} - confirmed
     return tuple(
         replace(e, episode=replace(e.episode, correction=""))
         if e.lesson is Lesson.AVOID and e.episode.correction in unsettled

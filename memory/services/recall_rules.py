@@ -7,7 +7,7 @@ from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, 
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.consolidation import could_be_said_by, living, rule_id, said, told
+from memory.rules.consolidation import advice_of, could_support, living, rule_id, rule_line
 
 LESSONS_READ = 20
 """How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
@@ -50,12 +50,12 @@ def rule_lines(
         if best not in {each.id for each in alive}:
             continue
         vetted = [replace(each, correction=resting[best].episode.correction) for each in alive]
-        line = told(rule, vetted, at_least)
+        line = rule_line(rule, vetted, at_least)
         if line:
             ids, goals = tuple(each.id for each in alive), tuple(each.goal for each in alive)
             place = (order[best], named.index(rule.partition))
-            told_now = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
-            found.append((place, (rule.verdict, said(alive[-1])), told_now))
+            rule_shown = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
+            found.append((place, (rule.verdict, advice_of(alive[-1])), rule_shown))
     # The same advice may be a rule in several partitions: the most specific one speaks.
     distinct: dict[tuple[object, ...], RuleLine] = {}
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
@@ -93,7 +93,7 @@ def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Ru
 def _is_founded(tx: Transaction, workspace: str, rule: Rule) -> bool:
     lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
     return len(lessons) == len(set(rule.lesson_ids)) > 0 and all(
-        could_be_said_by(rule, lesson, _corrections(tx, lesson)) for lesson in lessons.values()
+        could_support(rule, lesson, _corrections(tx, lesson)) for lesson in lessons.values()
     )
 
 

@@ -182,10 +182,10 @@ class Recording:
         answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
         if run.event_id and answered is None:
             return None
-        nodes, told = as_made(run)
+        nodes, events = as_made(run)
         for each in shown:
-            told += each.events(run.run_id, now)
-        sources = {each.source_event_id for each in tx.log.append(*told, *rules_shown(run, now))}
+            events += each.events(run.run_id, now)
+        sources = {each.source_event_id for each in tx.log.append(*events, *rules_shown(run, now))}
         uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
         counted = {use.episode_id for use in uses}
         if not tx.episodes.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):

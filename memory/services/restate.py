@@ -59,14 +59,14 @@ class Restating:
         with self._core.store.read() as tx:
             return [each for each in tx.episodes.search(workspace, wanted) if _is_waiting(tx, each)]
 
-    def untold(self, workspace: str, person: str) -> list[str]:
+    def unnotified(self, workspace: str, person: str) -> list[str]:
         """The ids of those that the person was not told about. One look-up for nearly everybody."""
         with self._core.store.read() as tx:
             ids = [each.key for each in tx.short.of_person(workspace, person) if each.kind == NOTICE]
             lessons = tx.episodes.get_many(workspace, ids) if ids else {}
             return [each.id for each in lessons.values() if _is_waiting(tx, each)]
 
-    def told(self, workspace: str, episode_ids: Collection[str]) -> None:
+    def mark_notified(self, workspace: str, episode_ids: Collection[str]) -> None:
         """The author knows about these lessons now."""
         with self._core.store.write() as tx:
             for episode_id in episode_ids:

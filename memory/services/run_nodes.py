@@ -15,15 +15,15 @@ def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
     """The nodes as the run leaves them, in quarantine where their text is flagged; and the events that say so."""
     came_by = {"event": run.event_id} if run.event_id else {}
     nodes: list[Episode] = []
-    told: list[Event] = []
+    events: list[Event] = []
     for node in map(facts, run.nodes):
         made = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by)]
         if flags := flags_of(node):
             detail = {"flags": [flag.value for flag in flags]}
             made.append(event(node, EventKind.QUARANTINED, SYSTEM, node.created_at, detail=detail))
         nodes.append(_after(node, made))
-        told += made
-    return nodes, told
+        events += made
+    return nodes, events
 
 
 def _after(node: Episode, events: Iterable[Event]) -> Episode:

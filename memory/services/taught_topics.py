@@ -31,7 +31,7 @@ class TaughtTopics:
     scope: Scope
     now: datetime
 
-    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+    def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """Those of these episodes that are filed where this person looks."""
         return {episode_id: episode_id for episode_id in self._visible(topic_ids)}
 
@@ -103,8 +103,8 @@ class TaughtTopics:
         bundles: dict[str, tuple[FieldBundle, ...]] = {}
         for episode_id, episode in episodes.items():
             histories = {
-                "answer": [_said(episode)],
-                "correction": [_said(lesson) for lesson in reversed(corrections.get(episode_id, []))],
+                "answer": [_answer_value(episode)],
+                "correction": [_answer_value(lesson) for lesson in reversed(corrections.get(episode_id, []))],
                 "verdict": self._verdicts(episode),
             }
             names = dict.fromkeys(request.field_names) if request.field_names else histories
@@ -149,7 +149,7 @@ def _verdict(graded: Event, place: int) -> Value:
     )
 
 
-def _said(episode: Episode) -> Value:
+def _answer_value(episode: Episode) -> Value:
     return Value(
         id=f"{episode.id}:answer",
         value=episode.output,

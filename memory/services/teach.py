@@ -147,19 +147,20 @@ class Teaching:
         A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
         `InvalidInput` for an unusable text.
         """
-        asked = usable(question, "a lesson needs a question: when should this be the answer?")
-        said = usable(answer, "a lesson needs an answer")
-        goal, words = self._core.redactor.text(asked), self._core.redactor.text(said)
-        vector = self._core.embedded(goal)
+        goal = usable(question, "a lesson needs a question: when should this be the answer?")
+        output = usable(answer, "a lesson needs an answer")
+        clean_goal, clean_output = self._core.redactor.text(goal), self._core.redactor.text(output)
+        vector = self._core.embedded(clean_goal)
         with self._core.store.write() as tx:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            lesson = taught_lesson(self._core, scope, goal, words, now)
+            lesson = taught_lesson(self._core, scope, clean_goal, clean_output, now)
             tx.episodes.put(lesson)
             came_by = {"role": role.value, "event": event_id}
             tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=came_by))
-            lesson = hold_back(tx, lesson, lesson_flags(lesson, has_secret=(goal, words) != (asked, said)), now)
+            flags = lesson_flags(lesson, has_secret=(clean_goal, clean_output) != (goal, output))
+            lesson = hold_back(tx, lesson, flags, now)
             if vector is not None:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC

@@ -133,15 +133,15 @@ def write_votes(
     if last.is_active:
         nodes = [changes.make(each, revival(tx, each, last.actor, now)) for each in nodes]
     settled = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
-    for each, told in zip(news, changes.write(tx), strict=False):
-        tx.teaching.put_reaction(replace(each, seq=told.seq))
+    for each, logged in zip(news, changes.write(tx), strict=False):
+        tx.teaching.put_reaction(replace(each, seq=logged.seq))
     was, root = settled.nodes[0]
-    before, standing = _standing(settled.before, last), _standing(settled.votes, last)
+    before, after = _vote_of(settled.before, last), _vote_of(settled.votes, last)
     return VoteResult(
         is_known=True,
         changed=True,
-        is_new_opinion=_value(standing) != _value(before),
-        is_limited=standing is not None and standing.is_limited,
+        is_new_opinion=_value(after) != _value(before),
+        is_limited=after is not None and after.is_limited,
         root=root,
         was=was,
         elsewhere=settled.elsewhere,
@@ -157,7 +157,7 @@ def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:
     return replace(poll, reactions=tuple(arrived))
 
 
-def _standing(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
+def _vote_of(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
     """The person's vote on what the reaction is about."""
     mine = (vote for vote in votes if (vote.actor, vote.node_id) == (reaction.actor, reaction.node_id))
     return next(mine, None)

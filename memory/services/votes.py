@@ -39,7 +39,7 @@ class Ratings:
             rated = [(vote, _judged(tx, vote)) for vote in votes]
         return [Rating(vote=vote, episode=episode) for vote, episode in rated if episode is not None]
 
-    def stands(self, reaction: Reaction) -> bool:
+    def is_active(self, reaction: Reaction) -> bool:
         """Whether the register of this signal holds one that was not withdrawn."""
         with self._core.store.read() as tx:
             given = tx.teaching.reaction(reaction.key)

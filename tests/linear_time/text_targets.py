@@ -113,7 +113,7 @@ def _table(text: str) -> object:
 
 def _rule(text: str) -> object:
     lessons = [_episode(goal=f"{text} {number}", output=text, correction=text, action="answer") for number in (1, 2)]
-    return [consolidation.told(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
+    return [consolidation.rule_line(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
 
 
 _TARGETS: dict[str, Callable[[str], object]] = {

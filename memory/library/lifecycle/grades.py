@@ -28,7 +28,7 @@ from memory.library.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
-from memory.rules.audience import said_about
+from memory.rules.audience import visibility_about
 from memory.services.verdicts import write_vote
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
@@ -171,7 +171,7 @@ def cast(
     reason: str,
 ) -> None:
     """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
-    if said_about(episode, episodic.scope) is not episode.visibility:
+    if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction(
         workspace=episode.workspace,

@@ -126,12 +126,12 @@ def _one_voice(items: Sequence[Scored[M]], limit: int | None, asker: str) -> lis
     """At most `limit` lessons of each kind from one author; the asker's own are not limited."""
     if limit is None:
         return list(items)
-    heard: dict[tuple[str, Verdict], int] = {}
+    counts: dict[tuple[str, Verdict], int] = {}
     kept: list[Scored[M]] = []
     for item in items:
         voice = (item.candidate.author, item.candidate.verdict)
-        heard[voice] = heard.get(voice, 0) + 1
-        if item.candidate.author == asker or heard[voice] <= limit:
+        counts[voice] = counts.get(voice, 0) + 1
+        if item.candidate.author == asker or counts[voice] <= limit:
             kept.append(item)
     return kept
 

@@ -193,10 +193,10 @@ def _disputed(number: int, exemplar: Exemplar) -> str:
     """A lesson that others contradict: what was said, and that it is not settled. Nothing to follow."""
     episode = exemplar.episode
     act = f"{one_line(episode.action or 'answer', _ACTION_CHARACTERS)}: '{one_line(episode.goal, _GOAL_CHARACTERS)}'"
-    said = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
+    answer = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
     return (
         f"{number}. {exemplar.lesson.value}: {label(episode.place, exemplar.relevance)}{act}\n"
-        f"People disagree here, so do not take this for settled: {said}"
+        f"People disagree here, so do not take this for settled: {answer}"
     )
 
 

@@ -37,7 +37,7 @@ def choose(
 def _listed(sources: "Sequence[TopicSource]", topic_ids: Sequence[str]) -> list[str]:
     known: dict[str, str] = {}
     for source in sources:
-        known = {**source.standing(topic_ids), **known}
+        known = {**source.resolve(topic_ids), **known}
     return list(dict.fromkeys(known[each] for each in topic_ids if each in known))
 
 

@@ -10,7 +10,7 @@ from memory.model.topic import Topic
 from memory.ports import Embedder, Transaction
 from memory.rules.audience import partitions_for
 from memory.rules.strength import salience
-from memory.services.topics.audit_log import attended
+from memory.services.topics.audit_log import change_salience
 from memory.services.topics.bundles import Visible, bundles
 from memory.services.topics.policy import WorldPolicy
 from memory.services.topics.query import QueryRequest
@@ -27,7 +27,7 @@ Hits = Sequence[tuple[str, float]]
 class TopicSource(Protocol):
     """The topics of one kind that one person may see, within one transaction. Nothing else is ever named."""
 
-    def standing(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
+    def resolve(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
         """For each of these ids that names an active topic here, the id of the topic that stands for it."""
         ...
 
@@ -84,9 +84,9 @@ class StoredTopics:
         fitting = [topic.id for topic in self._visible.live if len(found.get(topic.id, ())) == dimension]
         self._vectors = {topic_id: found[topic_id] for topic_id in fitting}
 
-    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+    def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """A duplicate's id is good for the topic that stands for it."""
-        known = {each: self._visible.standing(each) for each in topic_ids}
+        known = {each: self._visible.representative(each) for each in topic_ids}
         return {
             each: self._visible.name_of(topic.id)
             for each, topic in known.items()
@@ -123,7 +123,7 @@ class StoredTopics:
         bump, cap = self._policy.bump, self._policy.salience_cap
         for topic_id in topic_ids:
             topic = self._named(topic_id)
-            attended(self._tx, topic, actor, self._now, reason="query_bump", by=bump, cap=cap)
+            change_salience(self._tx, topic, actor, self._now, reason="query_bump", by=bump, cap=cap)
 
     def _named(self, name: str) -> Topic:
         topic = self._visible.named(name)

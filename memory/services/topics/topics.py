@@ -10,7 +10,7 @@ from memory.model.validation import one_of
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
 from memory.services.embedding import CheckedEmbedder
-from memory.services.topics.audit_log import attended, told
+from memory.services.topics.audit_log import append, change_salience
 from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
@@ -83,7 +83,7 @@ class World:
         chosen = choose(sources, vector, request, min_similarity=self._policy.min_similarity)
         bundles: dict[str, Bundle] = {}
         for source in sources:
-            known = source.standing([topic_id for topic_id, _ in chosen])
+            known = source.resolve([topic_id for topic_id, _ in chosen])
             here = [
                 (topic_id, similarity) for topic_id, similarity in chosen if topic_id in known.keys() - bundles.keys()
             ]
@@ -114,15 +114,15 @@ class World:
         policy, now = self._policy, self._clock()
         if tx.world.count(workspace) < policy.soft_limit:
             return []
-        standing = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
-        if len(standing) < policy.soft_limit:
+        topics = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
+        if len(topics) < policy.soft_limit:
             return []
         forgotten: list[str] = []
-        for topic in standing:
+        for topic in topics:
             left = salience(topic.salience, topic.salience_at, now)
             if topic.archived_at is None and left < policy.forget_below:
-                halved = attended(tx, topic, "", now, reason="forgotten", times=0.5, cap=policy.salience_cap)
-                told(tx, halved, TopicEventKind.ARCHIVED, "", now)
+                halved = change_salience(tx, topic, "", now, reason="forgotten", times=0.5, cap=policy.salience_cap)
+                append(tx, halved, TopicEventKind.ARCHIVED, "", now)
                 forgotten.append(topic.id)
         return forgotten
 
@@ -182,24 +182,24 @@ class World:
 
     def archive(self, scope: Scope, topic_id: str) -> None:
         """Take a topic out of every answer until it is restored. Raises `NotFound`."""
-        self._tell(scope, topic_id, TopicEventKind.ARCHIVED)
+        self._set_archived(scope, topic_id, TopicEventKind.ARCHIVED)
 
     def restore(self, scope: Scope, topic_id: str) -> None:
         """Bring an archived topic back. Raises `NotFound`."""
-        self._tell(scope, topic_id, TopicEventKind.RESTORED)
+        self._set_archived(scope, topic_id, TopicEventKind.RESTORED)
 
-    def _tell(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
+    def _set_archived(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
         with self._store.write() as tx:
             topic = _existing(Visible(tx, scope), topic_id)
             if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
-                told(tx, topic, kind, scope.person, self._clock())
+                append(tx, topic, kind, scope.person, self._clock())
 
     def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
         """The audit trail of a topic, oldest first. Raises `NotFound`."""
         with self._store.read() as tx:
             visible = Visible(tx, scope)
             topic = _existing(visible, topic_id)
-            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.told_of(event)]
+            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.renamed(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic that stands for this id, archived or not. Raises `NotFound`."""
@@ -209,7 +209,7 @@ class World:
 
 
 def _existing(visible: Visible, topic_id: str) -> Topic:
-    topic = visible.standing(topic_id)
+    topic = visible.representative(topic_id)
     if topic is None:
         raise NotFound(f"there is no topic {topic_id} here")
     return topic

@@ -158,7 +158,7 @@ class Upkeep:
             summary = job.run(self._core, self._policy, started)
         except Exception as error:
             log.error("job %s failed: %s", name, error, exc_info=error)
-            failure = _told(error)
+            failure = _failure_text(error)
         done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
@@ -169,7 +169,7 @@ class Upkeep:
         return self.run(name) if self.due(name) and self.hold(owner) else None
 
 
-def _told(error: Exception) -> str:
+def _failure_text(error: Exception) -> str:
     """Why a job failed, as text that can be stored."""
     expected = isinstance(error, MemoryFault) and str(error)
     text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."

@@ -265,7 +265,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
         assert {person: kept_of(play, person) for person in others} == holdings
         after = written(play, forgotten)
         assert after.keys() == before.keys()
-        told = {each for person in others for each in play.world.memory.restating.untold(W, person)}
+        told = {each for person in others for each in play.world.memory.restating.unnotified(W, person)}
         for key, (lesson, votes) in after.items():
             assert votes == before[key][1]
             if Flag.NEEDS_QUESTION in lesson.quarantine:
