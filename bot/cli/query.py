@@ -7,6 +7,9 @@ from memory.errors import InvalidInput
 from memory.model import Scope, Visibility
 from memory.rules.retrieval.prompt import percent, shown_line
 
+_AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
+"""What of a recall is printed: all but the embedding."""
+
 
 @click.command()
 @click.argument("text")
@@ -35,12 +38,11 @@ def query(
     with memory_of(ctx) as memory:
         config = replace(memory.recalling.config, final_k=k)
         context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
-        recalled = memory.recalling.recall(scope, text, context=context, config=config)
-        recollection = recalled.recollection
+        recollection = memory.recalling.recall(scope, text, context=context, config=config)
     if as_json:
-        print_json(recollection)
+        print_json({name: getattr(recollection, name) for name in _AS_JSON})
         return
-    if recalled.vector is None:
+    if recollection.vector is None:
         say("The embedder failed, so words alone were compared; `goodbot doctor` says why.")
     for exemplar in recollection.exemplars:
         episode = exemplar.episode

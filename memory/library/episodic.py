@@ -11,7 +11,7 @@ from memory.model import Episode, EpisodeStatus, Reaction, Scope, Step, Terminat
 from memory.model.validation import all_of, integer, json_value, mapping, one_of, text, texts, word
 from memory.ports import Transaction
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, NodeRecall
+from memory.services import FinishedRun, Memory
 
 DEFAULT_APP = "goodbot"
 DEFAULT_USER = "default"
@@ -92,17 +92,14 @@ class EpisodicMemory:
             termination=Termination.EXPAND if is_expand else episode.termination,
             created_at=now,
         )
-        recalled = self.memory.recalling.recall(self.scope, stored.goal)
-        recall = NodeRecall(
-            node_path=stored.node_path, recollection=recalled.recollection, vector=recalled.vector, shown_ids=()
-        )
+        recollection = self.memory.recalling.recall(self.scope, stored.goal)
         self.memory.recording.finish(
             FinishedRun(
                 workspace=stored.workspace,
                 run_id=stored.run_id,
                 event_id="",
                 nodes=(stored,),
-                recalls=(recall,),
+                recalls=(replace(recollection, node_path=stored.node_path, rules=()),),
                 parts=(),
                 embedding_model=self.memory.embedder.name,
             )
@@ -129,7 +126,7 @@ class EpisodicMemory:
         if k <= 0 or not text(goal, "goal").strip():
             return []
         config = replace(self.memory.recalling.config, final_k=k)
-        recollection = self.memory.recalling.recall(self.scope, goal, config=config).recollection
+        recollection = self.memory.recalling.recall(self.scope, goal, config=config)
         return [exemplar.episode for exemplar in recollection.exemplars][:k]
 
 

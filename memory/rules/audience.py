@@ -8,6 +8,7 @@ A channel may change who reads it. What was said in it counts as said where both
 could read it: `visibility_of`. `memory/README.md` has the table of what follows.
 """
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
@@ -100,6 +101,12 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             if episode.visibility is Visibility.DIRECT:
                 file(Audience.CHANNEL, channel)
     return sorted(entries, key=lambda entry: entry.partition)
+
+
+def nearest_entry(episode: Episode, partitions: Sequence[str]) -> IndexEntry | None:
+    """Where the episode is filed in the most specific of these partitions that has it."""
+    filed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
+    return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
 
 
 def _repeats_kept_words(episode: Episode) -> bool:

@@ -15,11 +15,11 @@ from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.embedding import CheckedEmbedder
 from memory.services.explain import AnswerStory, Explaining, LessonStory
-from memory.services.finished_run import FinishedRun, NodeRecall
+from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.model_grading import Guess, Guessing, guess_of
 from memory.services.purge import Purge, Purging
-from memory.services.recall import Recalled, Recalling
+from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
@@ -151,13 +151,11 @@ __all__ = [
     "LessonMark",
     "LessonStory",
     "Memory",
-    "NodeRecall",
     "Privacy",
     "Purge",
     "Purging",
     "Rating",
     "Ratings",
-    "Recalled",
     "Recalling",
     "Recording",
     "Recovering",

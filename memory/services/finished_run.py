@@ -3,20 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.model import Episode, Recollection, RuleLine, Vector
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRecall:
-    """What one node recalled and which of it fitted into its prompt."""
-
-    node_path: str
-    recollection: Recollection
-    vector: Vector | None
-    """The goal's embedding; None when the embedder failed."""
-    shown_ids: tuple[str, ...]
-    rules: tuple[RuleLine, ...] = ()
-    """The rules that were in its prompt."""
+from memory.model import Episode, Recollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +15,7 @@ class FinishedRun:
     event_id: str
     """Of the message it answers; empty when there was none (a library's own run)."""
     nodes: Sequence[Episode]
-    recalls: Sequence[NodeRecall]
+    recalls: Sequence[Recollection]
     parts: Sequence[str]
     """The texts to post, in order."""
     channel: str = ""

@@ -7,6 +7,7 @@ person says of the answer stands in its place at once, and it counts again when 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from memory.model import (
     Audience,
@@ -28,6 +29,7 @@ from memory.model.upkeep import Lease
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
 from memory.rules.quarantine import flags
+from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
 from memory.rules.retrieval.context import overlap
@@ -166,27 +168,25 @@ def _rests_on_people(tx: Transaction, root: Episode) -> bool:
 
 def guessed_exemplars(
     tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    *,
-    run_id: str,
-    context: frozenset[str],
+    situation: RetrievalInput,
     config: RetrievalConfig,
+    *,
+    model: str,
+    run_id: str,
     taught: Sequence[Exemplar],
 ) -> tuple[Exemplar, ...]:
     """The asker's own answers that only a model judged, for the places that people's lessons left.
 
     From conversations of the same kind, and only where the asker's own lessons from there would be found. Where people
-    said anything about the same question the guess is silent, and guesses that contradict each other are, too.
+    said anything about the same question the guess is silent, and guesses that contradict each other are, too. `model`
+    is the embedder that asks.
     """
     places = config.final_k - len(taught)
-    if places <= 0:
+    if places <= 0 or situation.scope is None:
         return ()
     usable = [
         each
-        for each in _near(tx, core, scope, goal, vector, config, context)
+        for each in _near(tx, situation.scope, situation, config, model)
         if each.episode.run_id != run_id
         and _may_be_judged(tx, each.episode)
         and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
@@ -201,13 +201,7 @@ def guessed_exemplars(
 
 
 def _near(
-    tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    config: RetrievalConfig,
-    context: frozenset[str],
+    tx: Transaction, scope: Scope, situation: RetrievalInput, config: RetrievalConfig, model: str
 ) -> list[Exemplar]:
     """The judged ones above the similarity gate, best first."""
     wanted = EpisodeFilter(person=scope.person, verdict=Verdict.PENDING, roots_only=True, limit=OWN_LOOKED_AT)
@@ -223,13 +217,13 @@ def _near(
         if not _is_own_here(episode, scope):
             continue
         known = vectors.get(episode.id)
-        if vector is not None and known is not None and known[0] == core.embedder.name:
-            intent = unit_cosine(known[1], vector)
+        if situation.current_state_embedding is not None and known is not None and known[0] == model:
+            intent = unit_cosine(known[1], cast("Vector", situation.current_state_embedding))
         else:
-            intent = likeness(goal, episode.goal)
+            intent = likeness(situation.goal, episode.goal)
         if intent < config.min_intent or intent <= 0:
             continue
-        shared = overlap(context, frozenset(episode.context_before), weights=config.element_weights)
+        shared = overlap(situation.current_env, frozenset(episode.context_before), weights=config.element_weights)
         verdict = Verdict.SUCCESS if guesses[episode.id].is_correct else Verdict.FAILURE
         found.append(
             Exemplar(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, Verdict
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
-from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.audience import nearest_entry, partitions_for, partitions_of
 from memory.rules.consolidation import advice_of, could_support, living, rule_id, rule_line
 
 LESSONS_READ = 20
@@ -45,7 +45,11 @@ def rule_lines(
         looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
         lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
         ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
-        alive = [each for each in living(rule, ordered) if _counts_as(each, rule.verdict, named)]
+        alive = [
+            each
+            for each in living(rule, ordered)
+            if (entry := nearest_entry(each, named)) is not None and entry.verdict is rule.verdict
+        ]
         best = min(behind, key=lambda each: order[each])
         if best not in {each.id for each in alive}:
             continue
@@ -75,11 +79,6 @@ def _as_stored(
 def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
     """Of the rules that one of these lessons says, in one of these partitions."""
     return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
-
-
-def _counts_as(lesson: Episode, verdict: Verdict, named: Sequence[str]) -> bool:
-    filed = [entry for entry in partitions_of(lesson) if entry.partition in named]
-    return bool(filed) and min(filed, key=lambda entry: named.index(entry.partition)).verdict is verdict
 
 
 def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:

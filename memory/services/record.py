@@ -13,6 +13,7 @@ from memory.model import (
     Outgoing,
     Posted,
     Progress,
+    Recollection,
     Retrieval,
     Scope,
     Verdict,
@@ -22,7 +23,7 @@ from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.channels import note
 from memory.services.core import Core, event, record
-from memory.services.finished_run import FinishedRun, NodeRecall
+from memory.services.finished_run import FinishedRun
 from memory.services.questions import question_behind
 from memory.services.run_nodes import as_made, attach
 from memory.services.shown import ACTOR, ShownLesson, lessons_shown, rules_shown, still_there
@@ -213,10 +214,7 @@ class Recording:
             run,
             nodes=tuple(map(redactor.episode, run.nodes)),
             parts=tuple(map(redactor.text, run.parts)),
-            recalls=tuple(
-                replace(recall, recollection=replace(recall.recollection, goal=redactor.text(recall.recollection.goal)))
-                for recall in run.recalls
-            ),
+            recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
         )
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
@@ -302,13 +300,13 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
     )
 
 
-def _retrieval(run: FinishedRun, recall: NodeRecall, now: datetime) -> Retrieval:
+def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
     return Retrieval(
         workspace=run.workspace,
-        id=recall.recollection.retrieval_id,
+        id=recall.retrieval_id,
         run_id=run.run_id,
         node_path=recall.node_path,
-        goal=recall.recollection.goal,
+        goal=recall.goal,
         at=now,
-        counts=recall.recollection.counts.as_dict(),
+        counts=recall.counts.as_dict(),
     )

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.model import Event, EventKind, Exemplar, RetrievalItem
+from memory.model import Event, EventKind, Exemplar, Recollection, RetrievalItem
 from memory.ports import LessonUse, Transaction
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.services.core import event
-from memory.services.finished_run import FinishedRun, NodeRecall
+from memory.services.finished_run import FinishedRun
 
 ACTOR = "goodbot"
 
@@ -77,12 +77,12 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[ShownLess
             continue
         ranked = [
             (rank, exemplar)
-            for rank, exemplar in enumerate(recall.recollection.exemplars, start=1)
+            for rank, exemplar in enumerate(recall.exemplars, start=1)
             if exemplar.episode.id in recall.shown_ids
         ]
         evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
         found += [
-            ShownLesson(retrieval_id=recall.recollection.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
+            ShownLesson(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
             for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
         ]
     return found
@@ -97,9 +97,9 @@ def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
             EventKind.RULE_SHOWN,
             ACTOR,
             now,
-            source=f"rule/{recall.recollection.retrieval_id}/{rule.rule_id}",
+            source=f"rule/{recall.retrieval_id}/{rule.rule_id}",
             detail={
-                "retrieval": recall.recollection.retrieval_id,
+                "retrieval": recall.retrieval_id,
                 "rule": rule.rule_id,
                 "lessons": list(rule.lesson_ids),
             },
@@ -110,11 +110,11 @@ def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
     ]
 
 
-def still_there(tx: Transaction, workspace: str, recalls: Iterable[NodeRecall], known: Collection[str]) -> bool:
+def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
     """Whether the lessons a run was shown, also as part of a rule, have their questions still. Not of those `known`."""
     shown: dict[str, str] = {}
     for recall in recalls:
-        exemplars = (exemplar.episode for exemplar in recall.recollection.exemplars)
+        exemplars = (exemplar.episode for exemplar in recall.exemplars)
         shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
         for rule in recall.rules:
             shown |= zip(rule.lesson_ids, rule.goals, strict=True)

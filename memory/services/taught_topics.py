@@ -11,7 +11,7 @@ from datetime import datetime
 from memory.model import Audience, Episode, Event, EventKind, Scope, Vector
 from memory.model.topic import FieldType
 from memory.ports import EpisodeFilter, IndexEntry, Transaction
-from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
 from memory.services.core import Core, event, record
 from memory.services.recall import corrections_for
@@ -83,9 +83,7 @@ class TaughtTopics:
 
     def _entry(self, episode: Episode) -> IndexEntry | None:
         """The most specific place where this person finds the episode."""
-        named = partitions_for(self.scope)
-        filed = [entry for entry in partitions_of(episode) if entry.partition in named]
-        return min(filed, key=lambda entry: named.index(entry.partition), default=None)
+        return nearest_entry(episode, partitions_for(self.scope))
 
     def _neighbours(self, episode_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
         links = self.tx.episodes.links(self.scope.workspace, episode_ids)

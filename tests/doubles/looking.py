@@ -60,7 +60,7 @@ class Looking:
 
     def prompt(self) -> str:
         """What a question here would be answered with."""
-        recollection = self._memory.recalling.recall(self._here, QUESTION).recollection
+        recollection = self._memory.recalling.recall(self._here, QUESTION)
         lessons, _ = render_lessons(recollection.exemplars, budget_tokens=100_000)
         return repr((recollection.exemplars, lessons, [rule.line for rule in recollection.rules]))
 

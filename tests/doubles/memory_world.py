@@ -24,7 +24,7 @@ from memory.model import (
 )
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, NodeRecall, VoteResult
+from memory.services import FinishedRun, Memory, VoteResult
 from memory.services.questions import question_behind
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -109,17 +109,9 @@ class World:
             nodes.append(self._node(asker, run_id, subgoal, f"{answer} {number}", ending, path, root.id, number + 2))
         recalls = []
         for node in nodes:
-            recalled = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
-            shown = tuple(exemplar.episode.id for exemplar in recalled.recollection.exemplars)
-            recalls.append(
-                NodeRecall(
-                    node_path=node.node_path,
-                    recollection=recalled.recollection,
-                    vector=recalled.vector,
-                    shown_ids=shown,
-                    rules=recalled.recollection.rules,
-                )
-            )
+            recollection = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
+            shown_ids = tuple(exemplar.episode.id for exemplar in recollection.exemplars)
+            recalls.append(replace(recollection, node_path=node.node_path, shown_ids=shown_ids))
         self.memory.recording.finish(
             FinishedRun(
                 workspace=asker.workspace,
@@ -246,7 +238,7 @@ class World:
 
     def recalled(self, goal: str, of: Scope | None = None) -> list[str]:
         """The ids of what this person would be reminded of, best first."""
-        recollection = self.memory.recalling.recall(of or scope(), goal).recollection
+        recollection = self.memory.recalling.recall(of or scope(), goal)
         return [exemplar.episode.id for exemplar in recollection.exemplars]
 
     def correct(self, episode: Episode, text: str, *, by: str = "ana", role: Role = Role.MEMBER) -> Episode:

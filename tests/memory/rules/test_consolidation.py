@@ -34,7 +34,7 @@ def taught(
 
 
 def rules(world: World, of: Scope | None = None, goal: str = GOALS[1]) -> tuple[RuleLine, ...]:
-    return world.memory.recalling.recall(of or scope(), goal).recollection.rules
+    return world.memory.recalling.recall(of or scope(), goal).rules
 
 
 def lines(world: World, of: Scope | None = None, goal: str = GOALS[1]) -> list[str]:

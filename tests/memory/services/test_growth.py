@@ -207,5 +207,5 @@ def test_a_message_costs_the_same_however_many_lessons_its_channel_has(store: Sq
         world.memory.upkeep.run("consolidate")
         world.ask("warm up")  # brings the process's copy of the index up to date, once
         costs.append(steps.of(lambda: world.ask("how do I reset the router?", "hold the button")))
-        assert world.memory.recalling.recall(scope(), "how do I reset the router?").recollection.rules
+        assert world.memory.recalling.recall(scope(), "how do I reset the router?").rules
     assert costs[1] == pytest.approx(costs[0], rel=0.05)

@@ -77,7 +77,7 @@ class History:
     def _echo(self, person: str, which: int, variant: int) -> None:
         """The agent repeats the lesson that comes to mind first."""
         of, question = scope(person), self.say(person, f"where is the key number {which}?")
-        found = self.world.memory.recalling.recall(of, question).recollection.exemplars
+        found = self.world.memory.recalling.recall(of, question).exemplars
         self.answers.append(self.world.ask(question, found[0].episode.output if found else "nobody knows", of=of))
 
     def _retry(self, person: str, which: int, variant: int) -> None:

@@ -58,7 +58,7 @@ def judged(world: World, is_good: bool | None = True, *, of: Scope | None = None
 
 
 def exemplars(world: World, of: Scope | None = None, goal: str = GOAL) -> tuple[Exemplar, ...]:
-    return world.memory.recalling.recall(of or scope(), goal).recollection.exemplars
+    return world.memory.recalling.recall(of or scope(), goal).exemplars
 
 
 # Whom it reaches ------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_it_is_no_vote_and_changes_nothing_of_the_answer(world: World) -> None:
 def test_it_is_shown_only_while_it_is_switched_on(world: World) -> None:
     judged(world)
     off = Memory(world.memory.store, HashingEmbedder(), clock=world.clock, new_id=world.ids)
-    assert off.recalling.recall(scope(), GOAL).recollection.exemplars == ()
+    assert off.recalling.recall(scope(), GOAL).exemplars == ()
 
 
 # People win -----------------------------------------------------------------------------------------------------
