@@ -45,7 +45,6 @@ from memory.model.recall import (
 from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
     Poll,
-    Promotion,
     Reaction,
     Role,
     TeachingPolicy,
@@ -81,7 +80,6 @@ __all__ = [
     "Poll",
     "Posted",
     "Progress",
-    "Promotion",
     "Reaction",
     "Recollection",
     "Retrieval",

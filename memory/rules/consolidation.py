@@ -76,11 +76,6 @@ def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
     return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and supports_now(rule, lesson)]
 
 
-def line_of(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
-    """The rule in one line, made of those of its lessons that still say it; empty if they are too few."""
-    return rule_line(rule, living(rule, lessons), at_least)
-
-
 def rule_line(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
     """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
     goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))

@@ -1,5 +1,6 @@
 """Answers that were posted: where each stands, and which one somebody means."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.model import Scope
@@ -11,11 +12,11 @@ _LOOKED_AT_FOR_THREAD = 200
 """The same where the answer must be in one of its threads."""
 
 
+@dataclass(frozen=True, slots=True)
 class Answers:
     """Use cases of whoever points at an answer."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def of_message(self, scope: Scope, message_id: str, at: datetime) -> str | None:
         """The run whose answer this message is a part of."""

@@ -63,11 +63,11 @@ class Difference:
     expected: str
 
 
+@dataclass(frozen=True, slots=True)
 class Audit:
     """Use cases of administrators. Reading changes nothing: no salience, no events."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def workspaces(self) -> list[str]:
         """Every workspace there is."""
@@ -129,11 +129,6 @@ class Audit:
                 ledger=tuple(tx.teaching.ledger_of_run(workspace, run_id)),
                 incoming=tx.deliveries.incoming_of_run(workspace, run_id),
             )
-
-    def shown_in(self, workspace: str, episode_id: str) -> list[tuple[Retrieval, RetrievalItem]]:
-        """Where an episode was used as a lesson, newest first."""
-        with self._core.store.read() as tx:
-            return tx.retrievals.of_episode(workspace, episode_id)
 
     def stats(self, workspace: str) -> dict[str, int]:
         """Counts by verdict, origin and fate."""

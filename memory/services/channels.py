@@ -1,6 +1,6 @@
 """Who can read a channel now, and what follows when that changes: what was said in it is filed anew at once."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.model import Channel, Scope, Visibility
@@ -10,11 +10,11 @@ from memory.services.archive import joined_to, part
 from memory.services.core import Core, file_in_index
 
 
+@dataclass(frozen=True, slots=True)
 class Channels:
     """The use case of whoever learns who can read a channel: by an event in it, or from the platform."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def last_known(self, scope: Scope) -> Scope:
         """The place with the visibility noted of it last, whatever its own; as it is where none was."""

@@ -25,7 +25,7 @@ from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
 from memory.services.questions import askers_of
-from memory.services.verdicts import write_vote
+from memory.services.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""
@@ -54,11 +54,11 @@ def usable(text: str, when_empty: str) -> str:
     return words
 
 
+@dataclass(frozen=True, slots=True)
 class Correcting:
     """The use case of a correction and of taking one back."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
@@ -87,7 +87,7 @@ class Correcting:
             implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
             # The reason is shown with the answer, also when everybody may read that again.
             is_as_open = lesson.visibility is failed.visibility
-            write_vote(self._core, tx, implied, now, reason=why.text if is_as_open else "")
+            write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
             failed = existing(tx, scope.workspace, failed.id)
             flags = lesson_flags(lesson, has_secret=words != written)
             # Held back, it does not stand on the answer either, until it is released.
@@ -104,13 +104,8 @@ class Correcting:
             if embedded is not None and lesson.goal == question:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
             hold_back(tx, lesson, flags, now)
-            write_vote(
-                self._core,
-                tx,
-                replace(own_vote(lesson, role, at), event_id=event_id),
-                now,
-                reason="a person said what is right",
-            )
+            own = replace(own_vote(lesson, role, at), event_id=event_id)
+            write_votes(self._core, tx, now, own, reason="a person said what is right")
             lesson = existing(tx, scope.workspace, lesson.id)
             stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
             is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
@@ -183,7 +178,7 @@ class Correcting:
 
         Returns the lesson and the runs it had corrected.
         """
-        write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+        withdraw_votes(self._core, tx, now, reaction, at=at)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
         lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
         file_in_index(tx, lesson)
@@ -193,7 +188,7 @@ class Correcting:
         for failed in corrected:
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
-                write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
+                withdraw_votes(self._core, tx, now, implied, at=at)
         return lesson, tuple(failed.run_id for failed in corrected)
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:

@@ -159,12 +159,12 @@ class LessonStory:
     """How often each signal was found."""
 
 
+@dataclass(frozen=True, slots=True)
 class Explaining:
     """Use cases of those who want to know why. Reading changes nothing."""
 
-    def __init__(self, core: Core, audit: Audit) -> None:
-        self._core = core
-        self._audit = audit
+    _core: Core
+    _audit: Audit
 
     def answer(self, workspace: str, run_id: str) -> AnswerStory:
         """One answer. Raises `NotFound`."""

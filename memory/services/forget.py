@@ -80,11 +80,11 @@ _ALL = 1_000_000
 """More than anybody has."""
 
 
+@dataclass(frozen=True, slots=True)
 class Privacy:
     """Use cases of a person's right to see and to erase."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def holdings(self, workspace: str, person: str) -> Holdings:
         """Everything stored about the person in this workspace."""

@@ -70,11 +70,11 @@ def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
     return guesses[-1]
 
 
+@dataclass(frozen=True, slots=True)
 class Guessing:
     """The use cases of a model that grades."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
         """Answers that have stood for `idle` without anybody's reaction or a model's grade, the newest first.

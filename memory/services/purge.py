@@ -30,7 +30,7 @@ from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import OWN_CORRECTION
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
-from memory.services.verdicts import settle, write_vote
+from memory.services.verdicts import settle, withdraw_votes
 
 _GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
 
@@ -116,11 +116,11 @@ class _Work:
         return episode.origin is not Origin.RUN and episode.author == self.person
 
 
+@dataclass(frozen=True, slots=True)
 class Purging:
     """Use cases of teachers and administrators who take away what one person taught."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
         """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
@@ -200,12 +200,12 @@ class Purging:
         return len(judged)
 
     def _withdraw(self, work: _Work, reaction: Reaction) -> None:
-        gone = replace(reaction, is_active=False, at=max(work.at, reaction.at))
         if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
-            work.tx.teaching.put_reaction(gone)
+            work.tx.teaching.put_reaction(replace(reaction, is_active=False, at=max(work.at, reaction.at)))
             return
         work.touch(reaction.run_id)
-        work.note(write_vote(self._core, work.tx, gone, work.now, detail=work.mark).elsewhere)
+        result = withdraw_votes(self._core, work.tx, work.now, reaction, at=work.at, detail=work.mark)
+        work.note(result.elsewhere)
 
     def _withdraw_words(self, work: _Work) -> int:
         """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.

@@ -49,11 +49,11 @@ class Unsent:
     parts: tuple[Outgoing, ...] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, slots=True)
 class Recording:
     """Use cases from acceptance to delivery."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def accept(self, message: Incoming) -> Incoming | None:
         """Store a message before it is worked on; the message as it is now. None if it was accepted before.
@@ -269,7 +269,7 @@ class Recording:
             return
         waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
         if waiting:
-            write_votes(self._core, tx, [replace(each, run_id=entry.run_id) for each in waiting], now)
+            write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in waiting))
 
     def unfinished(self) -> list[Unsent]:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
@@ -278,11 +278,6 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
-
-    def lessons_used(self, workspace: str, run_id: str) -> list[UsedLesson]:
-        """The remembered lessons an answer rests on, most relevant first, each once."""
-        with self._core.store.read() as tx:
-            return list(used_in(tx, workspace, run_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

@@ -1,7 +1,7 @@
 """After a process ended though nobody asked it to: which messages may be why, and which are tried no more."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memory.model import Death, Incoming, Outgoing, Progress
 from memory.model.delivery import CRASHES, KILLS
@@ -9,11 +9,11 @@ from memory.ports import Transaction
 from memory.services.core import Core
 
 
+@dataclass(frozen=True, slots=True)
 class Recovering:
     """Counts the deaths of processes against the messages that were in work, and sets aside those that go on."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def count(self, deaths: Sequence[Death], note: str) -> list[Incoming]:
         """Count each death once, however often it is told. Returns the messages that were set aside because of it.

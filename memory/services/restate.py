@@ -9,7 +9,7 @@ where others' carry it, another question in its author's words has to be seen by
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.errors import InvalidInput
@@ -35,7 +35,7 @@ from memory.services.core import Core, event, existing, file_in_index, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
 from memory.services.same_goal import is_same_goal
-from memory.services.verdicts import write_vote
+from memory.services.verdicts import write_votes
 
 NOTICE = "goodbot/needs_question"
 """Kind of the short memories that say whose lesson lost its question, until they were told."""
@@ -47,11 +47,11 @@ _ALL = 1_000_000
 """More than anybody has."""
 
 
+@dataclass(frozen=True, slots=True)
 class Restating:
     """Use cases of an author whose lessons lost their question."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def waiting(self, workspace: str, person: str) -> list[Episode]:
         """The person's lessons that wait for a question, newest first."""
@@ -261,7 +261,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, now: datetime) -> E
     tx.log.append(event(moved, EventKind.CREATED, moved.author, now))
     for vote in tx.teaching.votes(lesson.workspace, lesson.run_id):
         if vote.actor == lesson.author and vote.value > 0:
-            write_vote(core, tx, own_vote(moved, vote.role, vote.at), now)
+            write_votes(core, tx, now, own_vote(moved, vote.role, vote.at))
     if lesson.quarantine:
         moved = hold_back(tx, existing(tx, moved.workspace, moved.id), [Flag(each) for each in lesson.quarantine], now)
     moved = existing(tx, moved.workspace, moved.id)

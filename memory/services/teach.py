@@ -23,7 +23,15 @@ from memory.services.correct import (
 )
 from memory.services.promotion_limit import is_within_limit, note_limit
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
-from memory.services.verdicts import LessonMark, VoteResult, lesson_mark, lesson_marks, settle, write_vote
+from memory.services.verdicts import (
+    LessonMark,
+    VoteResult,
+    lesson_mark,
+    lesson_marks,
+    settle,
+    withdraw_votes,
+    write_votes,
+)
 
 _GRADE = "grade"
 
@@ -69,7 +77,7 @@ class Teaching:
             if not parts:
                 _keep_until_posted(tx, reaction, on_own_message=on_own_message)
                 return VoteResult(is_known=False)
-            result = write_vote(self._core, tx, replace(reaction, run_id=parts[0].run_id), now)
+            result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))
             return _with_news(tx, result, reaction, parts, now) if place is not None else result
 
     def lesson_mark(self, workspace: str, run_id: str) -> LessonMark | None:
@@ -81,7 +89,7 @@ class Teaching:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
         now = self._core.clock()
         with self._core.store.write() as tx:
-            return write_vote(self._core, tx, _addressed(reaction), now)
+            return write_votes(self._core, tx, now, _addressed(reaction))
 
     def grade(
         self,
@@ -122,7 +130,7 @@ class Teaching:
                 is_active=value != 0,
                 event_id=event_id,
             )
-            write_vote(self._core, tx, _addressed(reaction), now, why.text)
+            write_votes(self._core, tx, now, _addressed(reaction), reason=why.text)
             return existing(tx, workspace, episode_id)
 
     def correct(
@@ -167,7 +175,7 @@ class Teaching:
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
             own = replace(own_vote(lesson, role, at), event_id=event_id)
-            write_vote(self._core, tx, own, now, reason="a person said what is right")
+            write_votes(self._core, tx, now, own, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 
     def clear(self, place: Scope, message_id: str, *, source: str, at: datetime, event_id: str) -> VoteResult:
@@ -180,15 +188,17 @@ class Teaching:
             if not parts or not tx.log.claim(workspace, event_id, now):
                 return VoteResult(is_known=bool(parts))
             run_id = parts[0].run_id
-            root = tx.episodes.of_run(workspace, run_id)[:1]
-            taught = VoteResult(is_known=True, root=root[0] if root else None)
-            for reaction in tx.teaching.reactions_of_run(workspace, run_id):
-                is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
-                if is_meant and reaction.is_active and reaction.message_id == message_id:
-                    gone = replace(reaction, is_active=False, at=max(at, reaction.at))
-                    after = write_vote(self._core, tx, gone, now)
-                    taught = replace(after, was=taught.was if taught.changed else after.was)
-            return replace(taught, marks=lesson_marks(tx, taught, parts))
+            meant = [
+                each
+                for each in tx.teaching.reactions_of_run(workspace, run_id)
+                if (each.source == source or (not source and each.source.startswith("emoji:")))
+                and each.is_active
+                and each.message_id == message_id
+            ]
+            result = withdraw_votes(self._core, tx, now, *meant, at=at)
+            if not meant:
+                result = replace(result, root=next(iter(tx.episodes.of_run(workspace, run_id)), None))
+            return replace(result, marks=lesson_marks(tx, result, parts))
 
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
@@ -259,7 +269,7 @@ class Teaching:
                 if reaction.source == OWN_CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
                     return Undone(what=OWN_CORRECTION, episode=lesson, runs=corrected)
-                taught = write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+                taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root
                     return Undone(what=reaction.source, episode=judged or taught.root, runs=(reaction.run_id,))

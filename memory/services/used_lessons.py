@@ -15,7 +15,6 @@ class UsedLesson:
 
     episode: Episode
     relevance: float
-    signal: Signal
     is_guess: bool = False
     """Whether only a model judged it."""
 
@@ -26,7 +25,6 @@ def used_of(tx: Transaction, workspace: str, shown: Sequence[ShownLesson]) -> tu
         UsedLesson(
             episode=each.exemplar.episode,
             relevance=each.exemplar.relevance,
-            signal=Signal.USED,
             is_guess=each.exemplar.is_guess,
         )
         for each in shown
@@ -45,7 +43,6 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
         UsedLesson(
             episode=episodes[item.episode_id],
             relevance=item.relevance,
-            signal=Signal.USED,
             is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
         )
         for item in used

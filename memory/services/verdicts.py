@@ -91,23 +91,11 @@ class RegradeResult:
 # Registers --------------------------------------------------------------------------------------------------------
 
 
-def write_vote(
-    core: Core,
-    tx: Transaction,
-    reaction: Reaction,
-    now: datetime,
-    reason: str = "",
-    detail: Mapping[str, object] | None = None,
-) -> VoteResult:
-    """Write one register of a known run (`write_votes`)."""
-    return write_votes(core, tx, [reaction], now, reason, detail)
-
-
 def write_votes(
     core: Core,
     tx: Transaction,
-    reactions: Sequence[Reaction],
     now: datetime,
+    *reactions: Reaction,
     reason: str = "",
     detail: Mapping[str, object] | None = None,
 ) -> VoteResult:
@@ -146,6 +134,22 @@ def write_votes(
         was=was,
         elsewhere=settled.elsewhere,
     )
+
+
+def withdraw_votes(
+    core: Core,
+    tx: Transaction,
+    now: datetime,
+    *reactions: Reaction,
+    at: datetime,
+    detail: Mapping[str, object] | None = None,
+) -> VoteResult:
+    """Take back signals on one answer that stand, `at` the earliest. The result is about all of them."""
+    result = VoteResult(is_known=True)
+    for each in reactions:
+        after = write_votes(core, tx, now, replace(each, is_active=False, at=max(at, each.at)), detail=detail)
+        result = replace(after, was=result.was if result.changed else after.was)
+    return result
 
 
 def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:

@@ -24,8 +24,9 @@ from memory.model import (
 )
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, VoteResult
+from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
 from memory.services.questions import question_behind
+from memory.services.used_lessons import used_in
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = {"👍": 1, "👎": -1}
@@ -129,6 +130,11 @@ class World:
             posted = message_id or f"m-{run_id}"
             self.memory.recording.sent(asker.workspace, run_id, part, posted if part == 1 else f"{posted}/{part}")
         return self.episode(root)
+
+    def lessons_used(self, answer: Episode) -> tuple[UsedLesson, ...]:
+        """The remembered lessons that an answer rests on, most relevant first."""
+        with self.memory.store.read() as tx:
+            return used_in(tx, answer.workspace, answer.run_id)
 
     def retry(self, episode: Episode, answer: str, *, of: Scope) -> Episode:
         """Somebody wants the question behind a posted answer tried again."""

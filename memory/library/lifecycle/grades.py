@@ -29,7 +29,7 @@ from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reac
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
 from memory.rules.audience import visibility_about
-from memory.services.verdicts import write_vote
+from memory.services.verdicts import write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
@@ -185,7 +185,7 @@ def cast(
         role=role,
         run_id=episode.run_id,
     )
-    write_vote(episodic.memory.core, tx, vote, at, reason)
+    write_votes(episodic.memory.core, tx, at, vote, reason=reason)
 
 
 def grade_run(

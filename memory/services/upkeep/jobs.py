@@ -105,12 +105,12 @@ JOBS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Upkeep:
     """Runs jobs and knows when they ran."""
 
-    def __init__(self, core: Core, policy: UpkeepPolicy) -> None:
-        self._core = core
-        self._policy = policy
+    _core: Core
+    _policy: UpkeepPolicy
 
     def states(self) -> list[JobState]:
         """Every job, in the order they run in."""

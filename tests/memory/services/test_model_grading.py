@@ -171,7 +171,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
     taught = world.ask(GOAL, ANSWER, of=scope("ben"))
     world.react(taught, "👍", by="ben", role=Role.TEACHER)
     resting = world.ask(f"{GOAL} please", ANSWER)
-    assert world.memory.recording.lessons_used(resting.workspace, resting.run_id)
+    assert world.lessons_used(resting)
     assert world.memory.guessing.put(resting, Guess(is_good=True))
     world.memory.purging.purge(taught.workspace, "ben", actor="cli:x", at=world.clock.tick())
     assert exemplars(world) == ()
@@ -180,7 +180,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
 def test_a_guess_confirms_no_guess(world: World) -> None:
     judged(world)
     repeated = world.ask(f"{GOAL} please", ANSWER)
-    (used,) = world.memory.recording.lessons_used(repeated.workspace, repeated.run_id)
+    (used,) = world.lessons_used(repeated)
     assert "judged by a model, not by a person" in lesson_line(used)
     assert "taught by" not in lesson_line(used)
     assert not world.memory.guessing.put(repeated, Guess(is_good=True))

@@ -284,10 +284,10 @@ def test_the_lessons_an_answer_rests_on() -> None:
     world = World()
     lesson = taught(world)
     using = world.ask("when is lunch?", "at noon sharp", children=[("when is lunch?", Termination.SUCCESS)])
-    (used,) = world.memory.recording.lessons_used(using.workspace, using.run_id)
-    assert (used.episode.id, used.signal, round(used.relevance, 3)) == (lesson.id, Signal.USED, 1.0)
+    (used,) = world.lessons_used(using)
+    assert (used.episode.id, round(used.relevance, 3)) == (lesson.id, 1.0)
     ignoring = world.ask("when is lunch?", "ask somebody else")
-    assert world.memory.recording.lessons_used(ignoring.workspace, ignoring.run_id) == []
+    assert world.lessons_used(ignoring) == ()
 
 
 def test_lessons_are_judged_before_the_transaction_that_commits_the_answer() -> None:
@@ -335,7 +335,7 @@ def test_a_mistake_is_not_named_beside_its_correction() -> None:
     world = World()
     lesson = world.correct(world.ask("when is lunch?", "at three"), "at noon sharp")
     using = world.ask("when is lunch?", "at noon sharp")
-    used = world.memory.recording.lessons_used(using.workspace, using.run_id)
+    used = world.lessons_used(using)
     assert [each.episode.id for each in used] == [lesson.id]
 
 
