@@ -1,6 +1,5 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
-from memory.model.calendar import is_in_calendar
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
 from memory.model.entry import (
     ActionCall,
@@ -52,6 +51,7 @@ from memory.model.teaching import (
     TrustRecord,
     Vote,
 )
+from memory.model.validation import is_in_calendar
 
 __all__ = [
     "NEEDS_QUESTION",

@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
@@ -102,6 +102,17 @@ def lifetime(value: object, name: str) -> timedelta:
     if not isinstance(value, timedelta) or not timedelta(0) < value <= _CENTURY:
         raise InvalidInput(f"{name} must be a time above zero, of a century at most, got {shown(value)}")
     return value
+
+
+def is_in_calendar(moment: datetime) -> bool:
+    """Whether an aware time has a date in UTC. Near the ends of the calendar a time zone may put it outside."""
+    if moment.tzinfo is UTC:
+        return True
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 def embedding(value: object, name: str) -> tuple[float, ...]:

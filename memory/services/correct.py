@@ -22,9 +22,9 @@ from memory.ports import Transaction
 from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.answers import askers_of
+from memory.services.core import Core, act, event, existing, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
-from memory.services.questions import askers_of
 from memory.services.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
@@ -121,26 +121,12 @@ class Correcting:
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}
-        return facts(
-            Episode(
-                id=self._core.new_id(),
-                run_id=self._core.new_id(),
-                goal=failed.goal,
-                origin=Origin.CORRECTION,
-                workspace=failed.workspace,
-                channel=failed.channel,
-                thread=failed.thread,
-                person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
-                author=scope.person,
-                visibility=visibility_about(failed, scope),
-                place=failed.place,
-                context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
-                action="answer",
-                action_target=failed.goal,
-                output=words,
-                termination=Termination.SUCCESS,
-                created_at=now,
-            )
+        there = replace(failed.scope, person=scope.person, visibility=visibility_about(failed, scope))
+        return replace(
+            taught_lesson(self._core, there, failed.goal, words, now),
+            origin=Origin.CORRECTION,
+            person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
+            context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
         )
 
     def _store_lesson(
@@ -169,9 +155,7 @@ class Correcting:
         for episode in tx.episodes.get_many(failed.workspace, older).values():
             if episode.author != lesson.author or episode.origin is Origin.RUN or episode.archived_at is not None:
                 continue
-            detail = {"superseded_by": lesson.id}
-            archived = record(tx, episode, event(episode, EventKind.ARCHIVED, lesson.author, now, detail=detail))
-            file_in_index(tx, archived)
+            act(tx, episode, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
 
     def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
         """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
@@ -180,8 +164,7 @@ class Correcting:
         """
         withdraw_votes(self._core, tx, now, reaction, at=at)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
-        lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
-        file_in_index(tx, lesson)
+        lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
         self._restore_superseded(tx, lesson, now)
         corrected = corrected_by(tx, lesson)
         restore_texts(tx, lesson, reaction.actor, now)
@@ -196,8 +179,7 @@ class Correcting:
             if archived.detail.get("superseded_by") == lesson.id:
                 older = tx.episodes.get(lesson.workspace, archived.episode_id)
                 if older is not None and older.archived_at is not None:
-                    restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
-                    file_in_index(tx, restored)
+                    restored = act(tx, older, EventKind.RESTORED, lesson.author, now)
                     restore_texts(tx, restored, lesson.author, now)
 
 
@@ -207,17 +189,9 @@ def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
-    return Reaction(
-        workspace=failed.workspace,
-        channel=failed.channel,
-        message_id=f"run/{failed.run_id}",
-        actor=lesson.author,
-        source=f"correction:{lesson.id}",
-        value=-1,
-        at=at,
-        role=role,
-        run_id=failed.run_id,
-    )
+    """What the author of a correction says of the answer by writing it."""
+    place = replace(own_vote(lesson, role, at), channel=failed.channel, message_id=f"run/{failed.run_id}")
+    return replace(place, run_id=failed.run_id, source=f"{OWN_CORRECTION}:{lesson.id}", value=-1)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:

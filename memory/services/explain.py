@@ -21,36 +21,15 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
-from memory.rules.fold import apply, effective, facts, with_verdicts
+from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
 from memory.rules.verdict import ballots
 from memory.services.archive import MERGED, why_archived
 from memory.services.audit import Audit, RunView
-from memory.services.core import Core, existing
+from memory.services.core import ALL, Core, existing
 from memory.services.tally import weights_of
 
-_ALL = 1_000_000
-"""More than anybody has."""
-
-_DECIDED = (
-    EventKind.PROMOTED,
-    EventKind.LIMITED,
-    EventKind.QUARANTINED,
-    EventKind.RELEASED,
-    EventKind.ARCHIVED,
-    EventKind.RESTORED,
-    EventKind.MERGED,
-    EventKind.PURGED,
-)
-_MOVING = (
-    EventKind.GRADED,
-    EventKind.REGRADED,
-    EventKind.INJECTED,
-    EventKind.QUERY_BUMP,
-    EventKind.USED,
-    EventKind.IGNORED,
-    EventKind.UNKNOWN,
-    EventKind.CONTRADICTED,
-)
+_DECIDED = (*DECISIONS, EventKind.LIMITED, EventKind.QUARANTINED, EventKind.MERGED, EventKind.PURGED)
+_MOVING = (EventKind.GRADED, EventKind.REGRADED, EventKind.INJECTED, EventKind.QUERY_BUMP, *USES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +189,7 @@ class Explaining:
             episode = existing(tx, workspace, episode_id)
             log = tx.log.of_episode(workspace, episode_id)
             votes = self._weighed(tx, workspace, ballots(episode, tx.teaching.votes(workspace, episode.run_id)))
-            shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+            shown = tx.retrievals.of_episode(workspace, episode_id, limit=ALL)
             signals = Counter((item.signal or Signal.UNKNOWN).value for _, item in shown)
             archived = why_archived(tx, episode)
             return LessonStory(
@@ -223,7 +202,9 @@ class Explaining:
                 strength_now=strength_at(episode, now),
                 salience_now=salience_at(episode, now),
                 moves=tuple(_moves(episode, log)),
-                uses=tuple(_use(tx, retrieval, item) for retrieval, item in shown),
+                uses=tuple(
+                    Use(retrieval=retrieval, item=item, asked=_root(tx, retrieval)) for retrieval, item in shown
+                ),
                 totals={signal.value: signals[signal.value] for signal in Signal},
             )
 
@@ -280,17 +261,13 @@ def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
     for event in effective(log):
         state = apply(state, event)
         if event.kind in (EventKind.GRADED, EventKind.REGRADED):
-            state = with_verdicts(state, _verdicts(event))
+            personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
+            state = with_verdicts(state, Verdicts(personal=personal, channel=channel, workspace=workspace))
         if event.kind in _MOVING:
             moves.append(Move(event=event, strength=state.strength, salience=state.salience))
     return moves
 
 
-def _verdicts(event: Event) -> Verdicts:
-    personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
-    return Verdicts(personal=personal, channel=channel, workspace=workspace)
-
-
-def _use(tx: Transaction, retrieval: Retrieval, item: RetrievalItem) -> Use:
+def _root(tx: Transaction, retrieval: Retrieval) -> Episode | None:
     nodes = tx.episodes.of_run(retrieval.workspace, retrieval.run_id) if retrieval.run_id else []
-    return Use(retrieval=retrieval, item=item, asked=nodes[0] if nodes else None)
+    return nodes[0] if nodes else None

@@ -32,9 +32,9 @@ from memory.rules.quarantine import flags
 from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
-from memory.rules.retrieval.context import overlap
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.pipeline import overlap
 from memory.services.core import Core
 
 LOOKED_AT = 500
@@ -123,13 +123,13 @@ class Guessing:
         return True
 
     def hold(self, owner: str) -> bool:
-        """Take or renew the right to ask a model. False while another process has it."""
+        """Take or renew the lease of grading. False while another process has it."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + _LEASE_FOR), now)
 
     def release(self, owner: str) -> None:
-        """Leave it to whoever comes first."""
+        """Give up the lease of grading."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(LEASE, owner)
 

@@ -26,16 +26,13 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.services.archive import joined_to, part, why_archived
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
 from memory.services.correct import OWN_CORRECTION
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts import settle, withdraw_votes
 
 _GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
-
-_ALL = 1_000_000
-"""More than anybody has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +70,8 @@ class Purge:
         return not any((*taught, self.released, self.grades, self.values, self.topics))
 
 
-class _Rehearsed(Exception):
-    """Ends a transaction that must leave no trace."""
+class _RollBack(Exception):
+    """Rolls a transaction back that only plans."""
 
 
 @dataclass(slots=True)
@@ -128,8 +125,8 @@ class Purging:
         try:
             with self._core.store.write() as tx:
                 planned = self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
-                raise _Rehearsed
-        except _Rehearsed:
+                raise _RollBack
+        except _RollBack:
             return planned
 
     def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
@@ -216,7 +213,7 @@ class Purging:
         for each in work.tx.steps.grades_by(work.workspace, work.person):
             grade = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
             given.setdefault(each.episode_id, []).append(grade)
-        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=_ALL)
+        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
         for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
             detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
@@ -247,8 +244,7 @@ class Purging:
         for lesson in written:
             work.touch(lesson.run_id)
         for lesson in live:
-            archived = event(lesson, EventKind.ARCHIVED, work.person, work.now, detail=work.mark)
-            file_in_index(tx, record(tx, lesson, archived))
+            act(tx, lesson, EventKind.ARCHIVED, work.person, work.now, work.mark)
         for lesson in written:
             restore_texts(tx, lesson, work.person, work.now)
         return live
@@ -256,8 +252,8 @@ class Purging:
     def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
         """How many episodes they promoted or narrowed; how many change partitions; how many are in quarantine again."""
         tx, promoted, shelved, released = work.tx, 0, 0, 0
-        acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
-        for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):
+        decided = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=ALL)
+        for episode_id in dict.fromkeys(each.episode_id for each in reversed(decided)):
             episode = tx.episodes.get(work.workspace, episode_id)
             if episode is None or work.wrote(episode):
                 continue
@@ -310,7 +306,7 @@ class Purging:
     def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
         """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
         runs: dict[str, None] = {}
-        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=_ALL):
+        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=ALL):
             if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
                 continue
             answer = work.tx.episodes.of_run(work.workspace, retrieval.run_id)[:1]

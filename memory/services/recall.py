@@ -34,23 +34,18 @@ from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
 
 
+@dataclass(frozen=True, slots=True)
 class Recalling:
     """The use case of recall."""
 
-    def __init__(
-        self,
-        core: Core,
-        config: RetrievalConfig,
-        candidates: int,
-        *,
-        guesses: bool = False,
-        rule_from: int = UpkeepPolicy().rule_from,
-    ) -> None:
-        self._core = core
-        self._candidates = candidates
-        self._shows_guesses = guesses
-        self._rule_from = rule_from
-        self.config = config
+    _core: Core
+    config: RetrievalConfig
+    candidates: int
+    """How many of the nearest episodes enter the pipeline."""
+    guesses: bool = False
+    """Whether the asker's own answers that only a model judged fill places that are left."""
+    rule_from: int = UpkeepPolicy().rule_from
+    """How many different goals with one lesson make a rule."""
 
     def recall(
         self,
@@ -71,7 +66,7 @@ class Recalling:
         vector = self._core.embedded(goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
         with self._core.store.read() as tx:
-            search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self._candidates)
+            search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self.candidates)
             output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
                 scope.session_key, run_id, situation, config
             )
@@ -91,8 +86,8 @@ class Recalling:
             )
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
-            rules = search.rules(expanded, exemplars, self._rule_from)
-            if self._shows_guesses:
+            rules = search.rules(expanded, exemplars, self.rule_from)
+            if self.guesses:
                 exemplars += guessed_exemplars(
                     tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
                 )
@@ -104,11 +99,6 @@ class Recalling:
         return Recollection(
             retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules, vector=vector
         )
-
-    def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
-        """The corrections of each of these episodes that are approved where this person looks, the newest last."""
-        with self._core.store.read() as tx:
-            return corrections_for(tx, scope, episode_ids)
 
     def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without the text of corrections that nobody has approved where this person looks."""

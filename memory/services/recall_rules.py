@@ -86,14 +86,13 @@ def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Ru
 
     A rule that is only behind the times is none of these: its line is made of what its lessons say now.
     """
-    return [rule for rule in rules if not _is_founded(tx, workspace, rule)]
-
-
-def _is_founded(tx: Transaction, workspace: str, rule: Rule) -> bool:
-    lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
-    return len(lessons) == len(set(rule.lesson_ids)) > 0 and all(
-        could_support(rule, lesson, _corrections(tx, lesson)) for lesson in lessons.values()
-    )
+    wrong: list[Rule] = []
+    for rule in rules:
+        lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
+        is_complete = len(lessons) == len(set(rule.lesson_ids)) > 0
+        if not is_complete or not all(could_support(rule, each, _corrections(tx, each)) for each in lessons.values()):
+            wrong.append(rule)
+    return wrong
 
 
 def _corrections(tx: Transaction, lesson: Episode) -> list[str]:

@@ -21,13 +21,20 @@ from memory.model import (
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
+from memory.services.answers import question_behind
 from memory.services.channels import note
 from memory.services.core import Core, event, record
-from memory.services.finished_run import FinishedRun
-from memory.services.questions import question_behind
-from memory.services.run_nodes import as_made, attach
-from memory.services.shown import ACTOR, ShownLesson, lessons_shown, rules_shown, still_there
-from memory.services.used_lessons import UsedLesson, used_in, used_of
+from memory.services.finished_run import FinishedRun, as_made, attach
+from memory.services.quarantine_actions import SYSTEM
+from memory.services.shown import (
+    JudgedLesson,
+    UsedLesson,
+    lessons_shown,
+    rules_shown,
+    still_there,
+    used_in,
+    used_of,
+)
 from memory.services.verdicts import write_votes
 
 
@@ -179,7 +186,7 @@ class Recording:
         except NotFound:
             return None
 
-    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[ShownLesson], now: datetime) -> Answer | None:
+    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[JudgedLesson], now: datetime) -> Answer | None:
         answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
         if run.event_id and answered is None:
             return None
@@ -259,7 +266,7 @@ class Recording:
             workspace=workspace,
             episode_id=posted.root_id,
             kind=EventKind.LINKED,
-            actor=ACTOR,
+            actor=SYSTEM,
             at=now,
             source_event_id=f"sent/{channel}/{entry.message_id}",
             detail={"channel": channel, "message_id": entry.message_id, "part": entry.part},

@@ -29,12 +29,12 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.rules.quarantine import flags as flags_in
+from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, event, existing, file_in_index, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
-from memory.services.same_goal import is_same_goal
 from memory.services.verdicts import write_votes
 
 NOTICE = "goodbot/needs_question"
@@ -42,9 +42,6 @@ NOTICE = "goodbot/needs_question"
 
 _NOTICE_KEPT = timedelta(days=365)
 """How long an author has to come by. Their list of such lessons shows it after that, too."""
-
-_ALL = 1_000_000
-"""More than anybody has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +169,13 @@ class _OwnQuestions:
         vectors = vectors | self._tx.episodes.vectors(lesson.workspace, [lesson.id])
         used = {
             retrieval.run_id
-            for retrieval, item in self._tx.retrievals.of_episode(lesson.workspace, lesson.id, limit=_ALL)
+            for retrieval, item in self._tx.retrievals.of_episode(lesson.workspace, lesson.id, limit=ALL)
             if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
         }
         fitting = (
             each
             for each in asked
-            if _may_be_said(each, lesson) and (each.run_id in used or is_same_goal(each, lesson, vectors))
+            if _may_be_read(each, lesson) and (each.run_id in used or is_same_goal(each, lesson, vectors))
         )
         newest = max(fitting, key=lambda each: (each.created_at, each.id), default=None)
         return newest, newest is not None and is_same_goal(newest, lesson, vectors)
@@ -210,7 +207,7 @@ def _is_teachers(tx: Transaction, lesson: Episode) -> bool:
     return any(vote.actor == lesson.author and vote.role.may_promote for vote in cast)
 
 
-def _may_be_said(question: Episode, lesson: Episode) -> bool:
+def _may_be_read(question: Episode, lesson: Episode) -> bool:
     """Whether everybody who may meet the lesson may read the question: asked in the same place, or in public."""
     asked, held = visibility_of(question), visibility_of(lesson)
     if (question.channel, question.visibility, asked) == (lesson.channel, lesson.visibility, held):

@@ -11,7 +11,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import Core, act, event, existing, record
 from memory.services.correct import (
     OWN_CORRECTION,
     Corrected,
@@ -21,7 +21,6 @@ from memory.services.correct import (
     taught_lesson,
     usable,
 )
-from memory.services.promotion_limit import is_within_limit, note_limit
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
 from memory.services.verdicts import (
     LessonMark,
@@ -89,7 +88,9 @@ class Teaching:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
         now = self._core.clock()
         with self._core.store.write() as tx:
-            return write_votes(self._core, tx, now, _addressed(reaction))
+            # Keyed by its run, so that two runs never share a register.
+            message_id = reaction.message_id or f"run/{reaction.run_id}"
+            return write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
 
     def grade(
         self,
@@ -119,7 +120,7 @@ class Teaching:
             reaction = Reaction(
                 workspace=workspace,
                 channel=episode.channel,
-                message_id="",
+                message_id=f"run/{episode.run_id}",
                 node_id="" if episode.is_root else episode.id,
                 actor=actor,
                 source=_GRADE,
@@ -130,7 +131,7 @@ class Teaching:
                 is_active=value != 0,
                 event_id=event_id,
             )
-            write_votes(self._core, tx, now, _addressed(reaction), reason=why.text)
+            write_votes(self._core, tx, now, reaction, reason=why.text)
             return existing(tx, workspace, episode_id)
 
     def correct(
@@ -226,10 +227,15 @@ class Teaching:
     def _promoted(
         self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
     ) -> Episode:
+        """The episode with its new audience, or as it is beyond the limit: poisoning needs many promotions."""
         wanted = "" if audience is Audience.PERSONAL else audience.value
         detail: dict[str, object] = {"audience": wanted, "role": role.value}
-        if wanted and not is_within_limit(tx, episode.workspace, actor, role, now, self._core.policy):
-            return note_limit(tx, episode, actor, detail, now)
+        if wanted and role is not Role.ADMIN:
+            limit = self._core.policy.promotions_per_window
+            latest = tx.log.by_actor(episode.workspace, actor, [EventKind.PROMOTED], limit=limit)
+            if len(latest) >= limit and latest[-1].at > now - self._core.policy.window:
+                tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
+                return episode
         return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
 
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
@@ -252,8 +258,7 @@ class Teaching:
             # What upkeep put away may come back by itself; what a person puts away stays there.
             if is_as_wanted and not why_archived(tx, episode):
                 return episode
-            after = record(tx, episode, event(episode, kind, actor, now))
-            file_in_index(tx, after)
+            after = act(tx, episode, kind, actor, now)
             restore_texts(tx, after, actor, now)
             return after
 
@@ -306,8 +311,3 @@ def _with_news(
         is_first_objection=is_new and objects and tx.log.claim(reaction.workspace, asked, now),
         is_first_beyond_limit=is_new and result.is_limited and tx.log.claim(reaction.workspace, limited, now),
     )
-
-
-def _addressed(reaction: Reaction) -> Reaction:
-    """A signal that came by no message is keyed by its run, so that two runs never share a register."""
-    return replace(reaction, message_id=reaction.message_id or f"run/{reaction.run_id}")

@@ -93,7 +93,7 @@ def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
 
 
 def says_something(text: str) -> bool:
-    """Whether there is more than emoji, thanks and "all right"."""
+    """Whether a text has more than emoji, thanks and "all right"."""
     words = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
     return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in words)
 
@@ -197,7 +197,7 @@ def _stem(word: str) -> str:
 
 
 class TermIndex:
-    """The terms of a text, ready to be asked whether it says a word.
+    """The terms of a text by form, stem and number, to look words up in.
 
     `is_denied` tells those that it denies. Of all places that say the same, the first with either sign is kept: how
     often a text says something does not matter, and a question must not take longer the more often it does.

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from datetime import datetime
+from functools import partial
 
 from memory.model.topic import Topic, TopicEvent, TopicEventKind
 from memory.ports import Transaction
 from memory.rules.strength import salience
+from memory.services.consistency import Fault
 
 
 def apply_entry(topic: Topic, event: TopicEvent) -> Topic:
@@ -63,19 +65,17 @@ def change_salience(
     return append(tx, topic, TopicEventKind.SALIENCE, actor, at, **{"from": left, "to": after, "reason": reason})
 
 
-def differences(tx: Transaction, workspace: str) -> Iterator[tuple[Topic, str, object, object]]:
-    """(topic, field, stored, expected) for every stored number that is not what the trail says."""
+def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
+    """Every stored number of a topic that is not what its trail says."""
     for topic in tx.world.within(workspace):
         expected = replay_entries(topic, tx.world.trail(workspace, topic.id))
         for field in fields(Topic):
-            stored, replayed = getattr(topic, field.name), getattr(expected, field.name)
-            if stored != replayed:
-                yield topic, field.name, stored, replayed
-
-
-def rebuild(tx: Transaction, workspace: str) -> int:
-    """Make every topic what its trail says. Returns how many values differed."""
-    wrong = list(differences(tx, workspace))
-    for topic in {each.id: each for each, *_ in wrong}.values():
-        tx.world.put(replay_entries(topic, tx.world.trail(workspace, topic.id)))
-    return len(wrong)
+            stored, logged = getattr(topic, field.name), getattr(expected, field.name)
+            if stored != logged:
+                yield Fault(
+                    episode_id=topic.id,
+                    what=f"topic {field.name}",
+                    stored=stored,
+                    expected=logged,
+                    mend=partial(tx.world.put, expected),
+                )

@@ -9,8 +9,7 @@ from memory.model import Scope
 from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField
 from memory.ports import Transaction
 from memory.rules.audience import may_meet, partitions_for
-from memory.services.topics.query import QueryRequest, Stage
-from memory.services.topics.response import Bundle, FieldBundle, Value
+from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, Stage, Value
 
 
 class Visible:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.model.topic import NAMING, Topic, TopicEventKind, TopicField, TopicLink
+from memory.model.topic import NAMING, Topic, TopicEventKind, TopicField
 from memory.ports import NewId, Transaction
 from memory.rules.audience import has_narrowed, is_personal
 from memory.services.topics.audit_log import append
@@ -49,7 +49,7 @@ def _parts(tx: Transaction, workspace: str, own: Collection[str]) -> dict[str, l
     parts: dict[str, list[str]] = defaultdict(list)
     for revision in tx.world.revisions(workspace, own):
         parts[revision.topic_id].append(revision.person)
-    for link in sorted(tx.world.links(workspace, own), key=_when):
+    for link in sorted(tx.world.links(workspace, own), key=lambda link: link.at):
         for end in {link.from_id, link.to_id} & set(own):
             parts[end].append(link.person)
     for field in _all_fields(tx, workspace):
@@ -138,7 +138,3 @@ def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[s
 
 def _all_fields(tx: Transaction, workspace: str) -> list[TopicField]:
     return tx.world.fields(workspace, [each.id for each in tx.world.within(workspace)])
-
-
-def _when(link: TopicLink) -> datetime:
-    return link.at

@@ -1,11 +1,11 @@
-"""The use cases of the world: query, ingest, revise, archive and restore, each one transaction."""
+"""The use cases of topics: query, ingest, revise, archive and restore, each one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory.errors import EmbeddingFailed, NotFound
 from memory.model import Scope
-from memory.model.topic import Topic, TopicEvent, TopicEventKind
+from memory.model.topic import Topic, TopicEvent, TopicEventKind, WorldPolicy
 from memory.model.validation import one_of
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
@@ -14,11 +14,8 @@ from memory.services.topics.audit_log import append, change_salience
 from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
-from memory.services.topics.policy import WorldPolicy
-from memory.services.topics.query import QueryRequest
-from memory.services.topics.response import Bundle, QueryResponse
-from memory.services.topics.selection import as_vector, choose
-from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex
+from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
+from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
 from memory.services.topics.writer import Writing
 
 if TYPE_CHECKING:
@@ -80,7 +77,7 @@ class World:
         self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
     ) -> QueryResponse:
         sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
-        chosen = choose(sources, vector, request, min_similarity=self._policy.min_similarity)
+        chosen = _chosen(sources, vector, request, min_similarity=self._policy.min_similarity)
         bundles: dict[str, Bundle] = {}
         for source in sources:
             known = source.resolve([topic_id for topic_id, _ in chosen])
@@ -94,10 +91,10 @@ class World:
 
     def _own_source(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
         return StoredTopics(
-            tx,
-            scope,
+            tx=tx,
+            scope=scope,
             now=self._clock(),
-            embedder=self._embedder,
+            model=self._embedder.name,
             dimension=self._embedder.dimension if vector is None else len(vector),
             policy=self._policy,
             index=self._index,
@@ -206,6 +203,37 @@ class World:
         with self._store.read() as tx:
             visible = Visible(tx, scope)
             return visible.shown(_existing(visible, topic_id))
+
+
+def _chosen(
+    sources: Sequence[TopicSource], vector: "Vector | None", request: QueryRequest, *, min_similarity: float
+) -> list[tuple[str, float | None]]:
+    """(topic id, similarity) in the order of the answer.
+
+    With the semantic stage: the nearest `top_k`, of those the ones on the allow-list (the seed applies it afterwards).
+    If there is nothing to compare with, the allow-list itself. Without it: the allow-list in its order, else the first
+    topics that have an embedding. Names that stand for the same topic count once.
+    """
+    listed = None if request.topic_ids is None else _listed(sources, request.topic_ids)
+    if Stage.SEMANTIC not in request.stages:
+        first = [topic_id for source in sources for topic_id in source.in_order()] if listed is None else listed
+        return [(topic_id, None) for topic_id in first[: request.top_k]]
+    hits = [] if vector is None else [hit for source in sources for hit in source.nearest(vector, request.top_k)]
+    if not hits:
+        return [(topic_id, None) for topic_id in (listed or [])[: request.top_k]]
+    hits.sort(key=lambda hit: hit[1], reverse=True)
+    return [
+        (topic_id, cosine)
+        for topic_id, cosine in hits[: request.top_k]
+        if cosine >= min_similarity and (listed is None or topic_id in listed)
+    ]
+
+
+def _listed(sources: Sequence[TopicSource], topic_ids: Sequence[str]) -> list[str]:
+    known: dict[str, str] = {}
+    for source in sources:
+        known = {**source.resolve(topic_ids), **known}
+    return list(dict.fromkeys(known[each] for each in topic_ids if each in known))
 
 
 def _existing(visible: Visible, topic_id: str) -> Topic:

@@ -62,7 +62,7 @@ def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str
     given = [each for each in _given(tx, workspace, home) if each.name == name]
     valid = _not_withdrawn(tx, workspace, home, given)
     others = [each for each in valid if each.person != person]
-    detail: dict[str, object] = {"until": _last(given, person)}
+    detail: dict[str, object] = {"until": max(each.seq for each in given if each.person == person)}
     is_replaced = False
     for moment in _moments(given, name, at):
         current = _current(home, _given(tx, workspace, home), name, moment)
@@ -112,10 +112,6 @@ def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) 
     """The value that a field has at a moment."""
     holding = [each for each in given if each.name == name and each.valid_from <= moment]
     return max(holding, key=lambda each: precedence(home, each), default=None)
-
-
-def _last(given: Sequence[Revision], person: str) -> int:
-    return max(each.seq for each in given if each.person == person)
 
 
 def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
