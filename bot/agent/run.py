@@ -15,7 +15,7 @@ from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Exemplar, Recollection, Scope
+from memory.model import Episode, Recollection, Scope
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
 
@@ -29,9 +29,7 @@ _SECONDS_TO_CLEAN_UP = 1.0
 class Recall(Protocol):
     """Finds lessons for one node's goal."""
 
-    async def __call__(
-        self, scope: Scope, goal: str, run_id: str, node_path: str, context: frozenset[str]
-    ) -> Recollection:
+    async def __call__(self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str]) -> Recollection:
         """The exemplars that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
         ...
 
@@ -68,8 +66,7 @@ class Run:
     """Whether any decision of any node came to a reply."""
     _started: int = 0
     _episodes: list[Episode] = field(default_factory=list)
-    _recollections: list[tuple[int, str, Recollection]] = field(default_factory=list)
-    _shown: list[tuple[int, str, tuple[Exemplar, ...]]] = field(default_factory=list)
+    _recollections: list[tuple[int, Recollection]] = field(default_factory=list[tuple[int, Recollection]])
 
     def start(self, task: Task) -> Trace:
         """Open a node's trace. Nodes are numbered in the order they start."""
@@ -86,8 +83,6 @@ class Run:
         """Close a node's trace."""
         episode = trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
         self._episodes.append(episode)
-        if trace.shown:
-            self._shown.append((trace.step_number, trace.task.path, trace.shown))
 
     def context(self) -> tuple[str, ...]:
         """What surrounds a node that starts or ends now."""
@@ -96,7 +91,8 @@ class Run:
     async def lessons_for(self, trace: Trace) -> str:
         """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
         path, budget = trace.task.path, self.lessons_budget_tokens
-        wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, frozenset(trace.context_before))
+        context = frozenset(trace.context_before)
+        wanted = self.recall(self.scope, trace.task.goal, run_id=self.run_id, context=context)
         try:
             recollection = await self.within(wanted)
         except MemoryFault as fault:
@@ -104,8 +100,9 @@ class Run:
             return ""
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
-        # Only the rules that are really told are kept; of the exemplars `shown` says which.
-        self._recollections.append((trace.step_number, path, replace(recollection, rules=rules)))
+        shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)
+        shown = replace(recollection, node_path=path, shown_ids=shown_ids, rules=rules)
+        self._recollections.append((trace.step_number, shown))
         return text
 
     def check(self) -> None:
@@ -142,11 +139,6 @@ class Run:
         return tuple(sorted(self._episodes, key=lambda episode: episode.step_number))
 
     @property
-    def recollections(self) -> tuple[tuple[str, Recollection], ...]:
-        """(node path, recall) in the order the nodes started."""
-        return tuple((path, found) for _, path, found in sorted(self._recollections, key=lambda item: item[0]))
-
-    @property
-    def shown(self) -> tuple[tuple[str, tuple[Exemplar, ...]], ...]:
-        """(node path, exemplars really shown) in the order the nodes started; nodes shown nothing are left out."""
-        return tuple((path, exemplars) for _, path, exemplars in sorted(self._shown, key=lambda item: item[0]))
+    def recollections(self) -> tuple[Recollection, ...]:
+        """The recall of each node, in the order the nodes started."""
+        return tuple(found for _, found in sorted(self._recollections, key=lambda item: item[0]))

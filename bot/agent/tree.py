@@ -12,7 +12,7 @@ from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Episode, Exemplar, Recollection, Scope, Termination, Usage
+from memory.model import Episode, Recollection, Scope, Termination, Usage
 from memory.ports import Clock, NewId
 
 
@@ -26,10 +26,8 @@ class RunResult:
     """The root's."""
     nodes: tuple[Episode, ...]
     """Pending episodes in the order the nodes started: the root first."""
-    recollections: tuple[tuple[str, Recollection], ...]
-    """(node path, what was recalled for it)."""
-    shown: tuple[tuple[str, tuple[Exemplar, ...]], ...]
-    """(node path, the exemplars really in its prompt); nodes that were shown none are left out."""
+    recollections: tuple[Recollection, ...]
+    """What was recalled for each node, and what of it was in its prompt."""
     asked: bool
     """The output is, or ends with, a question to the person."""
     usage: Usage
@@ -86,7 +84,6 @@ class AgentTree:
             termination=outcome.termination,
             nodes=run.episodes,
             recollections=run.recollections,
-            shown=run.shown,
             asked=outcome.asked,
             usage=run.budget.usage,
         )

@@ -24,9 +24,10 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
+    from bot.agent.run import Recall
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
-    from bot.conversation.answering import InWork, MemoryRecall
+    from bot.conversation.answering import InWork
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from bot.ports import LanguageModel
@@ -182,7 +183,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
 
 
 def make_agent(
-    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", executor: "Executor"
+    settings: Settings, memory: Memory, model: "LanguageModel", recall: "Recall", executor: "Executor"
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.budget import Limits
@@ -228,14 +229,14 @@ class Running:
 
 def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None) -> Running:
     """Put the bot together on the running event loop and begin loading what is slow, behind everything else."""
-    from bot.conversation.answering import Answering, MemoryRecall, unnoted
+    from bot.conversation.answering import Answering, recall_with, unnoted
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()
     model = make_model(settings, memory.embedder)
-    recall = MemoryRecall(memory, executor)
+    recall = recall_with(memory, executor)
 
     async def warm() -> None:
         try:
@@ -250,7 +251,6 @@ def assemble(settings: Settings, memory: Memory, in_work: "InWork | None" = None
         memory=memory,
         executor=executor,
         agent=make_agent(settings, memory, model, recall, executor),
-        recall=recall,
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,

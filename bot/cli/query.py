@@ -9,6 +9,9 @@ from memory.errors import InvalidInput
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
 
+_AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
+"""What of a recall is printed: all but the embedding."""
+
 
 @click.command()
 @click.argument("text")
@@ -25,10 +28,9 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
     scope = scope_in_terminal(workspace, channel, person, is_direct=direct)
     config = replace(memory.recalling.config, final_k=k)
     context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
-    recalled = memory.recalling.recall(scope, text, context=context, config=config)
-    recollection = recalled.recollection
+    recollection = memory.recalling.recall(scope, text, context=context, config=config)
     lines = []
-    if recalled.vector is None:
+    if recollection.vector is None:
         lines.append("The embedder failed, so words alone were compared; `goodbot doctor` says why.")
     for exemplar in recollection.exemplars:
         episode = exemplar.episode
@@ -39,7 +41,7 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
     if not recollection.exemplars:
         lines.append("Nothing is near enough to be recalled.")
     lines.append(", ".join(f"{name} {value}" for name, value in recollection.counts.as_dict().items()))
-    return Result(recollection, "\n".join(lines))
+    return Result({name: getattr(recollection, name) for name in _AS_JSON}, "\n".join(lines))
 
 
 @click.command()

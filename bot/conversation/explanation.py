@@ -6,7 +6,7 @@ from memory.model import Episode, LinkKind, Scope, StepKind
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerStory, RunView, guess_of
-from memory.services.explain import RecallStory, ShownLesson, ToldRule
+from memory.services.explain import RecallStory, ShownLesson, ShownRule
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:
@@ -71,7 +71,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
     ]
 
 
-def _rule(rule: ToldRule, reader: Scope | None) -> str:
+def _rule(rule: ShownRule, reader: Scope | None) -> str:
     """A rule by its lessons: those the reader may see, with their ids, and how many more."""
     seen = [each for each in rule.lessons if reader is None or may_see(reader, each)]
     named = ", ".join(f"“{shown_line(each.goal, 40)}” [{each.id[-8:]}]" for each in seen)

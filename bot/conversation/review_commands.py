@@ -58,7 +58,7 @@ def _promoted(context: CommandContext, lesson: Episode, wanted: Audience | None)
     promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
     approval = _approval(promoted, context.command)
     if wanted is Audience.PERSONAL:
-        if not memory.ratings.stands(approval):
+        if not memory.ratings.is_active(approval):
             return promoted
         approval = replace(approval, is_active=False)
     elif promoted.verdict is not Verdict.PENDING:

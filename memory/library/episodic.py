@@ -143,7 +143,7 @@ class EpisodicMemory:
         if k <= 0 or not text(goal, "goal").strip():
             return []
         config = replace(self.memory.recalling.config, final_k=k)
-        recollection = self.memory.recalling.recall(self.scope, goal, config=config).recollection
+        recollection = self.memory.recalling.recall(self.scope, goal, config=config)
         return [exemplar.episode for exemplar in recollection.exemplars][:k]
 
 

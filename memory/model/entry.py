@@ -1,4 +1,4 @@
-"""The memory of one step of an agent's run, and what graders say of it (seed 001, `MemoryEntry` and grading).
+"""The memory of one step of an agent's run, and the grades it got.
 
 An entry is an episode seen step by step: what the agent saw and thought, what it did, what it saw then, and how people
 (or, weaker and labelled, a model) judged it.

@@ -7,6 +7,7 @@ person says of the answer stands in its place at once, and it counts again when 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from memory.model import (
     Audience,
@@ -28,11 +29,12 @@ from memory.model.upkeep import Lease
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
 from memory.rules.quarantine import flags
+from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
-from memory.rules.retrieval.context import overlap
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.pipeline import overlap
 from memory.services.core import Core
 
 LOOKED_AT = 500
@@ -68,11 +70,11 @@ def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
     return guesses[-1]
 
 
+@dataclass(frozen=True, slots=True)
 class Guessing:
     """The use cases of a model that grades."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
         """Answers that have stood for `idle` without anybody's reaction or a model's grade, the newest first.
@@ -120,13 +122,13 @@ class Guessing:
         return True
 
     def hold(self, owner: str) -> bool:
-        """Take or renew the right to ask a model. False while another process has it."""
+        """Take or renew the lease of grading. False while another process has it."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + _LEASE_FOR), now)
 
     def release(self, owner: str) -> None:
-        """Leave it to whoever comes first."""
+        """Give up the lease of grading."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(LEASE, owner)
 
@@ -180,26 +182,24 @@ def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]
 
 def guessed_exemplars(
     tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    *,
-    run_id: str,
-    context: frozenset[str],
+    situation: RetrievalInput,
     config: RetrievalConfig,
+    *,
+    model: str,
+    run_id: str,
     taught: Sequence[Exemplar],
 ) -> tuple[Exemplar, ...]:
     """The asker's own answers that only a model judged, for the places that people's lessons left.
 
     From conversations of the same kind, and only where the asker's own lessons from there would be found. Where people
-    said anything about the same question the guess is silent, and guesses that contradict each other are, too.
+    said anything about the same question the guess is silent, and guesses that contradict each other are, too. `model`
+    is the embedder that asks.
     """
     places = config.final_k - len(taught)
-    if places <= 0:
+    if places <= 0 or situation.scope is None:
         return ()
-    near = _near(tx, core, scope, goal, vector, config, context)
-    judgeable = {each.id for each in _judgeable(tx, scope.workspace, [each.episode for each in near])}
+    near = _near(tx, situation.scope, situation, config, model)
+    judgeable = {each.id for each in _judgeable(tx, situation.scope.workspace, [each.episode for each in near])}
     usable = [
         each
         for each in near
@@ -210,20 +210,14 @@ def guessed_exemplars(
     kept: list[Exemplar] = []
     for each in usable:
         rivals = [other for other in usable if is_same_question(each.episode, other.episode, _by_words)]
-        is_said = any(other.episode.signature == each.episode.signature for other in kept)
-        if not is_said and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
+        is_known = any(other.episode.signature == each.episode.signature for other in kept)
+        if not is_known and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
             kept.append(each)
     return tuple(kept[:places])
 
 
 def _near(
-    tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    config: RetrievalConfig,
-    context: frozenset[str],
+    tx: Transaction, scope: Scope, situation: RetrievalInput, config: RetrievalConfig, model: str
 ) -> list[Exemplar]:
     """The judged ones above the similarity gate, best first."""
     wanted = EpisodeFilter(person=scope.person, verdict=Verdict.PENDING, roots_only=True, limit=OWN_LOOKED_AT)
@@ -239,13 +233,13 @@ def _near(
         if not _is_own_here(episode, scope):
             continue
         known = vectors.get(episode.id)
-        if vector is not None and known is not None and known[0] == core.embedder.name:
-            intent = unit_cosine(known[1], vector)
+        if situation.current_state_embedding is not None and known is not None and known[0] == model:
+            intent = unit_cosine(known[1], cast("Vector", situation.current_state_embedding))
         else:
-            intent = likeness(goal, episode.goal)
+            intent = likeness(situation.goal, episode.goal)
         if intent < config.min_intent or intent <= 0:
             continue
-        shared = overlap(context, frozenset(episode.context_before), weights=config.element_weights)
+        shared = overlap(situation.current_env, frozenset(episode.context_before), weights=config.element_weights)
         verdict = Verdict.SUCCESS if guesses[episode.id].is_correct else Verdict.FAILURE
         found.append(
             Exemplar(

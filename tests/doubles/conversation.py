@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
+from bot.conversation.answering import Answering, InWork, recall_with, unnoted
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
 from bot.errors import MessengerError, MessengerUnavailable
@@ -22,7 +22,7 @@ from bot.model import (
 from bot.ports import EventSink, LanguageModel
 from memory.model import Role, Scope, Visibility
 from memory.ports import Store
-from memory.rules.emoji import DEFAULT_EMOJI
+from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import answer, goal_of, make_tree
 
@@ -144,12 +144,11 @@ class Chat:
         self.messenger = messenger or RecordingMessenger()
         self.executor = Executor(threads=2)
         memory = self.world.memory
-        recall = MemoryRecall(memory, self.executor)
+        recall = recall_with(memory, self.executor)
         answering = Answering(
             memory=memory,
             executor=self.executor,
             agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
-            recall=recall,
             new_id=self.world.ids,
             warm_up=warm_up,
             in_work=in_work,

@@ -10,7 +10,7 @@ from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.rules.retrieval.prompt import render_lessons
 from memory.services import Memory
-from memory.services.questions import question_behind
+from memory.services.answers import question_behind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,7 +59,7 @@ class Looking:
 
     def prompt(self) -> str:
         """What a question here would be answered with."""
-        recollection = self._memory.recalling.recall(self._here, QUESTION).recollection
+        recollection = self._memory.recalling.recall(self._here, QUESTION)
         lessons, _ = render_lessons(recollection.exemplars, budget_tokens=100_000)
         return repr((recollection.exemplars, lessons, [rule.line for rule in recollection.rules]))
 

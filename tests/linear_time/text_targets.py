@@ -29,6 +29,7 @@ from memory.rules.feedback import words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import consensus, given, lexical, prompt
+from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
 
 _LESSON = "The password of the guest network is not on the board; it is room 5, page 12, in the well-known folder."
@@ -113,7 +114,7 @@ def _table(text: str) -> object:
 
 def _rule(text: str) -> object:
     lessons = [_episode(goal=f"{text} {number}", output=text, correction=text, action="answer") for number in (1, 2)]
-    return [consolidation.told(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
+    return [consolidation.rule_line(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
 
 
 _TARGETS: dict[str, Callable[[str], object]] = {
@@ -159,7 +160,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "FormatFinder.find": FormatFinder().find,
     "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
     "emoji.spellings": emoji.spellings,
-    "EmojiMap.value": emoji.DEFAULT_EMOJI.value,
+    "EmojiMap.value": DEFAULT_EMOJI.value,
     "rules": _rule,
     "ActionCall.parse": ActionCall.parse,
     "ActionCall.parse, arguments": lambda text: ActionCall.parse(f"fill({text})"),

@@ -28,8 +28,8 @@ from memory.library.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
-from memory.rules.audience import said_about
-from memory.services.verdicts import write_vote
+from memory.rules.audience import visibility_about
+from memory.services.verdicts import write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
@@ -165,7 +165,7 @@ def cast(
     reason: str,
 ) -> None:
     """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
-    if said_about(episode, episodic.scope) is not episode.visibility:
+    if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction(
         workspace=episode.workspace,
@@ -179,7 +179,7 @@ def cast(
         role=role,
         run_id=episode.run_id,
     )
-    write_vote(episodic.memory.core, tx, vote, at, reason)
+    write_votes(episodic.memory.core, tx, at, vote, reason=reason)
 
 
 def grade_run(

@@ -160,7 +160,7 @@ def test_a_question_costs_the_same_however_often_it_was_asked_and_joined_to_one_
         asking = steps.of(partial(world.ask, goal, "hold the button"))
         newest = world.memory.audit.episodes(W, EpisodeFilter(limit=1))[0]
         assert newest.rep == numbers.stop
-        costs.append(asking + steps.of(partial(world.memory.recording.lessons_used, W, newest.run_id)))
+        costs.append(asking + steps.of(partial(world.lessons_used, newest)))
     assert costs[1] == pytest.approx(costs[0], rel=0.05)
 
 
@@ -218,5 +218,5 @@ def test_a_message_costs_the_same_however_many_lessons_its_channel_has(store: Sq
         world.memory.upkeep.run("consolidate")
         world.ask("warm up")  # brings the process's copy of the index up to date, once
         costs.append(steps.of(lambda: world.ask("how do I reset the router?", "hold the button")))
-        assert world.memory.recalling.recall(scope(), "how do I reset the router?").recollection.rules
+        assert world.memory.recalling.recall(scope(), "how do I reset the router?").rules
     assert costs[1] == pytest.approx(costs[0], rel=0.05)

@@ -128,7 +128,7 @@ class Play:
     def shown(self, here: Scope) -> str:
         """Everything this person can be shown from this place, in one text."""
         memory = self.world.memory
-        recollection = memory.recalling.recall(here, "where is the key").recollection
+        recollection = memory.recalling.recall(here, "where is the key")
         seen = LessonAccess(memory)
         pages = range(1, seen.believed(here, 1).last + 1)
         beliefs = [belief.episode for number in pages for belief in seen.believed(here, number).items]

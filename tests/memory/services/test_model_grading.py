@@ -59,7 +59,7 @@ def judged(world: World, is_good: bool | None = True, *, of: Scope | None = None
 
 
 def exemplars(world: World, of: Scope | None = None, goal: str = GOAL) -> tuple[Exemplar, ...]:
-    return world.memory.recalling.recall(of or scope(), goal).recollection.exemplars
+    return world.memory.recalling.recall(of or scope(), goal).exemplars
 
 
 # Whom it reaches ------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_it_is_no_vote_and_changes_nothing_of_the_answer(world: World) -> None:
 def test_it_is_shown_only_while_it_is_switched_on(world: World) -> None:
     judged(world)
     off = Memory(world.memory.store, HashingEmbedder(), clock=world.clock, new_id=world.ids)
-    assert off.recalling.recall(scope(), GOAL).recollection.exemplars == ()
+    assert off.recalling.recall(scope(), GOAL).exemplars == ()
 
 
 # People win -----------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
     taught = world.ask(GOAL, ANSWER, of=scope("ben"))
     world.react(taught, "👍", by="ben", role=Role.TEACHER)
     resting = world.ask(f"{GOAL} please", ANSWER)
-    assert world.memory.recording.lessons_used(resting.workspace, resting.run_id)
+    assert world.lessons_used(resting)
     assert world.memory.guessing.put(resting, Guess(is_good=True))
     world.memory.purging.purge(taught.workspace, "ben", actor="cli:x", at=world.clock.tick())
     assert exemplars(world) == ()
@@ -181,7 +181,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
 def test_a_guess_confirms_no_guess(world: World) -> None:
     judged(world)
     repeated = world.ask(f"{GOAL} please", ANSWER)
-    (used,) = world.memory.recording.lessons_used(repeated.workspace, repeated.run_id)
+    (used,) = world.lessons_used(repeated)
     assert "judged by a model, not by a person" in lesson_line(used)
     assert "taught by" not in lesson_line(used)
     assert not world.memory.guessing.put(repeated, Guess(is_good=True))
