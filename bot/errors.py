@@ -13,6 +13,7 @@
     │  ├─ ModelRejected       the provider refuses the request: wrong key, unknown model, bad request
     │  ├─ ModelRefused        the model declined to answer
     │  └─ MalformedReply      the reply cannot be understood
+    ├─ CommandRefused         a command is not carried out; the text is for the person
     ├─ BudgetExceeded         the run used up its depth, decisions, seconds, tokens or cost
     └─ ToolError
        ├─ ToolFailed          told to the model as an observation
@@ -90,6 +91,10 @@ class ModelRefused(ModelError):
 
 class MalformedReply(ModelError):
     """The model's reply cannot be understood."""
+
+
+class CommandRefused(BotError):
+    """A command is not carried out; the text tells the person why."""
 
 
 class BudgetExceeded(BotError):

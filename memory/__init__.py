@@ -8,100 +8,112 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.errors import (
-        Conflict,
-        EmbeddingFailed,
-        GraderMissing,
-        InvalidInput,
-        MemoryFault,
-        NotFound,
-        StoreUnavailable,
+        Conflict as Conflict,
+        EmbeddingFailed as EmbeddingFailed,
+        GraderMissing as GraderMissing,
+        InvalidInput as InvalidInput,
+        MemoryFault as MemoryFault,
+        NotFound as NotFound,
+        StoreUnavailable as StoreUnavailable,
     )
-    from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig, NoOpEpisodicMemory
-    from memory.library.export import export_memories, export_person
+    from memory.library.episodic import (
+        EpisodicMemory as EpisodicMemory,
+        EpisodicMemoryConfig as EpisodicMemoryConfig,
+        NoOpEpisodicMemory as NoOpEpisodicMemory,
+    )
+    from memory.library.export import export_memories as export_memories, export_person as export_person
     from memory.library.grading import (
-        ExpectedAction,
-        Grader,
-        GradingRequest,
-        GradingResult,
-        StepGrade,
-        StepToGrade,
-        Verifier,
-        get_grader,
-        has_grader,
-        set_grader,
+        ExpectedAction as ExpectedAction,
+        Grader as Grader,
+        GradingRequest as GradingRequest,
+        GradingResult as GradingResult,
+        StepGrade as StepGrade,
+        StepToGrade as StepToGrade,
+        Verifier as Verifier,
+        get_grader as get_grader,
+        has_grader as has_grader,
+        set_grader as set_grader,
     )
-    from memory.library.import_ import content_hash, load_export
-    from memory.library.ledger import ReactionContext, ReactionLedger, ShortMemoryStore
+    from memory.library.import_ import content_hash as content_hash, load_export as load_export
+    from memory.library.ledger import (
+        ReactionContext as ReactionContext,
+        ReactionLedger as ReactionLedger,
+        ShortMemoryStore as ShortMemoryStore,
+    )
     from memory.library.lifecycle import (
-        EpisodeContext,
-        GradingReport,
-        ImportReport,
-        ReactionGrader,
-        add_grades_to_memories,
-        grade_run,
-        import_memories,
-        init_episode,
-        load_all_memories_for_session,
-        persist_memories,
-        record_step_end,
-        record_step_start,
-        retrieve_memories,
+        EpisodeContext as EpisodeContext,
+        GradingReport as GradingReport,
+        ImportReport as ImportReport,
+        ReactionGrader as ReactionGrader,
+        add_grades_to_memories as add_grades_to_memories,
+        grade_run as grade_run,
+        import_memories as import_memories,
+        init_episode as init_episode,
+        load_all_memories_for_session as load_all_memories_for_session,
+        persist_memories as persist_memories,
+        record_step_end as record_step_end,
+        record_step_start as record_step_start,
+        retrieve_memories as retrieve_memories,
     )
-    from memory.library.reactions import ReactionHandler
-    from memory.library.signals import Findings, RetrievalFeedback, RetrievalFeedbackSignal
-    from memory.library.working_memory import WorkingMemory
+    from memory.library.reactions import ReactionHandler as ReactionHandler
+    from memory.library.signals import (
+        Findings as Findings,
+        RetrievalFeedback as RetrievalFeedback,
+        RetrievalFeedbackSignal as RetrievalFeedbackSignal,
+    )
+    from memory.library.working_memory import WorkingMemory as WorkingMemory
     from memory.model import (
-        ActionCall,
-        Audience,
-        EnvironmentState,
-        Episode,
-        EpisodeStatus,
-        Exemplar,
-        Grade,
-        GradeSource,
-        Lesson,
-        MemoryEntry,
-        Outcome,
-        Reaction,
-        Role,
-        Scope,
-        Signal,
-        Step,
-        StepKind,
-        TeachingPolicy,
-        Termination,
-        Verdict,
-        Verdicts,
-        Visibility,
+        ActionCall as ActionCall,
+        Audience as Audience,
+        EnvironmentState as EnvironmentState,
+        Episode as Episode,
+        EpisodeStatus as EpisodeStatus,
+        Exemplar as Exemplar,
+        Grade as Grade,
+        GradeSource as GradeSource,
+        Lesson as Lesson,
+        MemoryEntry as MemoryEntry,
+        Outcome as Outcome,
+        Reaction as Reaction,
+        Role as Role,
+        Scope as Scope,
+        Signal as Signal,
+        Step as Step,
+        StepKind as StepKind,
+        TeachingPolicy as TeachingPolicy,
+        Termination as Termination,
+        Verdict as Verdict,
+        Verdicts as Verdicts,
+        Visibility as Visibility,
     )
-    from memory.rules.emoji import EmojiMap
-    from memory.rules.feedback.evidence import Detector, Evidence
-    from memory.rules.feedback.keyword import KeywordDetector
-    from memory.rules.feedback.overlap import OverlapDetector
-    from memory.rules.feedback.similarity import SimilarityDetector
+    from memory.rules.emoji import EmojiMap as EmojiMap
+    from memory.rules.feedback.evidence import Detector as Detector, Evidence as Evidence
+    from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
+    from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
+    from memory.rules.feedback.similarity import SimilarityDetector as SimilarityDetector
     from memory.rules.retrieval.adapter import (
-        DefaultRetriever,
-        MemorySource,
-        RetrievalInput,
-        RetrievalOutput,
-        RetrieverAdapter,
-        ScoredMemory,
-        get_retriever,
-        set_retriever,
+        DefaultRetriever as DefaultRetriever,
+        MemorySource as MemorySource,
+        RetrievalInput as RetrievalInput,
+        RetrievalOutput as RetrievalOutput,
+        RetrieverAdapter as RetrieverAdapter,
+        ScoredMemory as ScoredMemory,
+        get_retriever as get_retriever,
+        set_retriever as set_retriever,
     )
-    from memory.rules.retrieval.config import RetrievalConfig
-    from memory.rules.retrieval.given import GivenMemories
-    from memory.services import Memory
+    from memory.rules.retrieval.config import RetrievalConfig as RetrievalConfig
+    from memory.rules.retrieval.given import GivenMemories as GivenMemories
+    from memory.services import Memory as Memory
     from memory.services.topics import (
-        FieldInput,
-        Ingest,
-        Placement,
-        QueryRequest,
-        QueryResponse,
-        Related,
-        Stage,
-        World,
-        WorldPolicy,
+        FieldInput as FieldInput,
+        Ingest as Ingest,
+        Placement as Placement,
+        QueryRequest as QueryRequest,
+        QueryResponse as QueryResponse,
+        Related as Related,
+        Stage as Stage,
+        World as World,
+        WorldPolicy as WorldPolicy,
     )
 
 _NAMES = {
@@ -144,101 +156,7 @@ _NAMES = {
 }
 _HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "ActionCall",
-    "Audience",
-    "Conflict",
-    "DefaultRetriever",
-    "Detector",
-    "EmbeddingFailed",
-    "EmojiMap",
-    "EnvironmentState",
-    "Episode",
-    "EpisodeContext",
-    "EpisodeStatus",
-    "EpisodicMemory",
-    "EpisodicMemoryConfig",
-    "Evidence",
-    "Exemplar",
-    "ExpectedAction",
-    "FieldInput",
-    "Findings",
-    "GivenMemories",
-    "Grade",
-    "GradeSource",
-    "Grader",
-    "GraderMissing",
-    "GradingReport",
-    "GradingRequest",
-    "GradingResult",
-    "ImportReport",
-    "Ingest",
-    "InvalidInput",
-    "KeywordDetector",
-    "Lesson",
-    "Memory",
-    "MemoryEntry",
-    "MemoryFault",
-    "MemorySource",
-    "NoOpEpisodicMemory",
-    "NotFound",
-    "Outcome",
-    "OverlapDetector",
-    "Placement",
-    "QueryRequest",
-    "QueryResponse",
-    "Reaction",
-    "ReactionContext",
-    "ReactionGrader",
-    "ReactionHandler",
-    "ReactionLedger",
-    "Related",
-    "RetrievalConfig",
-    "RetrievalFeedback",
-    "RetrievalFeedbackSignal",
-    "RetrievalInput",
-    "RetrievalOutput",
-    "RetrieverAdapter",
-    "Role",
-    "Scope",
-    "ScoredMemory",
-    "ShortMemoryStore",
-    "Signal",
-    "SimilarityDetector",
-    "Stage",
-    "Step",
-    "StepGrade",
-    "StepKind",
-    "StepToGrade",
-    "StoreUnavailable",
-    "TeachingPolicy",
-    "Termination",
-    "Verdict",
-    "Verdicts",
-    "Verifier",
-    "Visibility",
-    "WorkingMemory",
-    "World",
-    "WorldPolicy",
-    "add_grades_to_memories",
-    "content_hash",
-    "export_memories",
-    "export_person",
-    "get_grader",
-    "get_retriever",
-    "grade_run",
-    "has_grader",
-    "import_memories",
-    "init_episode",
-    "load_all_memories_for_session",
-    "load_export",
-    "persist_memories",
-    "record_step_end",
-    "record_step_start",
-    "retrieve_memories",
-    "set_grader",
-    "set_retriever",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:

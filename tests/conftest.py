@@ -1,9 +1,13 @@
 """Fixtures that every test may use: a clock that stands still, ids that count."""
 
+import gc
 import os
+import shutil
 import signal
+import tempfile
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,11 +20,26 @@ settings.register_profile("goodbot-ci", deadline=None, max_examples=25, derandom
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if os.environ.get("CI") else "goodbot"))
 
+# One process of tests for each core: more threads would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 2 * 2**30
+
 
 def pytest_configure() -> None:
-    """A shell that runs the tests in the background makes them deaf to ^C, and so every process that they start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell that runs the tests in the background makes them deaf to ^C, and so every process that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
+        # No test can tell whether a commit waited for the disk, and there are tens of thousands.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_IN_MEMORY))
+        tempfile.tempdir = str(_IN_MEMORY)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: no full collection looks through a million objects of libraries again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -1,8 +1,15 @@
 """Attached files for the agent: text as text, pictures as pictures, within limits of size and number."""
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from bot.errors import MessengerError
 from bot.model import ImageFile, TextFile
+
+log = logging.getLogger(__name__)
 
 LARGEST_FILE = 64_000
 """Bytes of one attached text."""
@@ -20,6 +27,9 @@ _BEGINNINGS = (
 )
 
 
+F = TypeVar("F")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
     """What came with a message; for a file that could not be read, a text that says why."""
@@ -27,36 +37,38 @@ class Attached:
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
 
-    @classmethod
-    def of(cls, read: list[TextFile | ImageFile]) -> "Attached":
-        """Files sorted by kind, each kind in order."""
-        return cls(
-            files=tuple(one for one in read if isinstance(one, TextFile)),
-            images=tuple(one for one in read if isinstance(one, ImageFile)),
-        )
+
+async def read_each(
+    attached: Sequence[F], read: Callable[[F], Awaitable[TextFile | ImageFile]], name_of: Callable[[F], str]
+) -> Attached:
+    """The first files read, by kind and in order; each other one as a text that says it was not."""
+    each: list[TextFile | ImageFile] = [*await asyncio.gather(*map(read, attached[:MOST_FILES]))]
+    each += [unreadable(name_of(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
+    return Attached(
+        files=tuple(one for one in each if isinstance(one, TextFile)),
+        images=tuple(one for one in each if isinstance(one, ImageFile)),
+    )
 
 
-def objection(media_type: str, size: int) -> str:
-    """The reason not to fetch a file of this declared type and size; empty if it is fetched."""
+async def read_one(
+    name: str, media_type: str, size: int, fetch: Callable[[int], Awaitable[bytes]]
+) -> TextFile | ImageFile:
+    """A file of this declared type and size. `fetch` is told the most bytes wanted; raises `MessengerError` kinds."""
+    most = LARGEST_IMAGE if media_type.startswith("image/") else LARGEST_FILE
     if media_type.startswith(_NO_TEXT):
-        return "it is neither text nor a picture"
-    most = largest(media_type)
-    return f"it has {size} bytes; {most} are read" if size > most else ""
-
-
-def is_picture(media_type: str) -> bool:
-    """Whether the declared type is that of a picture."""
-    return media_type.startswith("image/")
-
-
-def largest(media_type: str) -> int:
-    """The most bytes fetched of a file of this declared type."""
-    return LARGEST_IMAGE if is_picture(media_type) else LARGEST_FILE
+        return unreadable(name, "it is neither text nor a picture")
+    if size > most:
+        return unreadable(name, f"it has {size} bytes; {most} are read")
+    try:
+        return made_of(name, media_type, await fetch(most))
+    except MessengerError as error:
+        log.warning("an attached file was not read: %s", error)
+        return unreadable(name, "it could not be fetched")
 
 
 def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
     """The fetched file, by its first bytes: its declared type may be wrong."""
-    if is_picture(media_type):
+    if media_type.startswith("image/"):
         kind = _kind_of(content)
         if not kind:
             return unreadable(name, "it is no picture in PNG, JPEG, GIF or WebP")

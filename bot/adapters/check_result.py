@@ -1,6 +1,14 @@
 """The result of one check of `goodbot doctor`: a stable code, a text and, where something is wrong, the remedy."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from bot.errors import MessengerError
+
+WARN = timedelta(seconds=60)
+"""A clock that is further off than this is worth a warning."""
+_REMEDY = "let this machine keep its time by NTP, for example timedatectl set-ntp true"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +34,27 @@ def warning(code: str, what: str, remedy: str) -> CheckResult:
 def fault(code: str, what: str, remedy: str) -> CheckResult:
     """A result that is not ok, with the remedy."""
     return CheckResult(code=code, what=what, ok=False, remedy=remedy)
+
+
+def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
+    """A question to a platform that failed; `network` is the remedy where it is out of reach."""
+    return fault(code, str(error), network if error.retryable else "see the message")
+
+
+def clock_finding(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
+    """Compare `now` with a `Date` header, which has whole seconds.
+
+    From `limit` on the platform's requests are refused; without one a wrong clock is only a warning.
+    """
+    try:
+        there = parsedate_to_datetime(date)
+    except ValueError:
+        return fine(code, f"the clock was not compared: {platform} did not say what time it is")
+    skew = now - (there if there.tzinfo else there.replace(tzinfo=UTC))
+    side = "ahead of" if skew > timedelta(0) else "behind"
+    what = f"this machine's clock is {abs(skew).total_seconds():.0f} s {side} {platform}'s"
+    if limit is not None and abs(skew) >= limit:
+        return fault(code, f"{what}: signed requests are refused", _REMEDY)
+    if abs(skew) > WARN:
+        return warning(code, f"{what}: what happened before and after a restart may be confused", _REMEDY)
+    return fine(code, f"this machine's clock agrees with {platform}'s")

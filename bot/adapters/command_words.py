@@ -40,6 +40,7 @@ COMMANDS = tuple(_ARGUMENTS)
 
 _SERIOUS = ("forget", "export")
 """Commands that a question mark keeps from being one."""
+_NAMES_A_PERSON = re.compile(r"purge\b", re.IGNORECASE)
 _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -110,6 +111,17 @@ def _restated(text: str) -> Typed | None:
     ):
         return None
     return Typed(RESTATE, f"{words_given[1].lower()} {words_given[2].strip()}")
+
+
+def without_mention(text: str, tag: str) -> str:
+    """The text without the mentions that this pattern matches and the punctuation that set the first one off."""
+    text = re.sub(rf"^\s*+{tag}\s*+[:,]?\s*+", "", text)
+    return re.sub(rf"(?<![^\S\n])[^\S\n]*+{tag}", "", text).strip()
+
+
+def with_ids(text: str, person: re.Pattern[str]) -> str:
+    """The text with mentions of people as their ids where a command is about a person: two may have the same name."""
+    return person.sub(r"\g<id>", text) if _NAMES_A_PERSON.match(text.strip()) else text
 
 
 def slash_command(text: str) -> Typed:

@@ -1,9 +1,16 @@
-"""What the forms of every platform share: the names of their fields, and the reasons to choose from."""
+"""What the forms of every platform share: the names of their fields, the reasons to choose from, their events."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from bot.model import PersonCorrection, PersonTeaching
+from memory.model import Audience, Role, Scope
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
 """Of a correction."""
 QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
 """Of a lesson that nobody had asked for."""
+
 REASONS = (
     "misunderstood me",
     "wrong facts",
@@ -12,3 +19,35 @@ REASONS = (
     "style or format",
     "other",
 )
+
+
+def correction_event(
+    entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, message_id: str
+) -> PersonCorrection | None:
+    """The correction in a submitted form, where there is one."""
+    if not (text := entered.get(BETTER)):
+        return None
+    return PersonCorrection(
+        event_id=event_id,
+        scope=scope,
+        text=text,
+        at=at,
+        role=role,
+        message_id=message_id,
+        reason=entered.get(REASON, ""),
+    )
+
+
+def teaching_event(
+    entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role
+) -> PersonTeaching:
+    """The lesson in a submitted form."""
+    return PersonTeaching(
+        event_id=event_id,
+        scope=scope,
+        question=entered.get(QUESTION, ""),
+        answer=entered.get(ANSWER, ""),
+        at=at,
+        audience=Audience(entered.get(AUDIENCE, Audience.PERSONAL)),
+        role=role,
+    )

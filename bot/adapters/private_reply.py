@@ -4,41 +4,48 @@ A slash command may be used where the bot is no member; only the command's own a
 App Home shows what commands answer instead of posting it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Protocol
 
-Reply = TypeVar("Reply")
-"""A platform's way to say something to one person alone."""
+from bot.model import Attachment, Choice
 
 
-class _Open(Generic[Reply]):
+class PrivateReply(Protocol):
+    """A platform's way to say something to one person alone."""
+
+    async def __call__(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        """Say it; returns the message's id, where it has one. Raises `MessengerError` kinds."""
+        ...
+
+
+@dataclass(slots=True)
+class _Open:
     """A reply to a person while their act is handled. Work that was begun meanwhile outlives it."""
 
-    def __init__(self, person: str, reply: Reply) -> None:
-        self.person = person
-        self.reply: Reply | None = reply
+    person: str
+    reply: PrivateReply | None
 
 
-class PrivateReplies(Generic[Reply]):
-    """The private replies of one platform; each task has its own."""
+_current: ContextVar[_Open | None] = ContextVar("private_reply", default=None)
+"""Each task has its own."""
 
-    def __init__(self, platform: str) -> None:
-        self._current: ContextVar[_Open[Reply] | None] = ContextVar(f"{platform}_private_reply", default=None)
 
-    @contextmanager
-    def by(self, person: str, reply: Reply) -> Iterator[None]:
-        """Inside the block, send what is for this person alone this way."""
-        opened = _Open(person, reply)
-        token = self._current.set(opened)
-        try:
-            yield
-        finally:
-            opened.reply = None
-            self._current.reset(token)
+@contextmanager
+def replying_to(person: str, reply: PrivateReply) -> Iterator[None]:
+    """Inside the block, send what is for this person alone this way."""
+    opened = _Open(person, reply)
+    token = _current.set(opened)
+    try:
+        yield
+    finally:
+        opened.reply = None
+        _current.reset(token)
 
-    def to(self, person: str) -> Reply | None:
-        """The private way to this person, if their act is being handled just now."""
-        opened = self._current.get()
-        return opened.reply if opened is not None and opened.person == person else None
+
+def reply_to(person: str) -> PrivateReply | None:
+    """The private way to this person, if their act is being handled just now."""
+    opened = _current.get()
+    return opened.reply if opened is not None and opened.person == person else None

@@ -6,16 +6,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_FENCE = re.compile(
-    r"^(?P<lead>(?:[ \t]{0,12}>){0,4}[ \t]{0,12}(?P<items>(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}){0,3}))"
-    r"(?P<fence>`{3,10}(?!`)|~{3,10}(?!~))(?P<info>[^\n`]{0,40})$",
-    re.MULTILINE,
-)
-"""A line that opens or closes code, also in a list or a quote. Longer ones are prose: to open them again would fill a
-part by itself."""
-_LONGEST_LEAD = 16
-_CLOSES_WITHIN = 3
-"""Columns by which a line that closes code may be further in than the one that opened it (CommonMark 0.31, 4.5)."""
+from bot.adapters.code_fences import FENCE, Fence
+
+_LONGEST_LEAD, _LONGEST_MARK, _LONGEST_INFO = 16, 10, 40
+"""Of a line that opens code. Longer ones are prose: to open them again would fill a part by itself."""
 _UNDER_A_HEAD = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t:-]*+")
 """A table's second line."""
 _WHOLE = re.compile(
@@ -36,42 +30,36 @@ _SMALLEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Fence:
-    """A code block: where it begins, its first line's end, and where it ended (None while it is open)."""
+class _CodeBlock(Fence):
+    """A code block: where it begins, its first line's end, and where it ended (None while it is open).
+
+    Its `lead` is what stands before it in each of its lines: the margin of a list, the marks of a quote.
+    """
 
     start: int
     body: int
-    lead: str
-    """What stands before it in each of its lines: the margin of a list, the marks of a quote."""
-    fence: str
-    info: str
     end: int | None = None
 
     @property
     def closing(self) -> str:
         """The line that closes the code block, indented as it is."""
-        return f"{self.lead}{self.fence}"
+        return f"{self.lead}{self.mark}"
 
     def again(self, rest: str) -> str:
         """The rest of the code, opened again. What stood in a list stands at the margin then: the list is cut."""
         if ">" in self.lead or not self.lead:
-            return f"{self.lead}{self.fence}{self.info}\n{rest}"
-        moved = [f"{self.fence}{self.info}"]
+            return f"{self.lead}{self.mark}{self.info}\n{rest}"
+        moved = [f"{self.mark}{self.info}"]
         at: int | None = 0
         while at is not None:
             end = rest.find("\n", at)
             line, at = (rest[at:end], end + 1) if end >= 0 else (rest[at:], None)
             inner = line.lstrip(" \t")
             moved.append(line[min(len(self.lead), len(line) - len(inner)) :])
-            found = _FENCE.fullmatch(line)
-            if found is not None and self.ends_with(found):
+            found = FENCE.fullmatch(line)
+            if found is not None and self.is_closed_by(found):
                 break
         return "\n".join(moved if at is None else [*moved, rest[at:]])
-
-    def ends_with(self, line: re.Match[str]) -> bool:
-        """Whether this line closes it."""
-        is_near = len(line["lead"]) <= len(self.lead) + _CLOSES_WITHIN
-        return is_near and not (line["items"] or line["info"].strip()) and line["fence"].startswith(self.fence)
 
 
 def size(text: str) -> int:
@@ -100,7 +88,7 @@ def _cut(text: str, limit: int) -> tuple[str, str]:
     return _cut_code(text, limit, fences[-1])
 
 
-def _cut_prose(text: str, last: int, fences: list[_Fence]) -> tuple[str, str]:
+def _cut_prose(text: str, last: int, fences: list[_CodeBlock]) -> tuple[str, str]:
     least = int(last * _SMALLEST_SHARE)
     code = [(fence.start, fence.end or fence.start) for fence in fences]
     whole = [found.span() for found in _WHOLE.finditer(text, 0, last * _FURTHEST) if 0 < found.start() < last]
@@ -123,7 +111,7 @@ def _around(spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int] | None
     return spans[number] if number >= 0 and at < spans[number][1] else None
 
 
-def _cut_code(text: str, limit: int, fence: _Fence) -> tuple[str, str]:
+def _cut_code(text: str, limit: int, fence: _CodeBlock) -> tuple[str, str]:
     """Between two lines of the code block, or within a line that is too long by itself."""
     last = _fitting(text, limit - size(fence.closing) - 1)
     at = text.rfind("\n", fence.body, last) + 1
@@ -155,17 +143,21 @@ def _fitting(text: str, limit: int) -> int:
     return len(text)
 
 
-def _fences(text: str, end: int) -> list[_Fence]:
+def _fences(text: str, end: int) -> list[_CodeBlock]:
     """The code blocks that begin before a place, in order; only the last one may be open there."""
-    fences: list[_Fence] = []
-    for found in _FENCE.finditer(text, 0, end):
+    fences: list[_CodeBlock] = []
+    for found in FENCE.finditer(text, 0, end):
         fence = fences[-1] if fences else None
-        if fence is None or fence.end is not None:
-            if len(found["lead"]) <= _LONGEST_LEAD:
-                lead = re.sub(r"[^\s>]", " ", found["lead"])
-                fences.append(_Fence(found.start(), found.end() + 1, lead, found["fence"], found["info"]))
-        elif fence.ends_with(found):
-            fences[-1] = replace(fence, end=found.end())
+        if fence is not None and fence.end is None:
+            if fence.is_closed_by(found):
+                fences[-1] = replace(fence, end=found.end())
+        elif (
+            len(found["lead"]) <= _LONGEST_LEAD
+            and len(found["mark"]) <= _LONGEST_MARK
+            and len(found["info"]) <= _LONGEST_INFO
+        ):
+            lead = re.sub(r"[^\s>]", " ", found["lead"])
+            fences.append(_CodeBlock(lead, found["mark"], found["info"], found.start(), found.end() + 1))
     return fences
 
 

@@ -9,9 +9,10 @@ The published code runs parallel children one after another and asks all to succ
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from memory.model import Termination
 
@@ -89,7 +90,7 @@ class FlowResult:
         return "\n\n".join(output for output in holds if output)
 
 
-Child = Callable[[], Awaitable[Outcome]]
+Child = Callable[[], Coroutine[Any, Any, Outcome]]
 
 
 async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Policy.ALL) -> FlowResult:
@@ -125,9 +126,5 @@ async def _while(goes_on: End, children: Sequence[Child]) -> list[Outcome]:
 async def _all_at_once(children: Sequence[Child]) -> list[Outcome]:
     # A task group, unlike gather, leaves no child running behind when one of them raises.
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_call(child)) for child in children]
+        tasks = [group.create_task(child()) for child in children]
     return [task.result() for task in tasks]
-
-
-async def _call(child: Child) -> Outcome:
-    return await child()

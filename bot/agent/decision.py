@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bot.agent.control import Flow, Policy
+from bot.agent.tools.registry import text_argument
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
 
 MAX_SUBGOALS = 8
@@ -189,7 +190,7 @@ def _thoughts(turn: ModelTurn) -> Iterable[str]:
         yield turn.text.strip()
     for call in turn.calls:
         if call.name == THINK.name and call.arguments is not None:
-            thought = _text(call.arguments, "thought")
+            thought = text_argument(call.arguments, "thought")
             if thought:
                 yield thought
 
@@ -199,20 +200,15 @@ def _control_choice(call: ToolCall) -> Choice:
         return Invalid(problem=f"The arguments of {call.name} were not a JSON object: {call.raw[:200]}")
     if call.name == EXPAND.name:
         return expansion(
-            _text(call.arguments, "flow"),
+            text_argument(call.arguments, "flow"),
             _texts(call.arguments, "subgoals"),
             _texts(call.arguments, "reasons"),
-            _text(call.arguments, "policy"),
+            text_argument(call.arguments, "policy"),
         )
     if call.name == FAIL.name:
-        return Fail(reason=_text(call.arguments, "reason"))
-    question = _text(call.arguments, "question")
+        return Fail(reason=text_argument(call.arguments, "reason"))
+    question = text_argument(call.arguments, "question")
     return Ask(question=question) if question else Invalid(problem="ask_person needs a question.")
-
-
-def _text(arguments: Mapping[str, object], name: str) -> str:
-    value = arguments.get(name)
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _texts(arguments: Mapping[str, object], name: str) -> list[str]:

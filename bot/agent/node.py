@@ -14,9 +14,10 @@ from functools import partial
 from bot.agent.control import Child, End, Flow, FlowResult, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
 from bot.agent.dialogue import Dialogue
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
+from bot.agent.tools.registry import ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import Termination
 from memory.rules.retrieval.prompt import one_line
@@ -81,15 +82,7 @@ class AgentNode:
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
         lessons = await run.lessons_for(self._trace)
-        situation = Situation(
-            now=self._trace.started_at,
-            why=task.why,
-            flow=task.flow,
-            position=task.position,
-            total=task.total,
-            siblings=task.siblings,
-        )
-        opening = node_prompt(task.goal, situation, lessons=lessons, memory=run.memory.entries())
+        opening = node_prompt(task, self._trace.started_at, lessons=lessons, memory=run.memory.entries())
         return Dialogue(
             opening,
             run.tools.specs,
@@ -124,7 +117,9 @@ class AgentNode:
 
     async def _act(self, act: Act, dialogue: Dialogue) -> Outcome | None:
         run, trace = self._run, self._trace
-        context = run.tool_context(self._task.path)
+        context = ToolContext(
+            scope=run.scope, run_id=run.run_id, node_path=self._task.path, question=run.question, memory=run.memory
+        )
         any_understood = False
         for call in act.calls[:MAX_CALLS]:
             run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")
@@ -147,7 +142,8 @@ class AgentNode:
         self._mistakes = 0
         trace = self._trace
         trace.expand(wanted.flow, wanted.subgoals, wanted.policy.value)
-        result = await run_flow(wanted.flow, self._children(wanted), wanted.policy)
+        children = [self._child(wanted, number) for number in range(len(wanted.subgoals))]
+        result = await run_flow(wanted.flow, children, wanted.policy)
         trace.child_findings = result.output
         if result.end is End.SUCCESS:
             return Outcome(termination=Termination.EXPAND, output=result.output)
@@ -161,9 +157,6 @@ class AgentNode:
         advice = "You cannot expand again. Answer with what there is, use a tool, or fail."
         dialogue.remark(f"{tool_output('expand', report)}\n{advice}", is_error=True)
         return None
-
-    def _children(self, wanted: Expand) -> list[Child]:
-        return [self._child(wanted, number) for number in range(len(wanted.subgoals))]
 
     def _child(self, wanted: Expand, number: int) -> Child:
         run, goal = self._run, wanted.subgoals[number]

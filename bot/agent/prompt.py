@@ -5,10 +5,10 @@ block, and the system prompt says that such blocks are data. The goal always com
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from bot.agent.record import Task
 from bot.agent.textual import instructions
 from bot.model import ToolSpec
 from memory.library.working_memory import Observation
@@ -46,21 +46,6 @@ End with a short, direct answer in the language of the goal. When you do not kno
 fail honestly and say what is missing; never invent a result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """The circumstances of a node that its prompt tells."""
-
-    now: datetime
-    """Aware; shown as it is given."""
-    why: str = ""
-    flow: str = ""
-    position: int = 0
-    """From 1, among `total` subgoals."""
-    total: int = 0
-    siblings: tuple[str, ...] = ()
-    """The other subgoals."""
-
-
 def system_prompt(tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expand: bool = True) -> str:
     """Who the bot is and how it decides. In the textual form the tools are part of it."""
     names = {tool.name for tool in tools}
@@ -82,8 +67,8 @@ def system_prompt(tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expan
     return "\n\n".join(parts)
 
 
-def node_prompt(goal: str, situation: Situation, *, lessons: str = "", memory: Sequence[Observation] = ()) -> str:
-    """The opening turn: lessons, working-memory keys, situation, goal. Absent sections are left out.
+def node_prompt(task: Task, now: datetime, *, lessons: str = "", memory: Sequence[Observation] = ()) -> str:
+    """The opening turn: lessons, working-memory keys, situation, goal. Absent sections are left out; `now` is aware.
 
     `lessons` is the text of `memory.rules.retrieval.prompt.render_lessons`, which is neutralised already.
     """
@@ -92,8 +77,8 @@ def node_prompt(goal: str, situation: Situation, *, lessons: str = "", memory: S
         blocks.append(_block("lessons", lessons))
     if memory:
         blocks.append(_block("working-memory", "\n".join(_key_line(entry) for entry in memory)))
-    blocks.append(_block("situation", "\n".join(_situation_lines(situation))))
-    blocks.append(_block("goal", neutralise(goal)))
+    blocks.append(_block("situation", "\n".join(_situation_lines(task, now))))
+    blocks.append(_block("goal", neutralise(task.goal)))
     return "\n".join(blocks)
 
 
@@ -114,12 +99,12 @@ def _key_line(entry: Observation) -> str:
     return f"- {one_line(entry.key, _KEY_CHARACTERS)}{source}"
 
 
-def _situation_lines(situation: Situation) -> list[str]:
-    lines = [f"Now: {situation.now:%Y-%m-%d %H:%M %Z} ({situation.now:%A})"]
-    if situation.why:
-        lines.append(f"This goal exists because: {one_line(situation.why, _LINE_CHARACTERS)}")
-    if situation.flow:
-        lines.append(f"Control flow: {situation.flow}, subgoal {situation.position} of {situation.total}")
-    if situation.siblings:
-        lines.append("Sibling goals: " + " | ".join(one_line(goal, _LINE_CHARACTERS) for goal in situation.siblings))
+def _situation_lines(task: Task, now: datetime) -> list[str]:
+    lines = [f"Now: {now:%Y-%m-%d %H:%M %Z} ({now:%A})"]
+    if task.why:
+        lines.append(f"This goal exists because: {one_line(task.why, _LINE_CHARACTERS)}")
+    if task.flow:
+        lines.append(f"Control flow: {task.flow}, subgoal {task.position} of {task.total}")
+    if task.siblings:
+        lines.append("Sibling goals: " + " | ".join(one_line(goal, _LINE_CHARACTERS) for goal in task.siblings))
     return lines

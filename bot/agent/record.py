@@ -24,8 +24,10 @@ class Task:
     why: str = ""
     flow: str = ""
     position: int = 0
+    """From 1, among `total` subgoals."""
     total: int = 0
     siblings: tuple[str, ...] = ()
+    """The other subgoals."""
 
 
 @dataclass(slots=True, kw_only=True)

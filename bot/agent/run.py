@@ -10,12 +10,12 @@ from bot.agent.budget import Budget
 from bot.agent.control import Outcome
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
-from bot.agent.tools.registry import ToolContext, ToolRegistry
+from bot.agent.tools.registry import ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Exemplar, Recollection, Scope
+from memory.model import Episode, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -31,18 +31,12 @@ class Recall(Protocol):
     """Finds lessons for one node's goal."""
 
     async def __call__(
-        self,
-        scope: Scope,
-        goal: str,
-        run_id: str,
-        node_path: str,
-        context: frozenset[str],
-        actions: Sequence[ActionText],
+        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
     ) -> Recollection:
         """The exemplars that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
         ...
 
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
         """What all lessons say together about a goal. Blocking."""
         ...
 
@@ -79,8 +73,7 @@ class Run:
     """Whether any decision of any node came to a reply."""
     _started: int = 0
     _episodes: list[Episode] = field(default_factory=list)
-    _recollections: list[tuple[int, str, Recollection]] = field(default_factory=list)
-    _shown: list[tuple[int, str, tuple[Exemplar, ...]]] = field(default_factory=list)
+    _recollections: list[tuple[int, Recollection]] = field(default_factory=list[tuple[int, Recollection]])
 
     def start(self, task: Task) -> Trace:
         """Open a node's trace. Nodes are numbered in the order they start."""
@@ -97,8 +90,6 @@ class Run:
         """Close a node's trace."""
         episode = trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
         self._episodes.append(episode)
-        if trace.shown:
-            self._shown.append((trace.step_number, trace.task.path, trace.shown))
 
     def context(self) -> tuple[str, ...]:
         """What surrounds a node that starts or ends now."""
@@ -108,7 +99,9 @@ class Run:
         """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
         path, budget = trace.task.path, self.lessons_budget_tokens
         context = frozenset(trace.context_before)
-        wanted = self.recall(self.scope, trace.task.goal, self.run_id, path, context, self.tools.actions)
+        wanted = self.recall(
+            self.scope, trace.task.goal, run_id=self.run_id, context=context, actions=self.tools.actions
+        )
         try:
             recollection = await self.within(wanted)
         except MemoryFault as fault:
@@ -117,21 +110,16 @@ class Run:
         trace.evidence = recollection.evidence
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
-        # Only the rules that are really told are kept; of the exemplars `shown` says which.
-        self._recollections.append((trace.step_number, path, replace(recollection, rules=rules)))
+        shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)
+        shown = replace(recollection, node_path=path, shown_ids=shown_ids, rules=rules)
+        self._recollections.append((trace.step_number, shown))
         return text
 
     def weigh(self, trace: Trace, goal: str) -> Evidence:
         """What all lessons say together about a node's goal, which its recall has brought, or about a part of it."""
         if goal == trace.task.goal and trace.evidence:
             return trace.evidence
-        return self.recall.weigh(self.scope, goal, self.tools.actions, self.run_id)
-
-    def tool_context(self, node_path: str) -> ToolContext:
-        """The context that tools get."""
-        return ToolContext(
-            scope=self.scope, run_id=self.run_id, node_path=node_path, question=self.question, memory=self.memory
-        )
+        return self.recall.weigh(self.scope, goal, self.tools.actions, run_id=self.run_id)
 
     def check(self) -> None:
         """Raise `Halted` or `BudgetExceeded` if the run must not go on."""
@@ -158,7 +146,8 @@ class Run:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=_SECONDS_TO_CLEAN_UP)
-                task.add_done_callback(_retrieve_exception)
+                # Its exception is retrieved, so that asyncio does not log it.
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
@@ -166,17 +155,6 @@ class Run:
         return tuple(sorted(self._episodes, key=lambda episode: episode.step_number))
 
     @property
-    def recollections(self) -> tuple[tuple[str, Recollection], ...]:
-        """(node path, recall) in the order the nodes started."""
-        return tuple((path, found) for _, path, found in sorted(self._recollections, key=lambda item: item[0]))
-
-    @property
-    def shown(self) -> tuple[tuple[str, tuple[Exemplar, ...]], ...]:
-        """(node path, exemplars really shown) in the order the nodes started; nodes shown nothing are left out."""
-        return tuple((path, exemplars) for _, path, exemplars in sorted(self._shown, key=lambda item: item[0]))
-
-
-def _retrieve_exception(task: "asyncio.Future[Any]") -> None:
-    """Retrieve the exception of abandoned work, so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()
+    def recollections(self) -> tuple[Recollection, ...]:
+        """The recall of each node, in the order the nodes started."""
+        return tuple(found for _, found in sorted(self._recollections, key=lambda item: item[0]))

@@ -12,7 +12,7 @@ from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Episode, Exemplar, Recollection, Scope, Termination, Usage
+from memory.model import Episode, Recollection, Scope, Termination, Usage
 from memory.ports import Clock, NewId
 
 
@@ -26,40 +26,26 @@ class RunResult:
     """The root's."""
     nodes: tuple[Episode, ...]
     """Pending episodes in the order the nodes started: the root first."""
-    recollections: tuple[tuple[str, Recollection], ...]
-    """(node path, what was recalled for it)."""
-    shown: tuple[tuple[str, tuple[Exemplar, ...]], ...]
-    """(node path, the exemplars really in its prompt); nodes that were shown none are left out."""
+    recollections: tuple[Recollection, ...]
+    """What was recalled for each node, and what of it was in its prompt."""
     asked: bool
     """The output is, or ends with, a question to the person."""
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTree:
     """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
 
-    def __init__(
-        self,
-        *,
-        model: LanguageModel,
-        tools: ToolRegistry,
-        recall: Recall,
-        limits: Limits,
-        clock: Clock,
-        monotonic: Monotonic,
-        new_id: NewId,
-        lessons_budget_tokens: int = 2_000,
-        tool_calls: ToolCalls = "native",
-    ) -> None:
-        self._model = model
-        self._tools = tools
-        self._recall = recall
-        self._limits = limits
-        self._clock = clock
-        self._monotonic = monotonic
-        self._new_id = new_id
-        self._lessons_budget_tokens = lessons_budget_tokens
-        self._tool_calls = tool_calls
+    model: LanguageModel
+    tools: ToolRegistry
+    recall: Recall
+    limits: Limits
+    clock: Clock
+    monotonic: Monotonic
+    new_id: NewId
+    lessons_budget_tokens: int = 2_000
+    tool_calls: ToolCalls = "native"
 
     async def run(
         self,
@@ -80,15 +66,15 @@ class AgentTree:
             question=goal,
             scope=scope,
             run_id=run_id,
-            model=self._model,
-            tools=self._tools,
-            recall=self._recall,
-            budget=Budget(self._limits, self._monotonic),
-            clock=self._clock,
-            new_id=self._new_id,
-            lessons_budget_tokens=self._lessons_budget_tokens,
-            tool_calls=self._tool_calls,
-            on_progress=on_progress or _ignore,
+            model=self.model,
+            tools=self.tools,
+            recall=self.recall,
+            budget=Budget(self.limits, self.monotonic),
+            clock=self.clock,
+            new_id=self.new_id,
+            lessons_budget_tokens=self.lessons_budget_tokens,
+            tool_calls=self.tool_calls,
+            on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             images=images,
         )
@@ -98,11 +84,6 @@ class AgentTree:
             termination=outcome.termination,
             nodes=run.episodes,
             recollections=run.recollections,
-            shown=run.shown,
             asked=outcome.asked,
             usage=run.budget.usage,
         )
-
-
-def _ignore(_: str) -> None:
-    """The default for `on_progress`: nothing is shown."""

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import TeachingPolicy
+from memory.model import Incoming, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
+    from bot.agent.run import Recall
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
-    from bot.conversation.answering import InWork, MemoryRecall
+    from bot.conversation.answering import InWork
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from bot.ports import LanguageModel
@@ -167,18 +168,19 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import ToolRegistry
-    from bot.conversation.history import MessageHistory
-    from memory.model import Vector
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
+
+    async def messages(scope: Scope, limit: int) -> list[Incoming]:
+        return await executor(memory.recording.messages_of, scope, limit)
 
     tools = [
         clock_tool(memory.clock),
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
-        conversation_tool(MessageHistory(memory, executor), embed),
+        conversation_tool(messages, embed),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
@@ -186,7 +188,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
 
 
 def make_agent(
-    settings: Settings, memory: Memory, model: "LanguageModel", recall: "MemoryRecall", tools: "ToolRegistry"
+    settings: Settings, memory: Memory, model: "LanguageModel", recall: "Recall", tools: "ToolRegistry"
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.budget import Limits
@@ -264,7 +266,6 @@ def assemble(
         memory=memory,
         executor=executor,
         agent=make_agent(settings, memory, model, recall, tools or make_tools(settings, memory, executor)),
-        recall=recall,
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,

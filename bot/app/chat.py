@@ -34,7 +34,7 @@ async def _talk(
     goodbot = running.goodbot
 
     async def stop() -> None:
-        goodbot.stop_all()
+        goodbot.conversations.stop_all()
 
     streams = standard_streams(environ)
     messenger = TerminalMessenger(

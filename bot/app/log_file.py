@@ -9,13 +9,26 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TextIO
 
-from bot.app.log_format import SecretlessFormatter
 from bot.config import Settings
 from memory.adapters.private_files import make_folder, narrow, open_private
+from memory.adapters.secrets import FormatFinder
+from memory.rules.redaction import Redactor
 
 _BYTES = 5_000_000
 _ROTATED = 3
 _LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+class SecretlessFormatter(logging.Formatter):
+    """Formats as usual, tracebacks included, and takes out what looks like a password, token or key."""
+
+    def __init__(self, fmt: str = _LINE) -> None:
+        super().__init__(fmt)
+        self._redactor = Redactor(FormatFinder())
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line as it may be written down."""
+        return self._redactor.text(super().format(record))
 
 
 class LogFile(RotatingFileHandler):
@@ -26,7 +39,7 @@ class LogFile(RotatingFileHandler):
         super().__init__(
             path, maxBytes=_BYTES, backupCount=_ROTATED, encoding="utf-8", errors="backslashreplace", delay=delay
         )
-        self.setFormatter(SecretlessFormatter(_LINE))
+        self.setFormatter(SecretlessFormatter())
         for number in range(1, _ROTATED + 1):
             narrow(Path(f"{self.baseFilename}.{number}"))
 
@@ -46,7 +59,7 @@ class ServiceLog(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFormatter(SecretlessFormatter(_LINE))
+        self.setFormatter(SecretlessFormatter())
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
         """Nothing."""

@@ -27,7 +27,7 @@ async def run_periodically(
     async def run_once(job: Job) -> None:
         if is_over.is_set():
             return
-        task = asyncio.ensure_future(_run(job))
+        task = asyncio.ensure_future(job())
         under_way.add(task)
         task.add_done_callback(under_way.discard)
         await asyncio.wait({task})
@@ -50,7 +50,3 @@ async def run_periodically(
             await asyncio.wait(set(under_way))
         await asyncio.sleep(0)  # whoever waited for them comes to an end, too
         scheduler.shutdown(wait=False)
-
-
-async def _run(job: Job) -> None:
-    await job()

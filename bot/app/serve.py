@@ -91,7 +91,7 @@ async def _until_stopped(
     running: Running, messengers: Sequence[Messenger], alone: Sequence[Messenger], stop: asyncio.Event
 ) -> None:
     """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again."""
-    live = {messenger.platform: asyncio.create_task(_run(running, messenger)) for messenger in messengers}
+    live = {each.platform: asyncio.create_task(each.run(running.goodbot.sink(each))) for each in messengers}
     stopped = asyncio.create_task(stop.wait())
     redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
     ends: list[str] = []
@@ -106,10 +106,6 @@ async def _until_stopped(
     await asyncio.gather(redelivery, stopped, return_exceptions=True)
     if not live and not stop.is_set():
         raise MessengerError("; ".join(ends))
-
-
-async def _run(running: Running, messenger: Messenger) -> None:
-    await messenger.run(running.goodbot.sink(messenger))
 
 
 def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
@@ -139,13 +135,13 @@ async def _redeliver(
 
 async def _drain(goodbot: Goodbot) -> None:
     """Let running answers end; what is not answered in time, or not begun, is answered after the next start."""
-    goodbot.begin_no_more()
+    goodbot.conversations.begin_no_more()
     if await _idle_within(goodbot, DRAIN_S):
         return
     log.warning("answers were still running after %g s and are left to the next start", DRAIN_S)
     goodbot.leave()
     if not await _idle_within(goodbot, _END_S):
-        await goodbot.abandon(_ABANDON_S)
+        await goodbot.conversations.abandon(_ABANDON_S)
 
 
 async def _idle_within(goodbot: Goodbot, seconds: float) -> bool:
@@ -190,7 +186,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
     if settings.slack.bot_token.get_secret_value() or not settings.slack.client_id:
         from bot.adapters.slack.messenger import SlackMessenger
 
-        return SlackMessenger(settings=settings.slack, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
+        return SlackMessenger(settings=settings.slack, clock=utc_now, teaches=goodbot.teaches)
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
     database = Path(settings.storage.place)
@@ -198,6 +194,5 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         settings.slack,
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
         clock=utc_now,
-        new_id=memory.new_id,
         teaches=goodbot.teaches,
     )

@@ -80,9 +80,7 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 @click.option("--baseline", is_flag=True, help="Run each shuffle without reactions too, and compare.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
 @click.option("--plot", "plot_file", type=_FILE, callback=_new_file, help="Write the learning curve to this SVG file.")
-@click.pass_context
 def learning(
-    ctx: click.Context,
     *,
     data: Path,
     split: str,
@@ -111,7 +109,7 @@ def learning(
     from bot.app.bench.report import mean_curve
     from bot.app.bench.stream import Arm
 
-    settings = settings_of(ctx)
+    settings = settings_of()
     note_failures(settings)
     rows = read_split(data, split)
     _has(data, split, rows, "--messages", messages)
@@ -146,9 +144,7 @@ def learning(
     "--pace", type=click.FloatRange(0.001, 1e6), default=120.0, show_default=True, help="Seconds between lessons."
 )
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
-@click.pass_context
 def retrieval(
-    ctx: click.Context,
     *,
     data: Path,
     taught: str,
@@ -164,7 +160,7 @@ def retrieval(
     from bot.app.bench.retrieval import retrieve
     from bot.app.bench.stream import shuffled
 
-    settings = settings_of(ctx)
+    settings = settings_of()
     note_failures(settings)
     to_teach, to_ask = read_split(data, taught), read_split(data, split)
     _has(data, taught, to_teach, "--lessons", lessons)

@@ -12,10 +12,9 @@ from bot.cli.session import settings_of
 
 @click.command()
 @click.option("--teacher", is_flag=True, help="Be a teacher: what you approve or correct counts for everybody here.")
-@click.pass_context
-def chat(ctx: click.Context, teacher: bool) -> None:
+def chat(teacher: bool) -> None:
     """Talk with the bot in this terminal. Needs no account and no key; reads piped input too."""
-    settings = settings_of(ctx)
+    settings = settings_of()
     start_log(settings)
     with open_memory(settings) as memory:
         asyncio.run(run_chat(settings, memory, teacher=teacher))

@@ -13,11 +13,10 @@ from bot.errors import ConfigError
 
 @click.command()
 @json_option
-@click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+def doctor(as_json: bool) -> None:
     """Check settings, memory, model, and the chat platforms that have tokens. Exit code 1 if anything is wrong."""
     found = []
-    for finding in _findings(ctx):
+    for finding in _findings():
         found.append(finding)
         if not as_json:
             _print(finding)
@@ -27,9 +26,9 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _findings(ctx: click.Context) -> Iterable[CheckResult]:
+def _findings() -> Iterable[CheckResult]:
     try:
-        settings = settings_of(ctx)
+        settings = settings_of()
     except ConfigError as error:
         return [wrong_settings(str(error))]
     note_failures(settings)

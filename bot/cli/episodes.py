@@ -1,14 +1,25 @@
 """`goodbot episodes ...`: what an administrator sees and does."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import click
 
 from bot.cli.importing import import_
-from bot.cli.run_tree import print_run
-from bot.cli.session import administrator, json_option, memory_of, print_json, say, settings_of, workspace_option
+from bot.cli.run_tree import print_run, print_why
+from bot.cli.session import (
+    Result,
+    administrator,
+    memory_command,
+    memory_of,
+    print_json,
+    say,
+    settings_of,
+    workspace_option,
+)
 from bot.cli.table import print_episodes
 from bot.config import Settings
 from memory.adapters.private_files import is_plain_file, write_whole
@@ -49,10 +60,9 @@ def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episo
 @click.option("--archived", is_flag=True, help="Show archived ones too.")
 @click.option("--quarantined", is_flag=True, help="Only those held back until a teacher releases them.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True)
-@json_option
-@click.pass_context
+@memory_command
 def list_(
-    ctx: click.Context,
+    memory: Memory,
     *,
     workspace: str,
     channel: str,
@@ -64,8 +74,7 @@ def list_(
     archived: bool,
     quarantined: bool,
     limit: int,
-    as_json: bool,
-) -> None:
+) -> Result:
     """List episodes, newest first."""
     wanted = EpisodeFilter(
         channel=channel,
@@ -78,155 +87,114 @@ def list_(
         quarantined_only=quarantined,
         limit=limit,
     )
-    with memory_of(ctx) as memory:
-        found = _listed(memory, workspace, wanted)
-    if as_json:
-        print_json(found)
-    else:
-        print_episodes(found)
+    found = _listed(memory, workspace, wanted)
+    return Result(found, lambda: print_episodes(found))
 
 
 @episodes.command()
 @click.argument("episode_id")
-@json_option
-@click.pass_context
-def show(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+@memory_command
+def show(memory: Memory, episode_id: str) -> Result:
     """Show the run an episode belongs to: the tree, each node's steps, verdict and votes, and the history."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        view = memory.audit.run(episode.workspace, episode.run_id)
-    if as_json:
-        print_json(view)
-    else:
-        print_run(view, focus=episode.id)
+    episode = memory.audit.find(episode_id)
+    view = memory.audit.run(episode.workspace, episode.run_id)
+    return Result(view, lambda: print_run(view, focus=episode.id))
 
 
 @episodes.command()
 @click.argument("episode_id")
-@json_option
-@click.pass_context
-def why(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+@memory_command
+def why(memory: Memory, episode_id: str) -> Result:
     """Explain an answer: what it was shown and why; and a lesson: its votes, what moved it, how it fared."""
-    from bot.cli.run_tree import print_why
-
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        story = memory.explaining.answer(episode.workspace, episode.run_id)
-        lesson = memory.explaining.lesson(episode.workspace, episode.id)
-    if as_json:
-        print_json({"recalls": story.recalls, "lessons": story.view.lessons, "votes": story.votes, "exemplar": lesson})
-    else:
-        print_why(story, lesson)
+    episode = memory.audit.find(episode_id)
+    story = memory.explaining.answer(episode.workspace, episode.run_id)
+    lesson = memory.explaining.lesson(episode.workspace, episode.id)
+    value = {"recalls": story.recalls, "lessons": story.view.lessons, "votes": story.votes, "exemplar": lesson}
+    return Result(value, lambda: print_why(story, lesson))
 
 
-def _report(episode: Episode, what: str, as_json: bool) -> None:
-    if as_json:
-        print_json(episode)
-    else:
-        say(f"{episode.id}: {what}; verdict {episode.verdict.value}, status {episode.status.value}")
+def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]:
+    """A command that decides about one episode, and returns it afterwards with what was done."""
+
+    @click.argument("episode_id")
+    @memory_command
+    @wraps(decide)
+    def command(memory: Memory, episode_id: str, **options: object) -> Result:
+        after, done = decide(memory, memory.audit.find(episode_id), **options)
+        return Result(after, f"{after.id}: {done}; verdict {after.verdict.value}, status {after.status.value}")
+
+    return command
 
 
 @episodes.command()
-@click.argument("episode_id")
-@click.argument("verdict", type=click.Choice(["success", "failure", "pending"]))
 @click.option("--reason", default="", help="Why; shown to the agent with the lesson.")
-@json_option
-@click.pass_context
-def grade(ctx: click.Context, episode_id: str, verdict: str, reason: str, as_json: bool) -> None:
+@_decision
+@click.argument("verdict", type=click.Choice(["success", "failure", "pending"]))
+def grade(memory: Memory, episode: Episode, verdict: str, reason: str) -> tuple[Episode, str]:
     """Decide what an episode is worth, above all votes; `pending` takes the decision back."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        graded = memory.teaching.grade(
-            episode.workspace, episode.id, Verdict(verdict), actor=administrator(), reason=reason
-        )
-    _report(graded, f"graded {verdict}", as_json)
+    grade = memory.teaching.grade
+    graded = grade(episode.workspace, episode.id, Verdict(verdict), actor=administrator(), reason=reason)
+    return graded, f"graded {verdict}"
 
 
 @episodes.command()
-@click.argument("episode_id")
+@_decision
 @click.argument("text")
-@json_option
-@click.pass_context
-def correct(ctx: click.Context, episode_id: str, text: str, as_json: bool) -> None:
+def correct(memory: Memory, episode: Episode, text: str) -> tuple[Episode, str]:
     """Say what would have been right. It makes a lesson that counts for the whole channel at once."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        scope = Scope(
-            workspace=episode.workspace,
-            channel=episode.channel,
-            person=administrator(),
-            visibility=episode.visibility,
-            place=episode.place,
-        )
-        outcome = memory.teaching.correct(scope, episode.run_id, text, role=Role.ADMIN, at=memory.clock())
+    scope = Scope(
+        workspace=episode.workspace,
+        channel=episode.channel,
+        person=administrator(),
+        visibility=episode.visibility,
+        place=episode.place,
+    )
+    outcome = memory.teaching.correct(scope, episode.run_id, text, role=Role.ADMIN, at=memory.clock())
     if outcome is None:
         raise InvalidInput("this correction was taken in before")
-    _report(outcome.lesson, f"lesson made for {outcome.failed.id}", as_json)
+    return outcome.lesson, f"lesson made for {outcome.failed.id}"
 
 
 @episodes.command()
-@click.argument("episode_id")
-@json_option
-@click.pass_context
-def archive(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+@_decision
+def archive(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Take an episode out of use without losing it."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        archived = memory.teaching.archive(episode.workspace, episode.id, actor=administrator())
-    _report(archived, "archived", as_json)
+    return memory.teaching.archive(episode.workspace, episode.id, actor=administrator()), "archived"
 
 
 @episodes.command()
-@click.argument("episode_id")
-@json_option
-@click.pass_context
-def restore(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+@_decision
+def restore(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Bring an archived episode back."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        restored = memory.teaching.restore(episode.workspace, episode.id, actor=administrator())
-    _report(restored, "restored", as_json)
+    return memory.teaching.restore(episode.workspace, episode.id, actor=administrator()), "restored"
 
 
 @episodes.command()
-@click.argument("episode_id")
-@json_option
-@click.pass_context
-def release(ctx: click.Context, episode_id: str, as_json: bool) -> None:
+@_decision
+def release(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Let a quarantined episode be used again; `episodes show` says why it was held back."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        released = memory.teaching.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
-    _report(released, "released" if episode.quarantine else "was not in quarantine", as_json)
+    released = memory.teaching.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
+    return released, "released" if episode.quarantine else "was not in quarantine"
 
 
 @episodes.command()
-@click.argument("episode_id")
+@_decision
 @click.argument("question")
-@json_option
-@click.pass_context
-def restate(ctx: click.Context, episode_id: str, question: str, as_json: bool) -> None:
+def restate(memory: Memory, episode: Episode, question: str) -> tuple[Episode, str]:
     """Give a lesson a question whose own went with whoever had asked it; its author can do that in the chat."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        scope = replace(episode.scope, person=administrator())
-        restated = memory.restating.restate(scope, episode.id, question, role=Role.ADMIN)
-    _report(restated or episode, "restated", as_json)
+    scope = replace(episode.scope, person=administrator())
+    restated = memory.restating.restate(scope, episode.id, question, role=Role.ADMIN)
+    return restated or episode, "restated"
 
 
 @episodes.command()
-@click.argument("episode_id")
+@_decision
 @click.argument("audience", type=click.Choice([audience.value for audience in Audience]))
-@json_option
-@click.pass_context
-def promote(ctx: click.Context, episode_id: str, audience: str, as_json: bool) -> None:
+def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, str]:
     """Share a lesson with the channel or the workspace; `personal` takes that back."""
-    with memory_of(ctx) as memory:
-        episode = memory.audit.find(episode_id)
-        promoted = memory.teaching.promote(
-            episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN
-        )
-    _report(promoted, f"promoted to {audience}", as_json)
+    promote = memory.teaching.promote
+    promoted = promote(episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN)
+    return promoted, f"promoted to {audience}"
 
 
 @episodes.command()
@@ -235,14 +203,11 @@ def promote(ctx: click.Context, episode_id: str, audience: str, as_json: bool) -
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
 @click.option("--archived", is_flag=True, help="Export archived ones too.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.pass_context
-def export(
-    ctx: click.Context, *, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool
-) -> None:
+def export(*, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool) -> None:
     """Export every episode: json (whole), csv (for a spreadsheet) or prompt (the lessons as an agent reads them)."""
     if output is not None:
-        _require_own(output, settings_of(ctx))
-    with memory_of(ctx) as memory:
+        _require_own(output, settings_of())
+    with memory_of() as memory:
         wanted = EpisodeFilter(include_archived=archived, limit=None, newest_first=False)
         narrow = _listed(memory, workspace, wanted)[::-1]
         whole = [

@@ -3,8 +3,6 @@
 import logging
 from contextlib import suppress
 
-import click
-
 from bot.app.build import open_store
 from bot.app.log_file import note_failures
 from bot.cli.session import settings_of
@@ -17,21 +15,21 @@ _REMEDY = "Restore a backup, or run `goodbot doctor`, which tells how to take th
 log = logging.getLogger(__name__)
 
 
-def unexpected(ctx: click.Context, error: Exception) -> BotError | NotADatabase:
+def unexpected(error: Exception) -> BotError | NotADatabase:
     """The error to end with. A damaged row of the database is taken for the cause if there is one."""
     with suppress(Exception):
-        settings = settings_of(ctx)
+        settings = settings_of()
         with open_store(settings) as store:
             if found := store.damage(limit=1):
                 log.error("the command failed: %s", error, exc_info=error)
                 return NotADatabase(f"In the database {settings.storage.place}, {found[0].what}. {_REMEDY}")
     what = shown_line(f"{type(error).__name__}: {error}".removesuffix(": "), 200)
-    return BotError(f"this should not have happened: {what}. Run `goodbot doctor`; {_noted(ctx, error)}.")
+    return BotError(f"this should not have happened: {what}. Run `goodbot doctor`; {_noted(error)}.")
 
 
-def _noted(ctx: click.Context, error: Exception) -> str:
+def _noted(error: Exception) -> str:
     try:
-        settings = settings_of(ctx)
+        settings = settings_of()
         note_failures(settings)
         log.critical("the command failed: %s", error, exc_info=error)
     except Exception:  # noqa: BLE001 - what comes next is the last word about the first failure

@@ -1,18 +1,13 @@
 """`goodbot episodes import`: what another memory exported."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.session import json_option, memory_of, print_json, say, settings_of
+from bot.cli.session import Result, memory_command, scope_in_terminal
 from memory.errors import InvalidInput
-from memory.model import Scope, Visibility
 from memory.rules.retrieval.prompt import shown_line
-
-if TYPE_CHECKING:
-    from memory.library.lifecycle import ImportReport
+from memory.services import Memory
 
 _LARGEST_IMPORT = 64 << 20
 """Bytes. Far above what a team teaches in years; more would not fit the memory it is read into."""
@@ -25,11 +20,8 @@ _REFUSALS_SHOWN = 10
 @click.option("--person", default="", help="As what this person judged; the terminal's by default.")
 @click.option("--channel", default="", help="Into this channel; the terminal's by default.")
 @click.option("--direct", is_flag=True, help="As said in a direct message.")
-@json_option
-@click.pass_context
-def import_(
-    ctx: click.Context, *, file: Path, workspace: str, person: str, channel: str, direct: bool, as_json: bool
-) -> None:
+@memory_command
+def import_(memory: Memory, *, file: Path, workspace: str, person: str, channel: str, direct: bool) -> Result:
     """Import a json export. What is there already is left alone; what is new is this person's own judgement alone.
 
     Records that cannot be taken are named; if none of them could, the command fails.
@@ -38,32 +30,17 @@ def import_(
     from memory.library.lifecycle import import_memories
 
     text = _read(file)
-    terminal = settings_of(ctx).terminal
-    scope = Scope(
-        workspace=workspace or terminal.workspace,
-        channel=channel or terminal.channel,
-        person=person or terminal.person,
-        visibility=Visibility.DIRECT if direct else Visibility.PUBLIC,
-    )
+    scope = scope_in_terminal(workspace, channel, person, is_direct=direct)
     try:
-        with memory_of(ctx) as memory:
-            report = import_memories(text, episodic=EpisodicMemory(memory, scope))
+        report = import_memories(text, episodic=EpisodicMemory(memory, scope))
     except InvalidInput as error:
         raise InvalidInput(f"cannot import {file}: {error}; or with `goodbot episodes export`") from error
-    if as_json:
-        print_json(report)
-    else:
-        _tell(report)
-    if report.errors and not report.imported and not report.skipped:
-        sys.exit(1)
-
-
-def _tell(report: "ImportReport") -> None:
-    say(f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused")
-    for refused in report.errors[:_REFUSALS_SHOWN]:
-        say(f"  record {refused.position}: {shown_line(refused.reason, 200)}")
+    lines = [f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused"]
+    lines += [f"  record {each.position}: {shown_line(each.reason, 200)}" for each in report.errors[:_REFUSALS_SHOWN]]
     if len(report.errors) > _REFUSALS_SHOWN:
-        say(f"  and {len(report.errors) - _REFUSALS_SHOWN} more (all of them with --json)")
+        lines.append(f"  and {len(report.errors) - _REFUSALS_SHOWN} more (all of them with --json)")
+    has_failed = bool(report.errors) and not report.imported and not report.skipped
+    return Result(report, "\n".join(lines), has_failed=has_failed)
 
 
 def _read(path: Path) -> str:

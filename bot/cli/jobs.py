@@ -1,11 +1,12 @@
 """`goodbot jobs list` and `goodbot jobs run`."""
 
-import sys
+from collections.abc import Sequence
 
 import click
 
-from bot.cli.session import json_option, memory_of, print_json, say
+from bot.cli.session import Result, memory_command, say
 from bot.cli.table import print_table
+from memory.services import Memory
 from memory.services.upkeep import JobState
 
 
@@ -15,39 +16,21 @@ def jobs() -> None:
 
 
 @jobs.command("list")
-@json_option
-@click.pass_context
-def list_jobs(ctx: click.Context, as_json: bool) -> None:
+@memory_command
+def list_jobs(memory: Memory) -> Result:
     """Every job, how often it runs, when it last ran and how that went."""
-    with memory_of(ctx) as memory:
-        states = memory.upkeep.states()
-    if as_json:
-        print_json([_plain(state) for state in states])
-        return
-    rows = [[state.job.name, _every(state), _last(state), _outcome(state), state.job.what] for state in states]
-    print_table(["job", "every", "last run", "outcome", "what it does"], rows)
-    owner = states[0].owner
-    say(
-        f"Run by {owner}."
-        if owner
-        else "No process runs them now: start `goodbot run`, or use `goodbot jobs run NAME`."
-    )
+    states = memory.upkeep.states()
+    return Result([_plain(state) for state in states], lambda: _print(states))
 
 
 @jobs.command("run")
 @click.argument("name")
-@json_option
-@click.pass_context
-def run_job(ctx: click.Context, name: str, as_json: bool) -> None:
+@memory_command
+def run_job(memory: Memory, name: str) -> Result:
     """Run one job now, whether it is due or not. Exit code 1 if it failed."""
-    with memory_of(ctx) as memory:
-        done = memory.upkeep.run(name)
-    if as_json:
-        print_json(done)
-    else:
-        say(f"{done.name}: FAILED: {done.error}" if done.error else f"{done.name}: {done.summary}")
-    if done.error:
-        sys.exit(1)
+    done = memory.upkeep.run(name)
+    outcome = f"FAILED: {done.error}" if done.error else done.summary
+    return Result(done, f"{done.name}: {outcome}", has_failed=bool(done.error))
 
 
 def _plain(state: JobState) -> dict[str, object]:
@@ -61,16 +44,17 @@ def _plain(state: JobState) -> dict[str, object]:
     }
 
 
-def _every(state: JobState) -> str:
-    hours = state.job.every.total_seconds() / 3600
-    return f"{hours:g} h"
+def _print(states: Sequence[JobState]) -> None:
+    print_table(["job", "every", "last run", "outcome", "what it does"], [_row(state) for state in states])
+    if owner := states[0].owner:
+        say(f"Run by {owner}.")
+    else:
+        say("No process runs them now: start `goodbot run`, or use `goodbot jobs run NAME`.")
 
 
-def _last(state: JobState) -> str:
-    return state.last.started_at.strftime("%Y-%m-%d %H:%M") if state.last else "never"
-
-
-def _outcome(state: JobState) -> str:
-    if state.last is None:
-        return ""
-    return f"FAILED: {state.last.error}" if state.last.error else state.last.summary
+def _row(state: JobState) -> list[str]:
+    last, outcome = "never", ""
+    if state.last is not None:
+        last = f"{state.last.started_at:%Y-%m-%d %H:%M}"
+        outcome = f"FAILED: {state.last.error}" if state.last.error else state.last.summary
+    return [state.job.name, f"{state.job.every.total_seconds() / 3600:g} h", last, outcome, state.job.what]

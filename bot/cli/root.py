@@ -8,9 +8,11 @@ from importlib import import_module
 
 import click
 
-from bot.cli.expected import EXPECTED
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
+
+_EXPECTED = (BotError, MemoryFault, OSError, click.ClickException, click.exceptions.Exit, click.Abort)
+"""The errors a command may end with, each shown to people as one line."""
 
 _COMMANDS = {
     "bench": ("bot.cli.bench", "bench", "Measure the whole bot on labelled messages."),
@@ -50,12 +52,12 @@ class LazyGroup(click.Group):
         """Run a command. Whatever it did not expect becomes one line, with the rest in the log."""
         try:
             return super().invoke(ctx)
-        except EXPECTED:
+        except _EXPECTED:
             raise
         except Exception as error:
             from bot.cli.faults import unexpected
 
-            raise unexpected(ctx, error) from error
+            raise unexpected(error) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands with their one-line descriptions."""

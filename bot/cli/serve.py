@@ -28,24 +28,21 @@ def _alone(platform: str, settings: Settings) -> list[str]:
 
 
 @click.command()
-@click.pass_context
-def run(ctx: click.Context) -> None:
+def run() -> None:
     """Run the bot on every platform that has a token."""
-    settings = settings_of(ctx)
+    settings = settings_of()
     _serve(settings, configured(settings))
 
 
 @click.command()
-@click.pass_context
-def slack(ctx: click.Context) -> None:
+def slack() -> None:
     """Run the bot on Slack alone."""
-    settings = settings_of(ctx)
+    settings = settings_of()
     _serve(settings, _alone("slack", settings))
 
 
 @click.command()
-@click.pass_context
-def discord(ctx: click.Context) -> None:
+def discord() -> None:
     """Run the bot on Discord alone."""
-    settings = settings_of(ctx)
+    settings = settings_of()
     _serve(settings, _alone("discord", settings))

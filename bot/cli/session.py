@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +17,7 @@ from bot.app.build import open_memory, read_settings
 from bot.app.log_file import note_failures
 from bot.config import Settings
 from memory.library.export import plain
+from memory.model import Scope, Visibility
 from memory.services import Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,19 +33,65 @@ def workspace_option(command: F) -> F:
     return click.option("--workspace", default="", help="Only this workspace, for example terminal:local.")(command)
 
 
-def settings_of(ctx: click.Context) -> Settings:
-    """The settings, read once per command."""
-    config = ctx.find_root().obj
+def settings_of() -> Settings:
+    """The settings, for the command that is running."""
+    config = click.get_current_context().find_root().obj
     return read_settings(Path(config) if config else None)
 
 
 @contextmanager
-def memory_of(ctx: click.Context) -> Iterator[Memory]:
+def memory_of() -> Iterator[Memory]:
     """The memory the settings name."""
-    settings = settings_of(ctx)
+    settings = settings_of()
     note_failures(settings)
     with open_memory(settings) as memory:
         yield memory
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command ends with: a value for `--json`, and for people a text or a function that prints."""
+
+    value: object
+    text: str | Callable[[], None]
+    has_failed: bool = False
+    """The exit code is 1."""
+
+
+def memory_command(function: Callable[..., Result]) -> Callable[..., None]:
+    """A command over memory, which is its first argument. Adds `--json`, and prints the result."""
+
+    @json_option
+    @wraps(function)
+    def command(*, as_json: bool, **options: object) -> None:
+        with memory_of() as memory:
+            result = function(memory, **options)
+        if as_json:
+            print_json(result.value)
+        elif isinstance(result.text, str):
+            say(result.text)
+        else:
+            result.text()
+        if result.has_failed:
+            sys.exit(1)
+
+    return command
+
+
+def confirm(question: str) -> None:
+    """Ask before something that cannot be undone; "no" ends the command. With `--json` the question goes to stderr."""
+    click.confirm(question, abort=True, err=bool(click.get_current_context().params["as_json"]))
+
+
+def scope_in_terminal(workspace: str, channel: str, person: str, *, is_direct: bool) -> Scope:
+    """A person in a place; what is empty is the terminal's."""
+    terminal = settings_of().terminal
+    return Scope(
+        workspace=workspace or terminal.workspace,
+        channel=channel or terminal.channel,
+        person=person or terminal.person,
+        visibility=Visibility.DIRECT if is_direct else Visibility.PUBLIC,
+    )
 
 
 def say(text: str = "") -> None:

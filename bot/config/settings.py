@@ -16,6 +16,23 @@ Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=
 """Strict validation would refuse a TOML array for a tuple."""
 
 
+def _http(url: str, example: str) -> str:
+    """An http address, or nothing."""
+    if url and not url.startswith(("http://", "https://")):
+        raise ValueError(f"must start with http:// or https://, for example {example}")
+    return url
+
+
+def _qualified(name: str, *own: str) -> str:
+    """The name of a model with its provider, or one of our own names."""
+    provider, _, model = name.partition(":")
+    if name not in own and not (provider.strip() and model.strip()):
+        allowed = ", ".join(f'"{each}"' for each in own)
+        hint = did_you_mean(name.casefold(), own)
+        raise ValueError(f'must be {allowed} or "PROVIDER:NAME", for example "openai:gpt-5-mini"{hint}')
+    return name
+
+
 class _Section(BaseModel):
     """The base of sections: frozen, strict about names and types; errors hold no values, which may be secrets."""
 
@@ -60,18 +77,12 @@ class ModelSettings(_Section):
     @field_validator("name")
     @classmethod
     def _offline_or_qualified(cls, name: str) -> str:
-        provider, _, model = name.partition(":")
-        if name != "offline" and not (provider.strip() and model.strip()):
-            hint = did_you_mean(name.casefold(), ["offline"])
-            raise ValueError(f'must be "offline" or "PROVIDER:NAME", for example "openai:gpt-5-mini"{hint}')
-        return name
+        return _qualified(name, "offline")
 
     @field_validator("openai_base_url")
     @classmethod
     def _is_http(cls, url: str) -> str:
-        if url and not url.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://, for example http://localhost:11434/v1")
-        return url
+        return _http(url, "http://localhost:11434/v1")
 
 
 class EmbedderSettings(_Section):
@@ -193,11 +204,7 @@ class GradingSettings(_Section):
     @field_validator("model")
     @classmethod
     def _off_same_or_qualified(cls, name: str) -> str:
-        provider, _, model = name.partition(":")
-        if name not in ("off", "same") and not (provider.strip() and model.strip()):
-            hint = did_you_mean(name.casefold(), ["off", "same"])
-            raise ValueError(f'must be "off", "same" or "PROVIDER:NAME", for example "openai:gpt-5-mini"{hint}')
-        return name
+        return _qualified(name, "off", "same")
 
 
 class KnowledgeSettings(_Section):
@@ -305,9 +312,7 @@ class DiscordSettings(_Section):
     @field_validator("api_url")
     @classmethod
     def _is_http(cls, url: str) -> str:
-        if url and not url.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://, for example https://discord.com/api/v10")
-        return url.rstrip("/")
+        return _http(url, "https://discord.com/api/v10").rstrip("/")
 
     @field_validator("admins", "teachers", "allowed_people", "allowed_channels")
     @classmethod

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
@@ -16,11 +16,11 @@ from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Vector
+from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import NewId
 from memory.rules.audience import stays
-from memory.services import Answer, FinishedRun, Memory, NodeRecall
+from memory.services import Answer, FinishedRun, Memory
 
 log = logging.getLogger(__name__)
 
@@ -39,37 +39,23 @@ def unnoted(_: Incoming) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryRecall:
-    """Recall as the agent tree calls it. Keeps each goal's embedding until the run is committed."""
+    """Recall as the agent tree calls it: on a thread of the pool."""
 
-    def __init__(self, memory: Memory, executor: Executor) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._vectors: dict[str, dict[str, Vector | None]] = {}
+    _memory: Memory
+    _executor: Executor
 
     async def __call__(
-        self,
-        scope: Scope,
-        goal: str,
-        run_id: str,
-        node_path: str,
-        context: frozenset[str],
-        actions: Sequence[ActionText],
+        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
     ) -> Recollection:
-        """Recall lessons for a node's goal."""
-        recalled = await self._executor(
-            self._memory.recalling.recall, scope, goal, run_id=run_id, context=context, actions=actions
-        )
-        self._vectors.setdefault(run_id, {})[node_path] = recalled.vector
-        return recalled.recollection
+        """The lessons for a node's goal, and the evidence."""
+        recall = self._memory.recalling.recall
+        return await self._executor(recall, scope, goal, run_id=run_id, context=context, actions=actions)
 
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
         """The evidence for a part of a goal. Blocking."""
-        return self._memory.recalling.weigh(scope, goal, actions, run_id=run_id)
-
-    def take_vectors(self, run_id: str) -> dict[str, Vector | None]:
-        """Remove and return the embeddings of the run's goals, by node path."""
-        return self._vectors.pop(run_id, {})
+        return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
 class ProgressLine:
@@ -117,7 +103,6 @@ class Answering:
         memory: Memory,
         executor: Executor,
         agent: AgentTree,
-        recall: MemoryRecall,
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
@@ -127,7 +112,6 @@ class Answering:
         self._warm_up = warm_up
         self._in_work = in_work
         self._agent = agent
-        self._recall = recall
         self._new_id = new_id
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
@@ -218,28 +202,14 @@ class Answering:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
-        finally:
-            self._recall.take_vectors(run_id)
 
     def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
-        vectors = self._recall.take_vectors(run_id)
-        shown = {path: {exemplar.episode.id for exemplar in exemplars} for path, exemplars in result.shown}
-        recalls = [
-            NodeRecall(
-                node_path=path,
-                recollection=recollection,
-                vector=vectors.get(path),
-                shown_ids=tuple(shown.get(path, ())),
-                rules=recollection.rules,
-            )
-            for path, recollection in result.recollections
-        ]
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
             event_id=incoming.event_id,
             nodes=result.nodes,
-            recalls=recalls,
+            recalls=result.recollections,
             parts=messenger.split(result.output),
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,

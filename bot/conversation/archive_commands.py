@@ -1,9 +1,10 @@
 """`archive` and `restore`: taking a lesson out of use, and bringing it back."""
 
 from bot.conversation import lesson_list, messages, review_commands
-from bot.conversation.command_context import CommandContext, CommandRefused
+from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.reply import CommandReply, Pointed, short
+from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
 

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from bot.conversation import messages
 from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import CommandReply, Pointed, pointed
+from bot.errors import CommandRefused
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.services import Memory
-
-
-class CommandRefused(Exception):
-    """The command is not carried out; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,7 @@ class CommandContext:
         """The lesson id in the argument. Raises `CommandRefused` without one; `list_command` shows ids."""
         target = pointed(self.argument)
         if target is None:
-            raise CommandRefused(messages.which_lesson(self.spell(self.command.name), self.spell(list_command)))
+            raise CommandRefused(messages.which("lesson", self.spell(self.command.name), self.spell(list_command)))
         return target
 
     def find(self, target: Pointed | None) -> Episode:

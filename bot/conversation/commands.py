@@ -14,13 +14,14 @@ from bot.conversation import (
     review_commands,
     votes_command,
 )
-from bot.conversation.command_context import CommandContext, CommandRefused, Handler
+from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CommandReply, authors, pointed
+from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
@@ -51,14 +52,6 @@ class Commands:
             return await self._executor(handler, CommandContext(memory=self._memory, command=command, spell=spell))
         except CommandRefused as refusal:
             return CommandReply(text=str(refusal))
-
-
-def _help(context: CommandContext) -> CommandReply:
-    return CommandReply(text=messages.help_text(context.spell, context.role))
-
-
-def _privacy(context: CommandContext) -> CommandReply:
-    return CommandReply(text=messages.privacy_text(context.spell))
 
 
 def _why(context: CommandContext) -> CommandReply:
@@ -125,8 +118,8 @@ def _forget(context: CommandContext) -> CommandReply:
 
 
 _HANDLERS: dict[str, Handler] = {
-    "help": _help,
-    "privacy": _privacy,
+    "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
+    "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
     "memory": lesson_list.show,
     "archive": archive_commands.archive,

@@ -94,7 +94,7 @@ class Conversations:
         return any(stopped)
 
     def begin_no_more(self) -> None:
-        """Let running answers end and begin no more; what waits is left to the next start."""
+        """Let running answers end and begin no more: new messages are stored and answered after the next start."""
         self._is_leaving = True
 
     def leave(self) -> None:
@@ -103,7 +103,7 @@ class Conversations:
         self.stop_all()
 
     async def abandon(self, within_s: float) -> None:
-        """Cancel running answers."""
+        """Cancel answers that do not stop when asked to. The next start finishes them."""
         workers = self._tasks()
         for worker in workers:
             worker.cancel()

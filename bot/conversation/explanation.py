@@ -6,7 +6,7 @@ from memory.model import Episode, LinkKind, Scope, StepKind
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerStory, RunView, guess_of
-from memory.services.explain import RecallStory, ShownLesson, ToldRule
+from memory.services.explain import RecallStory, ShownLesson, ShownRule
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:
@@ -71,7 +71,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
     ]
 
 
-def _rule(rule: ToldRule, reader: Scope | None) -> str:
+def _rule(rule: ShownRule, reader: Scope | None) -> str:
     """A rule by its lessons: those the reader may see, with their ids, and how many more."""
     seen = [each for each in rule.lessons if reader is None or may_see(reader, each)]
     named = ", ".join(f"“{shown_line(each.goal, 40)}” [{each.id[-8:]}]" for each in seen)
@@ -83,16 +83,12 @@ def _rule(rule: ToldRule, reader: Scope | None) -> str:
 def _node(node: Episode) -> str:
     depth = node.node_path.count(".")
     done = [
-        _step(step.tool, step.flow, step.subgoals)
+        step.tool or f"split into {len(step.subgoals)} ({step.flow})"
         for step in node.trajectory
         if step.kind is StepKind.EXPAND or (step.kind is StepKind.ACT and step.tool)
     ]
     what = ", ".join(done) or node.action
     return f"{'  ' * depth}- “{shown_line(node.goal, 80)}”: {what} → {node.termination.value}"
-
-
-def _step(tool: str, flow: str, subgoals: tuple[str, ...]) -> str:
-    return tool or f"split into {len(subgoals)} ({flow})"
 
 
 def _guess(view: RunView, episode_id: str) -> list[str]:

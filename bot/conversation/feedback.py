@@ -157,7 +157,7 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         if lesson is not None:
-            await say(messenger, event, messages.taught(lesson, messenger.spell))
+            await say(messenger, event, messages.lesson_saved(lesson, messenger.spell))
 
     # Marks ----------------------------------------------------------------------------------------------------
 

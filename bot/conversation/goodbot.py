@@ -34,7 +34,6 @@ from bot.model import (
     PersonTeaching,
     PersonVote,
     ReactionsCleared,
-    TextFile,
 )
 from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
@@ -59,7 +58,7 @@ class Goodbot:
         self._executor = executor
         self._answering = answering
         self._new_id = new_id
-        self._conversations = Conversations(self._answer)
+        self.conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji)
         self._commands = Commands(memory, executor, self._stop)
         self._restate_notices = RestateNotices(memory, executor)
@@ -128,7 +127,7 @@ class Goodbot:
             return replace(event.scope, is_visibility_known=True)
         return await self._executor(self._memory.channels.last_known, event.scope)
 
-    async def _apologise(self, messenger: Messenger, event: PersonEvent, error: Exception) -> bool:
+    async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
@@ -156,7 +155,7 @@ class Goodbot:
         accepted = await self._executor(self._memory.recording.accept, incoming)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
-            self._conversations.enqueue(messenger, accepted, is_current=True)
+            self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
 
@@ -168,16 +167,16 @@ class Goodbot:
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""
-        if self._conversations.running(scope.conversation) is not None:
+        if self.conversations.running(scope.conversation) is not None:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
         """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
-        current = self._conversations.running(event.scope.conversation)
+        current = self.conversations.running(event.scope.conversation)
         if current is not None and current.message_id == event.message_id:
-            self._conversations.stop(event.scope.conversation)
+            self.conversations.stop(event.scope.conversation)
         await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
@@ -195,7 +194,7 @@ class Goodbot:
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if again is not None:
-            self._conversations.enqueue(messenger, again)
+            self.conversations.enqueue(messenger, again)
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, is_current: bool) -> None:
         try:
@@ -213,14 +212,7 @@ class Goodbot:
             if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
-            message = PersonMessage(
-                event_id=incoming.event_id,
-                scope=incoming.scope,
-                message_id=incoming.message_id,
-                text=incoming.text,
-                at=incoming.at,
-            )
-            await self._apologise(messenger, message, error)
+            await self._apologise(messenger, incoming, error)
 
     async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, _: bool) -> None:
         try:
@@ -232,29 +224,17 @@ class Goodbot:
 
     def _stop(self, command: PersonCommand) -> str:
         """Stop the answer under way there, for whoever asked or a teacher."""
-        current = self._conversations.running(command.scope.conversation)
+        current = self.conversations.running(command.scope.conversation)
         if current is None:
             return messages.NOTHING_RUNNING
         if command.scope.person != current.scope.person and not command.role.may_promote:
             return messages.NOT_YOURS_TO_STOP
-        return messages.STOPPED if self._conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
-
-    def stop_all(self) -> bool:
-        """Ask every running answer to end with what it has. False if nothing was running."""
-        return self._conversations.stop_all()
-
-    def begin_no_more(self) -> None:
-        """Begin no more answers: new messages are stored and answered after the next start."""
-        self._conversations.begin_no_more()
-
-    async def abandon(self, within_s: float) -> None:
-        """Cancel answers that do not stop when asked to. The next start finishes them."""
-        await self._conversations.abandon(within_s)
+        return messages.STOPPED if self.conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
 
     def leave(self) -> None:
         """Begin no more answers and stop those that run; the next start answers what is left."""
         self._answering.is_leaving = True
-        self._conversations.leave()
+        self.conversations.leave()
 
     async def recover_alone(self, *messengers: Messenger) -> None:
         """Answer the messages that may have crashed an earlier process: one at a time, before anything else.
@@ -264,13 +244,13 @@ class Goodbot:
         """
         for messenger, incoming in await self._unfinished(*messengers):
             if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
-                await self._conversations.run(messenger, incoming, self._answer_unseen)
+                await self.conversations.run(messenger, incoming, self._answer_unseen)
 
     async def recover(self, *messengers: Messenger) -> int:
         """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
         left = await self._unfinished(*messengers)
         for messenger, incoming in left:
-            enqueue = self._conversations.enqueue_alone if incoming.is_suspect else self._conversations.enqueue
+            enqueue = self.conversations.enqueue_alone if incoming.is_suspect else self.conversations.enqueue
             enqueue(messenger, incoming)
         return len(left)
 
@@ -280,10 +260,10 @@ class Goodbot:
             incoming
             for _, incoming in await self._unfinished(messenger)
             if incoming.progress is not Progress.ACCEPTED
-            and self._conversations.running(incoming.scope.conversation) is None
+            and self.conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:
-            self._conversations.enqueue(messenger, incoming)
+            self.conversations.enqueue(messenger, incoming)
         return len(left)
 
     async def _unfinished(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
@@ -298,7 +278,7 @@ class Goodbot:
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""
-        await self._conversations.idle()
+        await self.conversations.idle()
 
     # Commands -------------------------------------------------------------------------------------------------
 
@@ -327,8 +307,5 @@ class Goodbot:
 def _full_text(event: PersonMessage | PersonEdit) -> str:
     """The text of a message with its attachments, as the agent reads it; may be empty."""
     words = [event.text] if event.text.strip() else []
-    return "\n\n".join([*words, *map(_attached, event.files), *map(described, event.images)])
-
-
-def _attached(file: TextFile) -> str:
-    return f"Attached file {file.name}:\n{file.text}"
+    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
+    return "\n\n".join([*words, *files, *map(described, event.images)])

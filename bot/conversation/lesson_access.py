@@ -1,8 +1,9 @@
 """The lessons a person may see, name and change, from where they are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from bot.conversation.reply import Page, page_of, window
 from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
@@ -28,24 +29,22 @@ class LessonAccess:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def believed(self, reader: Scope) -> list[ListedLesson]:
-        """Root lessons the person's questions here could be answered with, newest first."""
-        order = {name: rank for rank, name in enumerate(partitions_for(reader))}
-        found: list[ListedLesson] = []
-        for episode in self._roots(reader.workspace):
-            filed = [entry for entry in partitions_of(episode) if entry.partition in order]
-            if filed:
-                verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
-                same = [entry for entry in filed if entry.verdict is verdict]
-                widest = max(same, key=lambda entry: order[entry.partition]).audience
-                lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
-                found.append(ListedLesson(episode=episode, lesson=lesson, audience=widest))
-        return found
+    def believed(self, reader: Scope, number: int) -> Page[ListedLesson]:
+        """One page of the root lessons the person's questions here could be answered with, newest first."""
+        wanted = EpisodeFilter(roots_only=True, limit=None, counting_for=reader)
+        page = self._page(reader.workspace, wanted, lambda each: _listed(reader, each) is not None, number)
+        listed = tuple(found for each in page.items if (found := _listed(reader, each)) is not None)
+        return Page(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
 
-    def waiting(self, teacher: Scope) -> list[Episode]:
-        """What a teacher could widen or release, newest first: only what was said where they may read."""
-        roots = self._roots(teacher.workspace)
-        return [each for each in roots if _may_review(teacher, each) and (each.quarantine or _may_widen(each))]
+    def waiting(self, teacher: Scope, number: int) -> Page[Episode]:
+        """One page of what a teacher could widen or release, newest first: only what was said where they may read."""
+        wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher)
+        return self._page(
+            teacher.workspace,
+            wanted,
+            lambda each: _may_review(teacher, each) and (bool(each.quarantine) or _may_widen(each)),
+            number,
+        )
 
     def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
         """The one lesson with an id that ends so, archived or not, among those the person may be shown here."""
@@ -63,8 +62,24 @@ class LessonAccess:
         """The episodes without the text of corrections that nobody has approved for this person yet."""
         return self._memory.recalling.as_seen_by(reader, episodes)
 
-    def _roots(self, workspace: str) -> list[Episode]:
-        return self._memory.audit.episodes(workspace, EpisodeFilter(roots_only=True, limit=None))
+    def _page(
+        self, workspace: str, wanted: EpisodeFilter, is_listed: Callable[[Episode], bool], number: int
+    ) -> Page[Episode]:
+        shown, total = self._memory.audit.page(workspace, wanted, is_listed, lambda total: window(total, number))
+        return page_of(shown, total, number)
+
+
+def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
+    """The lesson as it counts for this person here; None if it does not."""
+    order = {name: rank for rank, name in enumerate(partitions_for(reader))}
+    filed = [entry for entry in partitions_of(episode) if entry.partition in order]
+    if not filed:
+        return None
+    verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
+    same = [entry for entry in filed if entry.verdict is verdict]
+    widest = max(same, key=lambda entry: order[entry.partition]).audience
+    lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
+    return ListedLesson(episode=episode, lesson=lesson, audience=widest)
 
 
 def may_archive(person: str, role: Role, episode: Episode) -> bool:

@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
-from bot.conversation.reply import CommandReply, authors, page_number, page_of, short
+from bot.conversation.reply import CommandReply, authors, page_number, short
 from bot.model import Choice
 
 
@@ -15,7 +15,7 @@ def show(context: CommandContext) -> CommandReply:
 def page(context: CommandContext, number: int) -> CommandReply:
     """One page, with a choice to archive for each lesson the person may archive."""
     reader, lessons = context.scope, context.lessons
-    page = page_of(lessons.believed(reader), number)
+    page = lessons.believed(reader, number)
     seen = lessons.as_seen_by(reader, [belief.episode for belief in page.items])
     lines = [
         messages.belief_line(episode, belief.lesson, belief.audience, reader)

@@ -7,7 +7,7 @@ from memory.model import Audience, EventKind, Scope
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonStory
-from memory.services.explain import Move, Use, WeighedVote
+from memory.services.explain import Use, WeighedVote
 
 _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""
@@ -49,7 +49,11 @@ def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
         f"salience {episode.salience:.2f}, {story.salience_now:.2f} now"
     )
     moves = story.moves if reader is None else story.moves[-_LATEST:]
-    lines.extend(_move(move) for move in moves)
+    lines.extend(
+        f"  - {move.event.at:%Y-%m-%d %H:%M} {move.event.kind.value}: "
+        f"strength {move.strength:.2f}, salience {move.salience:.2f}"
+        for move in moves
+    )
     if len(moves) < len(story.moves):
         lines.append(f"  - and {len(story.moves) - len(moves)} earlier")
     totals = ", ".join(f"{name} {count}" for name, count in story.totals.items())
@@ -64,8 +68,8 @@ def _decisions(story: LessonStory) -> list[str]:
         lines.append(f"- shared with the {story.episode.promoted}")
     if story.episode.quarantine:
         lines.append(f"- held back: {', '.join(story.episode.quarantine)}")
-    if story.stands_in:
-        lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
+    if story.merged_into:
+        lines.append(f"- joined to [{story.merged_into[-8:]}], which stands for it")
     for event in story.decisions:
         if event.kind is not EventKind.MERGED:
             details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
@@ -81,13 +85,6 @@ def _joined(story: LessonStory, reader: Scope | None) -> list[str]:
     lines = [f"- stands for {len(story.joined)} more that say the same"]
     lines.extend(f"  - “{shown_line(each.goal, 60)}” [{each.id[-8:]}]" for each in seen)
     return lines
-
-
-def _move(move: Move) -> str:
-    event = move.event
-    return (
-        f"  - {event.at:%Y-%m-%d %H:%M} {event.kind.value}: strength {move.strength:.2f}, salience {move.salience:.2f}"
-    )
 
 
 def _uses(uses: Sequence[Use], reader: Scope | None) -> list[str]:

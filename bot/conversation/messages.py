@@ -148,22 +148,25 @@ def corrected(outcome: Corrected, spell: Spell) -> str:
     if outcome.lesson.quarantine:
         return held_back(outcome.lesson)
     if outcome.is_live_for_others:
-        where = outcome.lesson.place or "this channel"
-        return f"Saved as a lesson for everybody in {where}. `{spell('undo')}` takes it back."
+        return _saved(f"a lesson for everybody in {outcome.lesson.place or 'this channel'}", spell)
     if not outcome.lesson.verdicts.personal.is_validated:
         return "Thank you. It counts when a teacher approves it, for I take no lessons from guests."
-    return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+    return _saved("your lesson; others get it when a teacher approves it", spell)
 
 
-def taught(lesson: Episode, spell: Spell) -> str:
+def lesson_saved(lesson: Episode, spell: Spell) -> str:
     """The confirmation of a lesson: whom it counts for now."""
     if lesson.quarantine:
         return held_back(lesson)
     if lesson.verdicts.workspace.is_validated:
-        return f"Saved as a lesson for the whole workspace. `{spell('undo')}` takes it back."
+        return _saved("a lesson for the whole workspace", spell)
     if lesson.verdicts.channel.is_validated:
-        return f"Saved as a lesson for everybody in {lesson.place or 'this channel'}. `{spell('undo')}` takes it back."
-    return f"Saved as your lesson; others get it when a teacher approves it. `{spell('undo')}` takes it back."
+        return _saved(f"a lesson for everybody in {lesson.place or 'this channel'}", spell)
+    return _saved("your lesson; others get it when a teacher approves it", spell)
+
+
+def _saved(what: str, spell: Spell) -> str:
+    return f"Saved as {what}. `{spell('undo')}` takes it back."
 
 
 _HELD = {
@@ -204,7 +207,7 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
         return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
-    return _numbered_list(f"What I have learned that counts for you {where}", lines, page)
+    return _titled(f"What I have learned that counts for you {where}", lines, page)
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
@@ -215,7 +218,7 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
         Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
         Audience.WORKSPACE: "for everybody",
     }[audience]
-    return f"{sign} {_summary(episode)} - taught by {_whom(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:
@@ -223,7 +226,7 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
-    return _numbered_list(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+    return _titled(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
@@ -232,33 +235,33 @@ def review_line(episode: Episode, reader: Scope) -> str:
     if episode.quarantine:
         held = f"⚠️ held back, for {_why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
-        return f"{held} - by {_whom(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
+        return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
     if episode.verdicts.channel.is_validated:
         now = "for the channel"
-    return f"{sign} {_summary(episode)} - by {_whom(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
 
 
 def _summary(episode: Episode) -> str:
     answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
-    asked = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
-    return f"{asked}{answer}{instead}"
+    question = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
+    return f"{question}{answer}{instead}"
 
 
-def _whom(episode: Episode, reader: Scope) -> str:
+def _author(episode: Episode, reader: Scope) -> str:
     return "you" if episode.author == reader.person else shown_line(episode.author, 30)
 
 
-def _numbered_list(title: str, lines: Sequence[str], page: str) -> str:
+def _titled(title: str, lines: Sequence[str], page: str) -> str:
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
-def which_lesson(command: str, list_command: str) -> str:
-    """A command that needs a lesson's id, without one."""
-    return f"Which lesson? `{command} ID`, with an id that `{list_command}` shows."
+def which(noun: str, command: str, list_command: str) -> str:
+    """A command that needs the id of a lesson or rating, without one."""
+    return f"Which {noun}? `{command} ID`, with an id that `{list_command}` shows."
 
 
 def archived_or_restored(episode: Episode) -> str:
@@ -310,7 +313,7 @@ def ratings(lines: Sequence[str], page: str) -> str:
     """The list behind `ratings`."""
     if not lines:
         return "You have not rated any answer. React 👍 or 👎 to one."
-    return _numbered_list("Your ratings, newest first", lines, page)
+    return _titled("Your ratings, newest first", lines, page)
 
 
 def rating_line(episode: Episode | None, value: int) -> str:
@@ -326,11 +329,6 @@ def _rated(episode: Episode | None) -> str:
 
 def _thumb(value: int) -> str:
     return "👍" if value > 0 else "👎"
-
-
-def which_rating(command: str, list_command: str) -> str:
-    """`unrate` without an id."""
-    return f"Which rating? `{command} ID`, with an id that `{list_command}` shows."
 
 
 def unrated(episode: Episode | None, value: int) -> str:

@@ -9,6 +9,7 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.agent.prompt import tool_output
@@ -41,43 +42,41 @@ check.
 Reply with one JSON object and nothing else: {"outcome": "good", "bad" or "unsure", "reason": "one short sentence"}"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelGrading:
     """Judges what waits, a few answers at a time."""
 
-    def __init__(
-        self, *, memory: Memory, executor: Executor, model: LanguageModel, idle: timedelta, per_run: int, owner: str
-    ) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._model = model
-        self._idle = idle
-        self._per_run = per_run
-        self._owner = owner
+    memory: Memory
+    executor: Executor
+    model: LanguageModel
+    idle: timedelta
+    per_run: int
+    owner: str
 
     async def run(self) -> int:
         """Judge answers that have waited long enough, at most `per_run`, in one process at a time. Returns how many.
 
         A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault` kinds.
         """
-        guessing = self._memory.guessing
-        waiting = await self._executor(guessing.waiting, self._idle, self._per_run)
-        if not waiting or not await self._executor(guessing.hold, self._owner):
+        guessing = self.memory.guessing
+        waiting = await self.executor(guessing.waiting, self.idle, self.per_run)
+        if not waiting or not await self.executor(guessing.hold, self.owner):
             return 0
         count = 0
         for nodes in waiting:
             try:
-                reply = await self._model.reply(request_for(nodes))
+                reply = await self.model.reply(request_for(nodes))
             except ModelError as error:
                 log.warning("answers nobody reacted to are not judged for now: %s", error)
                 break
-            guess = read_guess(reply.turn.text, grader=reply.model or self._model.name)
-            count += await self._executor(guessing.put, nodes[0], guess)
-            await self._executor(guessing.hold, self._owner)
+            guess = read_guess(reply.turn.text, grader=reply.model or self.model.name)
+            count += await self.executor(guessing.put, nodes[0], guess)
+            await self.executor(guessing.hold, self.owner)
         return count
 
     async def release(self) -> None:
         """Release the lease, so that any process may grade next."""
-        await self._executor(self._memory.guessing.release, self._owner)
+        await self.executor(self.memory.guessing.release, self.owner)
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:

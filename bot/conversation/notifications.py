@@ -5,17 +5,17 @@ import logging
 from bot.errors import MessengerError
 from bot.model import BotMessage, PersonEvent
 from bot.ports import Messenger
-from memory.model import Scope
+from memory.model import Incoming, Scope
 
 log = logging.getLogger(__name__)
 
 
-async def say(messenger: Messenger, event: PersonEvent, text: str) -> None:
+async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
     """Post a notice where the person acted, to them alone where the platform can. Raises `MessengerError` kinds."""
     await messenger.post(notice(event.scope, text))
 
 
-async def tell(messenger: Messenger, event: PersonEvent, text: str) -> bool:
+async def tell(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> bool:
     """Tell the person why something was not done. False if the platform does not allow it."""
     try:
         await say(messenger, event, text)

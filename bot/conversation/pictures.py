@@ -18,7 +18,7 @@ class Pictures:
         """Keep a message's pictures."""
         if images:
             self._kept[event_id] = images
-        while sum(_size(kept) for kept in self._kept.values()) > self._most_bytes:
+        while sum(len(image.content) for kept in self._kept.values() for image in kept) > self._most_bytes:
             self._kept.popitem(last=False)
 
     def take(self, event_id: str) -> tuple[ImageFile, ...]:
@@ -29,7 +29,3 @@ class Pictures:
 def described(image: ImageFile) -> str:
     """A line of text that stands for a picture."""
     return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
-
-
-def _size(images: tuple[ImageFile, ...]) -> int:
-    return sum(len(image.content) for image in images)

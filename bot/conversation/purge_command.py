@@ -12,17 +12,16 @@ _MENTION = re.compile(r"<@[!]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
 _YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
 
 
-def person_in(text: str) -> str:
-    """The id of a person who is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`."""
-    found = _MENTION.fullmatch(text.strip())
-    return found["id"] if found else text.strip().removeprefix("@").strip()
-
-
 def read_argument(argument: str) -> tuple[str, bool]:
-    """`PERSON [yes]`: the person's id, and whether `yes` confirms it."""
+    """`PERSON [yes]`: the person's id, and whether `yes` confirms it.
+
+    The person is written as `<@U123>`, `<@!123>`, `<@U123|ana>`, `@U123` or `U123`.
+    """
     text = argument.strip()
-    person = _YES.sub("", text)
-    return person_in(person), person != text
+    person = _YES.sub("", text).strip()
+    mention = _MENTION.fullmatch(person)
+    is_confirmed = _YES.search(text) is not None
+    return mention["id"] if mention else person.removeprefix("@").strip(), is_confirmed
 
 
 def purge(context: CommandContext) -> CommandReply:

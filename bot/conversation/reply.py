@@ -106,11 +106,16 @@ def bounds(total: int, number: int) -> tuple[int, int, int]:
     return within, last, (within - 1) * PAGE_SIZE
 
 
-def page_of(items: Sequence[T], number: int) -> Page[T]:
-    """One page; a number beyond the ends means the nearest page there is."""
-    within, last, skipped = bounds(len(items), number)
-    shown = tuple(items[skipped : skipped + PAGE_SIZE])
-    return Page(items=shown, first=skipped + 1, number=within, last=last, total=len(items))
+def window(total: int, number: int) -> slice:
+    """Which items of a list are on a page; a number beyond the ends means the nearest page there is."""
+    skipped = bounds(total, number)[2]
+    return slice(skipped, skipped + PAGE_SIZE)
+
+
+def page_of(items: Sequence[T], total: int, number: int) -> Page[T]:
+    """The page with these items (`window`) of a list of `total`."""
+    within, last, skipped = bounds(total, number)
+    return Page(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
 
 
 def short(episode_id: str) -> str:

@@ -30,7 +30,7 @@ def _waiting(context: CommandContext) -> CommandReply:
     reader, restating = context.scope, context.memory.restating
     waiting = restating.waiting(reader.workspace, reader.person)
     seen = [lesson for lesson in waiting if may_see(reader, lesson)]
-    restating.told(reader.workspace, [lesson.id for lesson in waiting])
+    restating.mark_notified(reader.workspace, [lesson.id for lesson in waiting])
     return CommandReply(text=to_restate(seen, len(waiting) - len(seen), context.spell("restate ID QUESTION")))
 
 
@@ -48,12 +48,12 @@ class RestateNotices:
 
         Whoever leaves the block without a failure has told them; nobody else does meanwhile.
         """
-        unnotified = await self._executor(self._restating.untold, person.workspace, person.person)
+        unnotified = await self._executor(self._restating.unnotified, person.workspace, person.person)
         lessons = [each for each in unnotified if each not in self._being_notified]
         self._being_notified.update(lessons)
         try:
             yield lessons
             if lessons:
-                await self._executor(self._restating.told, person.workspace, lessons)
+                await self._executor(self._restating.mark_notified, person.workspace, lessons)
         finally:
             self._being_notified.difference_update(lessons)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.command_context import CommandContext, CommandRefused
-from bot.conversation.reply import CommandReply, Pointed, authors, page_number, page_of, short
+from bot.conversation.command_context import CommandContext
+from bot.conversation.reply import CommandReply, Pointed, authors, page_number, short
+from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
 from memory.rules.audience import visibility_of
@@ -22,7 +23,7 @@ def show(context: CommandContext) -> CommandReply:
 def page(context: CommandContext, number: int) -> CommandReply:
     """One page of what this teacher may see and widen from here."""
     reader, lessons = context.scope, context.lessons
-    page = page_of(lessons.waiting(reader), number)
+    page = lessons.waiting(reader, number)
     seen = lessons.as_seen_by(reader, page.items)
     lines = [messages.review_line(episode, reader) for episode in seen]
     choices = [
@@ -57,7 +58,7 @@ def _promoted(context: CommandContext, lesson: Episode, wanted: Audience | None)
     promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
     approval = _approval(promoted, context.command)
     if wanted is Audience.PERSONAL:
-        if not memory.ratings.stands(approval):
+        if not memory.ratings.is_active(approval):
             return promoted
         approval = replace(approval, is_active=False)
     elif promoted.verdict is not Verdict.PENDING:

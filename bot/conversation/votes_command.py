@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_repeat
-from bot.conversation.reply import PAGE_SIZE, CommandReply, Page, bounds, page_number, pointed, short
+from bot.conversation.reply import PAGE_SIZE, CommandReply, page_number, page_of, pointed, short, window
 from bot.model import Choice
 
 
@@ -15,9 +15,8 @@ def show(context: CommandContext) -> CommandReply:
 def _page(context: CommandContext, wanted: int) -> CommandReply:
     scope, ratings = context.scope, context.memory.ratings
     total = ratings.count(scope.workspace, scope.person)
-    number, last, skipped = bounds(total, wanted)
-    items = tuple(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE))
-    page = Page(items=items, first=skipped + 1, number=number, last=last, total=total)
+    skipped = window(total, wanted).start
+    page = page_of(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE), total, wanted)
     lines = [
         messages.rating_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value)
         for each in page.items
@@ -34,7 +33,7 @@ def take_back(context: CommandContext) -> CommandReply:
     """`unrate ID [page N]`: every thumb of theirs on that answer, as if they had never rated it."""
     target, scope, command = pointed(context.argument), context.scope, context.command
     if target is None:
-        return CommandReply(text=messages.which_rating(context.spell("unrate"), context.spell("ratings")))
+        return CommandReply(text=messages.which("rating", context.spell("unrate"), context.spell("ratings")))
     taken = context.memory.ratings.take_back(
         scope.workspace, scope.person, target.id, at=command.at, event_id=command.event_id
     )

@@ -78,7 +78,8 @@ def is_open_to_others(path: Path) -> bool:
 
 def is_plain_file(path: Path) -> bool:
     """Whether a path names a file, or nothing yet: no pipe, no device, no stream of this process."""
-    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
+    top = path.absolute().parts[1:3]
+    if top[:1] in (("dev",), ("proc",)) and top != ("dev", "shm"):  # files in memory are files
         return False
     try:
         return not path.exists() or path.is_file()

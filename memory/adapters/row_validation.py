@@ -5,9 +5,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _BIGGEST = 2**63
-_FIELD_NAMES: dict[type[Any], tuple[str, ...]] = {}
-"""Of the dataclasses met so far: asking them every time takes longer than all the rest."""
 
 
 def storable(value: T) -> T:
@@ -70,16 +69,15 @@ def _parts(value: object, where: str) -> Iterator[tuple[str, object]]:
         case list() | tuple():
             yield from (("", item) for item in value)
         case _ if is_dataclass(value) and not isinstance(value, type):
-            yield from ((name, getattr(value, name)) for name in _field_names(value))
+            yield from ((name, getattr(value, name)) for name in _field_names(type(value)))
         case _:
             raise TypeError(f"{where} cannot be stored: {type(value).__name__}")
 
 
-def _field_names(value: "DataclassInstance") -> tuple[str, ...]:
-    kind = type(value)
-    if kind not in _FIELD_NAMES:
-        _FIELD_NAMES[kind] = tuple(field.name for field in fields(kind))
-    return _FIELD_NAMES[kind]
+@cache
+def _field_names(kind: "type[DataclassInstance]") -> tuple[str, ...]:
+    """Of a dataclass; asking it every time takes longer than all the rest."""
+    return tuple(field.name for field in fields(kind))
 
 
 def _check_time(moment: datetime, where: str) -> None:
@@ -101,12 +99,6 @@ def _check_text(text: str, where: str) -> None:
 def to_json(value: object) -> str:
     """Compact JSON; raises `ValueError` or `TypeError` for what JSON cannot say."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def plain(value: Mapping[str, object]) -> dict[str, object]:
-    """A private copy holding only JSON values, as a database would give it back."""
-    copy: dict[str, object] = json.loads(to_json(dict(value)))
-    return copy
 
 
 def half(vector: "Vector") -> "Vector":
@@ -132,21 +124,12 @@ def exact(vector: "Vector") -> bytes:
     return row.tobytes()
 
 
-def check_votes(workspace: str, run_id: str, votes: Sequence[Vote]) -> None:
-    """Raises `ValueError` for a vote of another run, or two votes of one person on one node."""
-    storable(tuple(votes))
-    if any((vote.workspace, vote.run_id) != (workspace, run_id) for vote in votes):
-        raise ValueError(f"votes of another run given for {workspace}/{run_id}")
-    if len({(vote.node_id, vote.actor) for vote in votes}) < len(votes):
-        raise ValueError(f"two votes of one person on one node of {workspace}/{run_id}")
-
-
-def check_evidence(workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
-    """Raises `ValueError` for evidence of another run, or two entries of one person on one node."""
-    storable(tuple(evidence))
-    if any((each.workspace, each.run_id) != (workspace, run_id) for each in evidence):
-        raise ValueError(f"evidence of another run given for {workspace}/{run_id}")
-    if len({(each.node_id, each.actor) for each in evidence}) < len(evidence):
+def check_of_run(workspace: str, run_id: str, given: Sequence[Vote] | Sequence[TrustEvidence]) -> None:
+    """Raises `ValueError` for what belongs to another run, or two entries of one person on one node."""
+    storable(tuple(given))
+    if any((each.workspace, each.run_id) != (workspace, run_id) for each in given):
+        raise ValueError(f"votes or evidence of another run given for {workspace}/{run_id}")
+    if len({(each.node_id, each.actor) for each in given}) < len(given):
         raise ValueError(f"two entries of one person on one node of {workspace}/{run_id}")
 
 

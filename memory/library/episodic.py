@@ -1,17 +1,36 @@
 """The small door to memory for another agent: store episodes, retrieve the most similar ones (seed 004)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.errors import Conflict, InvalidInput
-from memory.model import Episode, EpisodeStatus, Reaction, Scope, Step, Termination, Visibility
+from memory.model import (
+    Episode,
+    EpisodeStatus,
+    EventKind,
+    Link,
+    LinkKind,
+    Reaction,
+    Scope,
+    ShortMemory,
+    Step,
+    Termination,
+    Vector,
+    Visibility,
+)
 from memory.model.validation import all_of, integer, json_value, mapping, one_of, text, texts, word
 from memory.ports import Transaction
+from memory.rules.fold import facts
+from memory.rules.quarantine import flags_of
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, NodeRecall
+from memory.services import Memory
+from memory.services.core import event, existing
+from memory.services.quarantine_actions import hold_back
 
 DEFAULT_APP = "goodbot"
 DEFAULT_USER = "default"
@@ -64,24 +83,25 @@ class EpisodicMemory:
         if known.scope.session_key != self.scope.session_key:
             raise Conflict(f"the {what} {name} belongs to somebody else's episode; leave it empty to get a new one")
 
-    def _require_own_run(self, tx: Transaction, episode: Episode) -> None:
-        """Nobody's episode joins another's run: what is said of a run is said of all of its episodes."""
+    def _own_parent(self, tx: Transaction, episode: Episode) -> Episode | None:
+        """The parent that is stored. Raises `Conflict` where it, or the run, is another's.
+
+        Nobody's episode joins another's run: what is said of a run is said of all of its episodes.
+        """
         for node in tx.episodes.of_run(self.scope.workspace, episode.run_id) if episode.run_id else ():
             self._require_own(node, "run", episode.run_id)
         parent = tx.episodes.get(self.scope.workspace, episode.parent_id) if episode.parent_id else None
         if parent is not None:
             self._require_own(parent, "parent", episode.parent_id)
+        return parent
 
     def _keep(self, episode: Episode) -> Episode:
-        new_id, now = self.memory.new_id, self.memory.clock()
-        with self.memory.store.read() as tx:
-            self._require_own_run(tx, episode)
+        core, now = self.memory.core, self.memory.clock()
         is_expand = episode.status is EpisodeStatus.EXPAND
-        stored = replace(
+        made = replace(
             episode,
-            status=EpisodeStatus.PENDING,
-            id=episode.id or new_id(),
-            run_id=episode.run_id or new_id(),
+            id=episode.id or core.new_id(),
+            run_id=episode.run_id or core.new_id(),
             workspace=self.scope.workspace,
             channel=self.scope.channel,
             person=self.scope.person,
@@ -92,21 +112,15 @@ class EpisodicMemory:
             termination=Termination.EXPAND if is_expand else episode.termination,
             created_at=now,
         )
-        recalled = self.memory.recalling.recall(self.scope, stored.goal)
-        recall = NodeRecall(
-            node_path=stored.node_path, recollection=recalled.recollection, vector=recalled.vector, shown_ids=()
-        )
-        self.memory.recording.finish(
-            FinishedRun(
-                workspace=stored.workspace,
-                run_id=stored.run_id,
-                event_id="",
-                nodes=(stored,),
-                recalls=(recall,),
-                parts=(),
-                embedding_model=self.memory.embedder.name,
-            )
-        )
+        made = core.redactor.episode(facts(made))
+        vector = core.embedded(episode.goal)
+        with self.memory.store.write() as tx:
+            parent = self._own_parent(tx, episode)
+            tx.episodes.add(made)
+            stored = keep_new(tx, self.memory, existing(tx, made.workspace, made.id), vector)
+            if parent is not None:
+                workspace, kind = made.workspace, LinkKind.SUBGOAL_OF
+                tx.episodes.add_link(Link(workspace=workspace, from_id=made.id, to_id=parent.id, kind=kind, at=now))
         return stored
 
     def _judge(self, episode: Episode, value: int) -> None:
@@ -129,8 +143,35 @@ class EpisodicMemory:
         if k <= 0 or not text(goal, "goal").strip():
             return []
         config = replace(self.memory.recalling.config, final_k=k)
-        recollection = self.memory.recalling.recall(self.scope, goal, config=config).recollection
+        recollection = self.memory.recalling.recall(self.scope, goal, config=config)
         return [exemplar.episode for exemplar in recollection.exemplars][:k]
+
+
+def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector | None) -> Episode:
+    """Log an episode that was stored just now, hold it back if it is flagged, and give it its goal's embedding."""
+    tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at))
+    kept = hold_back(tx, episode, flags_of(episode), episode.created_at)
+    if vector is not None:
+        tx.episodes.put_vector(episode.workspace, episode.id, memory.embedder.name, vector)
+    return kept
+
+
+def keep_for_a_while(
+    tx: Transaction, episodic: EpisodicMemory, kind: str, key: str, value: Mapping[str, object], life: timedelta
+) -> None:
+    """Keep a value with the person's own data, which goes when they are forgotten, for this long."""
+    now = episodic.memory.clock()
+    tx.short.put(
+        ShortMemory(
+            workspace=episodic.scope.workspace,
+            kind=kind,
+            key=key,
+            value=value,
+            person=episodic.scope.person,
+            created_at=now,
+            expires_at=now + life,
+        )
+    )
 
 
 def _check(episode: Episode) -> None:

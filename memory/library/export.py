@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Literal
 
 from memory.errors import InvalidInput
-from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry, Outcome, Verdict
+from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
 from memory.model.validation import shown
 from memory.rules.retrieval.adapter import ScoredMemory
 from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
@@ -33,6 +33,8 @@ _ENTRY_COLUMNS = (
     "env_post", "created_at", "graded_at",
 )  # fmt: skip
 _ELEMENTS = ("env_pre", "env_post")
+_LESSONS: Mapping[str, Lesson] = {"success": Lesson.REPEAT, "failure": Lesson.AVOID}
+"""What a verdict or an outcome tells; without one of these two, nothing."""
 
 
 def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
@@ -139,14 +141,21 @@ def _prompt(memories: Iterable[Exportable]) -> str:
     blocks: list[str] = []
     for memory in memories:
         bare = _bare(memory)
-        score = _score(memory)
-        number = len(blocks) + 1
-        if isinstance(bare, MemoryEntry):
-            block = _entry_lines(number, bare, score)
-        else:
-            verdict = memory.verdict if isinstance(memory, Exemplar | ScoredMemory) else bare.verdict
-            block = _episode_lines(number, bare, verdict, score)
-        blocks.extend([block] if block else [])
+        verdict: str = bare.outcome if isinstance(bare, MemoryEntry) else bare.verdict
+        if isinstance(memory, Exemplar | ScoredMemory) and isinstance(bare, Episode):
+            verdict = memory.verdict
+        if verdict not in _LESSONS or bare.quarantine:
+            continue
+        block = lesson_lines(
+            len(blocks) + 1,
+            _LESSONS[verdict],
+            score=_score(memory),
+            reason=bare.outcome_reason,
+            correction=bare.correction,
+            task_incomplete=bare.task_incomplete,
+            **(_of_entry(bare) if isinstance(bare, MemoryEntry) else _of_episode(bare)),
+        )
+        blocks.append(block)
     return "\n".join([HEADER, *blocks]) if blocks else ""
 
 
@@ -156,35 +165,12 @@ def _score(memory: Exportable) -> float | None:
     return memory.score if isinstance(memory, ScoredMemory) else None
 
 
-def _episode_lines(number: int, episode: Episode, verdict: Verdict, score: float | None) -> str:
-    if not verdict.is_validated or episode.quarantine:
-        return ""
-    return lesson_lines(
-        number,
-        Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID,
-        place=episode.place,
-        score=score,
-        action=episode.action or "answer",
-        target=episode.action_target or episode.goal,
-        reason=episode.outcome_reason,
-        correction=episode.correction,
-        task_incomplete=episode.task_incomplete,
-    )
+def _of_episode(episode: Episode) -> dict[str, Any]:
+    target = episode.action_target or episode.goal
+    return {"place": episode.place, "action": episode.action or "answer", "target": target}
 
 
-def _entry_lines(number: int, entry: MemoryEntry, score: float | None) -> str:
-    if entry.outcome is Outcome.PENDING or entry.quarantine:
-        return ""
-    call = entry.call
-    return lesson_lines(
-        number,
-        Lesson.REPEAT if entry.outcome is Outcome.SUCCESS else Lesson.AVOID,
-        place=entry.env_pre.place,
-        score=score,
-        action=call.type,
-        target=entry.action_element_text or call.target,
-        reason=entry.outcome_reason,
-        correction=entry.correction,
-        task_incomplete=entry.task_incomplete,
-        extra=[BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else [],
-    )
+def _of_entry(entry: MemoryEntry) -> dict[str, Any]:
+    extra = [BY_A_MODEL] if entry.graded_by is GradeSource.MODEL else []
+    target = entry.action_element_text or entry.call.target
+    return {"place": entry.env_pre.place, "action": entry.call.type, "target": target, "extra": extra}

@@ -7,13 +7,11 @@ stay guesses: a file cannot bring votes of other people, or a wider audience tha
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from functools import cache
-from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from memory.adapters.row_validation import storable
 from memory.errors import InvalidInput
@@ -22,10 +20,11 @@ from memory.model import Episode, MemoryEntry
 from memory.model.validation import json_value, shown
 from memory.model.validation import text as checked_text
 
-T = TypeVar("T")
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_STRICT = ConfigDict(strict=True, extra="forbid")
+_ENTRIES = TypeAdapter(list[MemoryEntry], config=_STRICT)
+_EPISODES = TypeAdapter(list[Episode], config=_STRICT)
 _ENTRY_MARKS = ("internal_state", "step_num", "env_pre")
 _EPISODE_CONTENT = (
     "goal", "trajectory", "output", "thoughts", "action", "action_target", "termination", "context_before",
@@ -94,68 +93,43 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
 def _memory(record: object) -> Episode | MemoryEntry:
     if not isinstance(record, dict):
         raise TypeError(f"expected an object, got {type(record).__name__}")
-    snake = {_CAMEL.sub(lambda found: f"_{found[1].lower()}", str(name)): value for name, value in record.items()}
-    if any(mark in snake for mark in _ENTRY_MARKS):
-        return _dataclass(MemoryEntry, snake)
-    return _dataclass(Episode, snake)
+    snake = {_CAMEL.sub(lambda found: f"_{found[1].lower()}", name): value for name, value in record.items()}
+    is_entry = any(mark in snake for mark in _ENTRY_MARKS)
+    given = {name: _moment(value) if name.endswith("_at") else _given(value) for name, value in snake.items()}
+    # JSON once more: from it a strict reader takes lists for tuples, and texts for times and words.
+    text = storable(json.dumps([_without_nulls(given)], ensure_ascii=False))
+    try:
+        return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
+    except ValidationError as exc:
+        raise InvalidInput(_told(exc.errors(include_url=False)[0])) from exc
 
 
-@cache
-def _shape(kind: type) -> dict[str, tuple[object, "Field[Any]"]]:
-    hints = get_type_hints(kind)
-    return {each.name: (hints[each.name], each) for each in fields(kind)}
+def _given(value: object) -> object:
+    """A value without the fields that are null, which stand for their defaults. What is noted freely stays as it is."""
+    if isinstance(value, list):
+        return [_without_nulls(each) if isinstance(each, dict) else each for each in value]
+    return _without_nulls(value) if isinstance(value, dict) else value
 
 
-def _decoded(hint: object, value: object) -> object:
-    """A JSON value as what the type hint says. Raises `ValueError` or `TypeError` where it is not."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return None if value is None else _decoded(next(each for each in arguments if each is not type(None)), value)
-    if origin is tuple:
-        return tuple(_decoded(arguments[0], item) for item in _expect(value, list))
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _expect(value, dict)
-    if hint is datetime:
-        return _moment(value)
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return hint(_expect(value, str))
-    if isinstance(hint, type) and is_dataclass(hint):
-        return _dataclass(hint, value)
-    return _plain(hint, value)
+def _without_nulls(record: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in record.items() if value is not None}
 
 
-def _plain(hint: object, value: object) -> object:
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if hint in (int, float, str, bool) and type(value) is not hint:
-        raise TypeError(f"expected {getattr(hint, '__name__', hint)}, got {value!r}")
-    return value
-
-
-def _dataclass(kind: type[T], value: object) -> T:
-    given = _expect(value, dict)
-    plain_kind: type = kind
-    shape = _shape(plain_kind)
-    unknown = sorted(set(given) - set(shape))
-    if unknown:
-        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}")
-    for name, (_, each) in shape.items():
-        if name not in given and each.default is MISSING and each.default_factory is MISSING:
-            raise ValueError(f"{kind.__name__} needs the field {name!r}")
-    return kind(**{name: _decoded(shape[name][0], item) for name, item in given.items() if item is not None})
-
-
-def _expect(value: object, kind: type[T]) -> T:
-    if not isinstance(value, kind):
-        raise TypeError(f"expected {kind.__name__}, got {value!r}")
-    return value
-
-
-def _moment(value: object) -> datetime:
+def _moment(value: object) -> object:
+    """The seed's milliseconds since 1970 as a time in ISO 8601."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _EPOCH + timedelta(milliseconds=value)
-    moment = datetime.fromisoformat(_expect(value, str))
-    if moment.tzinfo is None:
-        raise ValueError(f"the time {value} has no zone; write it as UTC")
-    moment.astimezone(UTC)  # OverflowError for a time that is none in UTC, as stores keep it
-    return moment
+        return (_EPOCH + timedelta(milliseconds=value)).isoformat()
+    return value
+
+
+def _told(error: ErrorDetails) -> str:
+    """What is wrong with a record, and in which field."""
+    where = ".".join(map(str, error["loc"][1:]))
+    match error["type"]:
+        case "unexpected_keyword_argument":
+            return f"it has no field {where!r}"
+        case "missing":
+            return f"it needs the field {where!r}"
+        case "value_error":
+            return str(error["ctx"]["error"])
+    return f"{where}: {error['msg']}, got {shown(error['input'])}"

@@ -1,7 +1,7 @@
 """The reaction ledger for another agent: which goal and output stand behind a message that was sent (seed 004).
 
-Behind it is a generic table of values that expire (the seed's `short_memories`), which an agent may use for its own
-short-lived state too. Both are read only from where what was said may be read: what is kept in a direct message or in a
+Beside it is a generic table of values that expire (the seed's `short_memories`), for an agent's own short-lived state.
+Both are read only from where what was said may be read: what is kept in a direct message or in a
 private channel is not there for anybody who asks from elsewhere.
 """
 
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
+from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, said_in
-from memory.model import Audience, Episode, LedgerEntry, Scope, ShortMemory
+from memory.model import Audience, Episode, LedgerEntry, Scope
 from memory.model.validation import json_value, lifetime, mapping, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import is_here, is_personal, may_read, partition_of, partitions_for
-
-LEDGER_KIND = "reaction_ledger"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +54,10 @@ class ShortMemoryStore:
         json_value(mapping(value, "value"), "value")
         if self.episodic is None:
             return
-        memory, scope = self.episodic.memory, self.episodic.scope
-        now = memory.clock()
-        entry = ShortMemory(
-            workspace=scope.workspace,
-            kind=kind,
-            key=_keys(scope, key)[0],
-            value={"said_in": said_in(scope), "value": value},
-            person=scope.person,
-            created_at=now,
-            expires_at=now + ttl,
-        )
-        with memory.store.write() as tx:
-            tx.short.put(entry)
+        scope = self.episodic.scope
+        kept = {"said_in": said_in(scope), "value": value}
+        with self.episodic.memory.store.write() as tx:
+            keep_for_a_while(tx, self.episodic, kind, _keys(scope, key)[0], kept, ttl)
 
     def get(self, kind: str, key: str) -> Mapping[str, object] | None:
         """The value, or None if there is none or it has expired. What was set here comes before what is public."""
@@ -153,44 +142,27 @@ class ReactionLedger:
         memory, scope = self._episodic.memory, self._episodic.scope
         clean = memory.core.redactor.text
         kept = ReactionContext(clean(context.goal), clean(context.output), context.sender_key)
-        run_id = self._known_run(message_id, kept, channel) or self._keep(kept)
+        known = self._root(message_id, channel)
+        if known is not None and known.person == scope.person and _context_of(known) == kept:
+            run_id = known.run_id
+        else:
+            run_id = self._episodic.store(Episode(goal=kept.goal, output=kept.output, place=kept.sender_key)).run_id
         if not run_id:
             return
         now = memory.clock()
         with memory.store.write() as tx:
             place = _free_place(tx, scope, channel, message_id, now)
-            entry = LedgerEntry(
-                workspace=scope.workspace,
-                channel=place,
-                message_id=message_id,
-                run_id=run_id,
-                part=1,
-                posted_at=now,
-                expires_at=now + self._ttl,
-            )
-            tx.teaching.put_ledger(entry)
-            tx.short.put(
-                ShortMemory(
+            tx.teaching.put_ledger(
+                LedgerEntry(
                     workspace=scope.workspace,
-                    kind=LEDGER_KIND,
-                    key=_key(place, message_id),
-                    value={"run_id": run_id, "sender_key": kept.sender_key},
-                    person=scope.person,
-                    created_at=now,
-                    expires_at=entry.expires_at,
+                    channel=place,
+                    message_id=message_id,
+                    run_id=run_id,
+                    part=1,
+                    posted_at=now,
+                    expires_at=now + self._ttl,
                 )
             )
-
-    def _keep(self, context: ReactionContext) -> str:
-        if self._episodic is None:
-            return ""
-        return self._episodic.store(Episode(goal=context.goal, output=context.output, place=context.sender_key)).run_id
-
-    def _known_run(self, message_id: str, context: ReactionContext, channel: str) -> str:
-        """The run of this person's message that was recorded with just this context."""
-        found = self._find(message_id, channel)
-        is_own = found is not None and self._episodic is not None and found[1].person == self._episodic.scope.person
-        return found[1].run_id if found is not None and is_own and found[0] == context else ""
 
     def lookup(self, message_id: str, *, channel: str = "") -> ReactionContext | None:
         """The context of a sent message, or None if there is none, it has expired, or its episode was erased.
@@ -199,25 +171,20 @@ class ReactionLedger:
         """
         text(message_id, "message_id")
         text(channel, "channel")
-        found = self._find(message_id, channel)
-        return None if found is None else found[0]
+        root = self._root(message_id, channel)
+        return None if root is None else _context_of(root)
 
-    def _find(self, message_id: str, channel: str) -> tuple[ReactionContext, Episode] | None:
-        """The context and its episode, whose texts it has: what is erased there is nowhere else."""
+    def _root(self, message_id: str, channel: str) -> Episode | None:
+        """The episode behind a message, which has its texts: what is erased there is nowhere else."""
         if self._episodic is None:
             return None
-        memory, scope = self._episodic.memory, self._episodic.scope
-        with memory.store.read() as tx:
-            found = posted(tx, scope, channel, message_id, memory.clock())
-            note = (
-                tx.short.get(scope.workspace, LEDGER_KIND, _key(found[0], message_id), memory.clock())
-                if found
-                else None
-            )
-        if found is None or note is None or note.value["run_id"] != found[1].run_id:
-            return None
-        root = found[1]
-        return ReactionContext(goal=root.goal, output=root.output, sender_key=str(note.value["sender_key"])), root
+        with self._episodic.memory.store.read() as tx:
+            found = posted(tx, self._episodic.scope, channel, message_id, self._episodic.memory.clock())
+        return None if found is None else found[1]
+
+
+def _context_of(root: Episode) -> ReactionContext:
+    return ReactionContext(goal=root.goal, output=root.output, sender_key=root.place)
 
 
 def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> tuple[str, Episode] | None:
@@ -250,8 +217,3 @@ def _memory(given: EpisodicMemory | NoOpEpisodicMemory | None) -> EpisodicMemory
     if given is None or isinstance(given, NoOpEpisodicMemory):
         return None
     return one_of(EpisodicMemory, given, "the memory")
-
-
-def _key(channel: str, message_id: str) -> str:
-    """Message ids are unique within a channel, on some platforms only there."""
-    return f"{quote(channel, safe='')}/{quote(message_id, safe='')}"

@@ -2,12 +2,12 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from memory.library.episodic import EpisodicMemory
+from memory.library.episodic import EpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, said_in
 from memory.model import (
     Audience,
@@ -17,7 +17,6 @@ from memory.model import (
     Exemplar,
     Retrieval,
     RetrievalItem,
-    ShortMemory,
     Signal,
     Verdict,
 )
@@ -73,7 +72,8 @@ class RetrievalFeedbackSignal:
     def __init__(
         self, episodic: EpisodicMemory, detector: Detector | None = None, *, similarity: Similarity | None = None
     ) -> None:
-        self._memory = one_of(EpisodicMemory, episodic, "the memory of the findings").memory
+        self._episodic = one_of(EpisodicMemory, episodic, "the memory of the findings")
+        self._memory = episodic.memory
         self._scope = episodic.scope
         inner = detector or OverlapDetector()
         self._detector = inner if similarity is None else SimilarityDetector(detector=inner, similarity=similarity)
@@ -109,9 +109,7 @@ class RetrievalFeedbackSignal:
                     is_own = self._is_mine(episode)
                     judged = memory if is_own else episode
                     was_shown = item is not None
-                    rank = (
-                        item.rank if item is not None else 1 + max((each.rank for each in stands.values()), default=0)
-                    )
+                    rank = item.rank if item else 1 + max((each.rank for each in stands.values()), default=0)
                     item = self._judge(retrieval, rank, judged, context, response)
                     if is_own or was_shown:
                         stands[episode.id] = item
@@ -133,27 +131,13 @@ class RetrievalFeedbackSignal:
         asked = self._asked(tx, retrieval_id)
         if asked is None:
             asked = self._memory.core.redactor.text(context)
-            self._keep(tx, QUESTIONS, retrieval_id, {"context": asked, **said_in(self._scope)})
+            question = {"context": asked, **said_in(self._scope)}
+            keep_for_a_while(tx, self._episodic, QUESTIONS, retrieval_id, question, QUESTION_LIFE)
             if given:
-                self._keep(tx, RETRIEVALS, own_key, {"retrieval": retrieval_id})
+                keep_for_a_while(tx, self._episodic, RETRIEVALS, own_key, {"retrieval": retrieval_id}, QUESTION_LIFE)
         fresh = Retrieval(workspace=workspace, id=retrieval_id, run_id="", node_path="", goal="", at=now)
         retrieval, items = tx.retrievals.get(workspace, retrieval_id) or (fresh, [])
         return retrieval, items, asked
-
-    def _keep(self, tx: Transaction, kind: str, key: str, value: Mapping[str, object]) -> None:
-        """Keep a value with the person's own data, which goes when they are forgotten."""
-        now = self._memory.clock()
-        tx.short.put(
-            ShortMemory(
-                workspace=self._scope.workspace,
-                kind=kind,
-                key=key,
-                value=value,
-                person=self._scope.person,
-                created_at=now,
-                expires_at=now + QUESTION_LIFE,
-            )
-        )
 
     def _judge(self, retrieval: Retrieval, rank: int, memory: Episode, context: str, response: str) -> RetrievalItem:
         exemplar = _exemplar(memory)

@@ -1,6 +1,5 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
-from memory.model.calendar import is_in_calendar
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
 from memory.model.entry import (
     ActionCall,
@@ -45,7 +44,6 @@ from memory.model.recall import (
 from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
     Poll,
-    Promotion,
     Reaction,
     Role,
     TeachingPolicy,
@@ -53,6 +51,7 @@ from memory.model.teaching import (
     TrustRecord,
     Vote,
 )
+from memory.model.validation import is_in_calendar
 
 __all__ = [
     "NEEDS_QUESTION",
@@ -81,7 +80,6 @@ __all__ = [
     "Poll",
     "Posted",
     "Progress",
-    "Promotion",
     "Reaction",
     "Recollection",
     "Retrieval",

@@ -1,4 +1,4 @@
-"""The memory of one step of an agent's run, and what graders say of it (seed 001, `MemoryEntry` and grading).
+"""The memory of one step of an agent's run, and the grades it got.
 
 An entry is an episode seen step by step: what the agent saw and thought, what it did, what it saw then, and how people
 (or, weaker and labelled, a model) judged it.
@@ -264,7 +264,7 @@ class ShortMemory:
 
     workspace: str
     kind: str
-    """What it is for, for example `reaction_ledger`."""
+    """What it is for, for example `draft`."""
     key: str
     value: Mapping[str, object]
     """JSON values."""

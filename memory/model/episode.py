@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from memory.model.normal_form import comparable
 from memory.model.scope import Audience, Scope, Visibility
 
 
@@ -259,5 +260,4 @@ class Episode:
     @property
     def signature(self) -> tuple[str, str, str]:
         """What makes two lessons the same lesson: action, target, and the answer for a plain answer."""
-        target = " ".join(self.action_target.split()).casefold()
-        return (self.action, target, self.output if self.action == "answer" else "")
+        return (self.action, comparable(self.action_target), self.output if self.action == "answer" else "")

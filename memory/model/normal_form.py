@@ -1,4 +1,4 @@
-"""Unicode normal forms in linear time.
+"""Texts as they are compared and shown: Unicode normal forms in linear time, and white space folded.
 
 Putting accents in order takes quadratic time in their number, and nothing else limits how many follow one letter.
 """
@@ -30,3 +30,14 @@ def _fewer(found: re.Match[str]) -> str:
         if marks <= MOST_MARKS:
             kept.append(character)
     return "".join(kept)
+
+
+def comparable(text: str) -> str:
+    """Text as it is compared where case and white space do not matter."""
+    return " ".join(text.split()).casefold()
+
+
+def shortened(text: str, limit: int) -> str:
+    """Text with its white space folded, cut at `limit` characters with the cut marked."""
+    folded = " ".join(text.split())
+    return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"

@@ -94,16 +94,22 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """The outcome of one recall: what was chosen, best first, and why no more."""
+    """One recall for one goal: what was chosen, best first, why no more, and what of it a node was shown."""
 
     retrieval_id: str
     goal: str
     exemplars: tuple[Exemplar, ...]
     counts: StageCounts
     rules: tuple[RuleLine, ...] = ()
-    """Rules that rest on one of the exemplars, those that rest on the best ones first."""
+    """Rules that rest on one of the exemplars, those that rest on the best ones first; then those it was shown."""
     evidence: Evidence | None = None
     """What all lessons in reach say together, where it was asked for."""
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+    """The goal's embedding; None where the embedder failed."""
+    node_path: str = "0"
+    """The node that it was made for."""
+    shown_ids: tuple[str, ...] = ()
+    """The exemplars that fitted into the node's prompt."""
 
 
 class Signal(StrEnum):

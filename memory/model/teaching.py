@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from memory.model.scope import Audience
-
 
 class Role(StrEnum):
     """What a person is allowed to decide. Resolved when they act and stored with the act."""
@@ -110,15 +108,6 @@ class TrustEvidence:
     actor: str
     agrees: bool
     node_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promotion:
-    """A teacher's decision that a lesson is good for a wider audience."""
-
-    audience: Audience
-    actor: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A world of topics: what is known about things, each fact with its whole history (seed 003).
+"""Topics: what is known about things, each fact with its whole history.
 
 A topic has named fields; a field's value is never overwritten, it gets a newer revision. What happened to a topic
 itself is told by its own append-only audit trail, and every number of it is a fold of that trail.
@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from memory.model.scope import Visibility
+from memory.model.validation import number, whole
 
 
 class FieldType(StrEnum):
@@ -167,3 +168,30 @@ NAMING = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEvent
 def names_topic(event: TopicEvent, topic_ids: Collection[str]) -> bool:
     """Whether an entry names one of these topics in its detail."""
     return event.detail.get(NAMING.get(event.kind, "")) in topic_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldPolicy:
+    """The numbers of the topics. Raises `InvalidInput` (a `ValueError`) for one outside its range."""
+
+    bump: float = 0.1
+    """Salience that a topic gains each time it is returned."""
+    salience_cap: float = 1e9
+    """The most attention a topic can have."""
+    min_similarity: float = -1.0
+    """The semantic stage returns, and so reinforces, nothing less alike than this. -1: no floor, as in the seed."""
+    soft_limit: int = 500
+    """From this many topics in a workspace on, those nobody attends to are archived."""
+    forget_below: float = 0.05
+    """The salience below which that happens."""
+    max_history: int = 500
+    """How many values of one field are shown, newest first. Older ones are kept."""
+    max_merges: int = 50
+    """How many duplicates one pass joins."""
+
+    def __post_init__(self) -> None:
+        number(self.min_similarity, "min_similarity", low=-1.0, high=1.0)
+        for name in ("bump", "salience_cap", "forget_below"):
+            number(getattr(self, name), name)
+        for name in ("soft_limit", "max_history", "max_merges"):
+            whole(getattr(self, name), name)

@@ -1,4 +1,4 @@
-"""What keeps memory in shape: jobs and when they ran, who may run them, and rules that stand for many lessons."""
+"""Maintenance: jobs and when they ran, who may run them, and rules that sum up many lessons."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
@@ -104,6 +104,17 @@ def lifetime(value: object, name: str) -> timedelta:
     return value
 
 
+def is_in_calendar(moment: datetime) -> bool:
+    """Whether an aware time has a date in UTC. Near the ends of the calendar a time zone may put it outside."""
+    if moment.tzinfo is UTC:
+        return True
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
+
+
 def embedding(value: object, name: str) -> tuple[float, ...]:
     """A vector: one row of finite numbers. All zero is that of a text without content, which is like nothing."""
     wrong = InvalidInput(f"{name} must be one row of finite numbers, at least one; leave it out to have it made")
@@ -159,6 +170,6 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _BIGGEST:
         return "a number of more than 64 bits"
     if value is None or isinstance(value, str | bool | int | float | timedelta):
-        told = repr(value)
-        return told if len(told) <= _SHOWN_CHARACTERS else f"{told[: _SHOWN_CHARACTERS - 1]}…"
+        written = repr(value)
+        return written if len(written) <= _SHOWN_CHARACTERS else f"{written[: _SHOWN_CHARACTERS - 1]}…"
     return f"a {type(value).__name__}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Signal, Vector, Verdict, Vote
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Scope, Signal, Vector, Verdict, Vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,10 @@ class EpisodeFilter:
     roots_only: bool = False
     include_archived: bool = False
     quarantined_only: bool = False
+    counting_for: Scope | None = None
+    """Leaves out most of what cannot be filed where this person searches; `partitions_of` has the exact rule."""
+    to_review_in: Scope | None = None
+    """Leaves out most of what a teacher there could neither release nor widen."""
     limit: int | None = 50
     newest_first: bool = True
 
@@ -143,6 +147,10 @@ class EpisodeTable(Protocol):
 
         Lists are narrow: trajectories, contexts and thoughts are left empty.
         """
+        ...
+
+    def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """The same without any text: for whoever picks from a long list and then reads what is picked."""
         ...
 
     def count(self, workspace: str, wanted: EpisodeFilter) -> int:

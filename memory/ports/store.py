@@ -1,6 +1,7 @@
 """The store itself: atomic transactions over the tables."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from memory.model.upkeep import DamagedRow
@@ -12,58 +13,30 @@ from memory.ports.topics import TopicTable
 from memory.ports.upkeep import UpkeepTable
 
 
-class Transaction(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
     """Everything inside commits together or not at all."""
 
-    @property
-    def episodes(self) -> EpisodeTable:
-        """Episodes, vectors, links."""
-        ...
-
-    @property
-    def log(self) -> EventLog:
-        """Events."""
-        ...
-
-    @property
-    def teaching(self) -> TeachingTable:
-        """Reactions, votes, ledger."""
-        ...
-
-    @property
-    def channels(self) -> ChannelTable:
-        """Who can read which channel."""
-        ...
-
-    @property
-    def deliveries(self) -> DeliveryTable:
-        """Messages in and out."""
-        ...
-
-    @property
-    def retrievals(self) -> RetrievalTable:
-        """Recalls."""
-        ...
-
-    @property
-    def world(self) -> TopicTable:
-        """Topics."""
-        ...
-
-    @property
-    def steps(self) -> StepTable:
-        """Runs taken step by step, and their grades."""
-        ...
-
-    @property
-    def short(self) -> ShortMemoryTable:
-        """Values that expire."""
-        ...
-
-    @property
-    def upkeep(self) -> UpkeepTable:
-        """Jobs, leases, rules."""
-        ...
+    episodes: EpisodeTable
+    """Episodes, vectors, links."""
+    log: EventLog
+    """Events."""
+    teaching: TeachingTable
+    """Reactions, votes, ledger."""
+    channels: ChannelTable
+    """Who can read which channel."""
+    deliveries: DeliveryTable
+    """Messages in and out."""
+    retrievals: RetrievalTable
+    """Recalls."""
+    world: TopicTable
+    """Topics."""
+    steps: StepTable
+    """Runs taken step by step, and their grades."""
+    short: ShortMemoryTable
+    """Values that expire."""
+    upkeep: UpkeepTable
+    """Jobs, leases, rules."""
 
 
 class Store(Protocol):

@@ -168,8 +168,8 @@ class TeachingTable(Protocol):
         """Every sent part of the answer, expired or not, by part."""
         ...
 
-    def recent_ledger(self, workspace: str, channel: str, limit: int) -> list[LedgerEntry]:
-        """The last answers' parts sent to a channel, newest first."""
+    def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
+        """The run of the last answer sent to a channel, or to this thread, that has its episodes. None without one."""
         ...
 
     def sweep_ledger(self, now: datetime) -> int:
@@ -257,6 +257,10 @@ class DeliveryTable(Protocol):
         """The answer's parts in order."""
         ...
 
+    def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
+        """The same of several answers, by run, for those that have any, in one statement."""
+        ...
+
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
         """Erase the answer's parts that were not sent; returns whether there were any."""
         ...
@@ -287,6 +291,10 @@ class RetrievalTable(Protocol):
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
         """The run's recalls in order, items by rank."""
+        ...
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
+        """The same of several runs, by run, for those that have any, in two statements."""
         ...
 
     def set_signal(self, item: RetrievalItem) -> None:

@@ -8,6 +8,7 @@ A channel may change who reads it. What was said in it counts as said where both
 could read it: `visibility_of`. `memory/README.md` has the table of what follows.
 """
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
@@ -34,9 +35,9 @@ def narrower(one: Visibility, other: Visibility) -> Visibility:
     return next(visibility for visibility, readers in _READERS.items() if readers == both)
 
 
-def visibility_of(said: Episode | Topic) -> Visibility:
+def visibility_of(item: Episode | Topic) -> Visibility:
     """The visibility that counts: the narrower of what its channel was then, and what it is now as far as is known."""
-    return narrower(said.visibility, said.channel_visibility or said.visibility)
+    return narrower(item.visibility, item.channel_visibility or item.visibility)
 
 
 def stays(then: Visibility, now: Visibility | None) -> bool:
@@ -100,6 +101,12 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             if episode.visibility is Visibility.DIRECT:
                 file(Audience.CHANNEL, channel)
     return sorted(entries, key=lambda entry: entry.partition)
+
+
+def nearest_entry(episode: Episode, partitions: Sequence[str]) -> IndexEntry | None:
+    """Where the episode is filed in the most specific of these partitions that has it."""
+    filed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
+    return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
 
 
 def _repeats_kept_words(episode: Episode) -> bool:
@@ -176,12 +183,12 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     return _is_own(scope, episode) and may_read(scope, episode)
 
 
-def has_narrowed(said: Episode | Topic) -> bool:
+def has_narrowed(item: Episode | Topic) -> bool:
     """Whether fewer may be shown it than could read it when it was said."""
-    return visibility_of(said) is not said.visibility
+    return visibility_of(item) is not item.visibility
 
 
-def said_about(answer: Episode, scope: Scope) -> Visibility:
+def visibility_about(answer: Episode, scope: Scope) -> Visibility:
     """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
 
     Words from another place stay with who said them, unless everybody may read there.

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from memory.model import Episode, Verdict
+from memory.model.normal_form import comparable, shortened
 from memory.model.upkeep import Rule
 from memory.ports import IndexEntry
 from memory.rules.audience import partitions_of
@@ -19,16 +20,11 @@ GOAL_CHARACTERS = 60
 _ADVICE_CHARACTERS = 200
 
 
-def same_goal(goal: str) -> str:
-    """Goals that differ in case and spaces only are one goal."""
-    return " ".join(goal.split()).casefold()
-
-
-def said(lesson: Episode) -> tuple[str, str]:
-    """What a lesson says to do: the words of a plain answer; of a tool its name and target, for its result varies."""
+def advice_of(lesson: Episode) -> tuple[str, str]:
+    """What a lesson advises: the words of a plain answer; of a tool its name and target, for its result varies."""
     if lesson.action in ("", "answer", "none"):
-        return "answer", same_goal(lesson.output)
-    return lesson.action, same_goal(lesson.action_target)
+        return "answer", comparable(lesson.output)
+    return lesson.action, comparable(lesson.action_target)
 
 
 def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[Rule]:
@@ -36,7 +32,7 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
     alike: dict[tuple[str, Verdict, tuple[str, str], str], list[Episode]] = {}
     for lesson in sorted(lessons, key=lambda lesson: (lesson.created_at, lesson.id)):
         for entry in partitions_of(lesson):
-            what = (entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+            what = (entry.partition, entry.verdict, advice_of(lesson), comparable(lesson.correction))
             alike.setdefault(what, []).append(lesson)
     found = [
         Rule(
@@ -47,17 +43,17 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
             lesson_ids=tuple(lesson.id for lesson in group),
         )
         for what, group in alike.items()
-        if len({same_goal(lesson.goal) for lesson in group}) >= at_least
+        if len({comparable(lesson.goal) for lesson in group}) >= at_least
     ]
     return sorted(found, key=lambda rule: rule.id)
 
 
 def rule_id(entry: IndexEntry, lesson: Episode) -> str:
     """The id of the rule that the lesson says where it is filed so; a rule is looked up by what it says."""
-    return _id(entry.partition, entry.verdict, said(lesson), same_goal(lesson.correction))
+    return _id(entry.partition, entry.verdict, advice_of(lesson), comparable(lesson.correction))
 
 
-def is_said_by(rule: Rule, lesson: Episode) -> bool:
+def supports_now(rule: Rule, lesson: Episode) -> bool:
     """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
     return any(
         (entry.partition, entry.verdict) == (rule.partition, rule.verdict) and rule.id == rule_id(entry, lesson)
@@ -65,28 +61,23 @@ def is_said_by(rule: Rule, lesson: Episode) -> bool:
     )
 
 
-def could_be_said_by(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
+def could_support(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
     """Whether the lesson said so at some time: its verdicts change, and so does its correction, of these texts."""
-    texts = {"", same_goal(lesson.correction), *map(same_goal, corrections)}
-    return any(rule.id == _id(rule.partition, rule.verdict, said(lesson), text) for text in texts)
+    texts = {"", comparable(lesson.correction), *map(comparable, corrections)}
+    return any(rule.id == _id(rule.partition, rule.verdict, advice_of(lesson), text) for text in texts)
 
 
 def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
     """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
-    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and is_said_by(rule, lesson)]
+    return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and supports_now(rule, lesson)]
 
 
-def line_of(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
-    """The rule in one line, made of those of its lessons that still say it; empty if they are too few."""
-    return told(rule, living(rule, lessons), at_least)
-
-
-def told(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
+def rule_line(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
     """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
     goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
-    if len({same_goal(goal) for goal in goals}) < at_least:
+    if len({comparable(goal) for goal in goals}) < at_least:
         return ""
-    named = ", ".join(f"“{_cut(goal, GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
+    named = ", ".join(f"“{shortened(goal, GOAL_CHARACTERS)}”" for goal in goals[:GOALS_NAMED])
     more = f" and {len(goals) - GOALS_NAMED} more" if len(goals) > GOALS_NAMED else ""
     return f"For {named}{more}: {_advice(lessons[-1], rule.verdict)}"
 
@@ -95,15 +86,11 @@ def _advice(lesson: Episode, verdict: Verdict) -> str:
     done = (
         lesson.output if lesson.action in ("", "answer", "none") else f"{lesson.action} {lesson.action_target}".strip()
     )
-    done = _cut(" ".join(done.split()), _ADVICE_CHARACTERS)
+    done = shortened(done, _ADVICE_CHARACTERS)
     if verdict is Verdict.SUCCESS:
         return done
-    instead = _cut(" ".join(lesson.correction.split()), _ADVICE_CHARACTERS)
+    instead = shortened(lesson.correction, _ADVICE_CHARACTERS)
     return f"not: {done}" + (f"; right: {instead}" if instead else "")
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def _id(partition: str, verdict: Verdict, what: tuple[str, str], correction: str) -> str:

@@ -41,9 +41,3 @@ class EmojiMap:
     def value(self, raw: str) -> int | None:
         """+1, -1, or None for an emoji that is no feedback."""
         return next((self._value[name] for name in spellings(raw) if name in self._value), None)
-
-
-DEFAULT_EMOJI = EmojiMap(
-    success=("👍", "+1", "thumbsup", "✅", "white_check_mark", "✔", "heavy_check_mark", "🎉", "tada", "💯", "100"),
-    failure=("👎", "-1", "thumbsdown", "❌", "x"),
-)

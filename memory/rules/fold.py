@@ -26,12 +26,8 @@ from memory.model import (
 from memory.rules.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, strength
 from memory.rules.verdict import fold_votes, judge
 
-_USE = {
-    EventKind.USED: Signal.USED,
-    EventKind.IGNORED: Signal.IGNORED,
-    EventKind.UNKNOWN: Signal.UNKNOWN,
-    EventKind.CONTRADICTED: Signal.CONTRADICTED,
-}
+USES = (EventKind.USED, EventKind.IGNORED, EventKind.UNKNOWN, EventKind.CONTRADICTED)
+"""How a lesson fared that was shown, by the names of `Signal`."""
 
 DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED, EventKind.RELEASED)
 """What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
@@ -79,26 +75,20 @@ def apply(episode: Episode, event: Event) -> Episode:
             return replace(held, goal=goal, action_target=goal) if event.kind is EventKind.RESTATED else held
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
             # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
-            said = str(detail.get("reason", episode.outcome_reason))
+            reason = str(detail.get("reason", episode.outcome_reason))
             moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
-            return replace(episode, graded_at=moment, outcome_reason=said)
+            return replace(episode, graded_at=moment, outcome_reason=reason)
         case EventKind.CORRECTED:
             return replace(episode, correction=str(detail.get("text", "")))
-        case EventKind.INJECTED:
+        case EventKind.INJECTED | EventKind.QUERY_BUMP:
             return replace(
                 episode,
                 salience=bumped(episode.salience, episode.salience_at, event.at),
                 salience_at=max(event.at, episode.salience_at),
-                retrieval_count=episode.retrieval_count + 1,
-            )
-        case EventKind.QUERY_BUMP:
-            return replace(
-                episode,
-                salience=bumped(episode.salience, episode.salience_at, event.at),
-                salience_at=max(event.at, episode.salience_at),
+                retrieval_count=episode.retrieval_count + (event.kind is EventKind.INJECTED),
             )
         case EventKind.USED | EventKind.IGNORED | EventKind.UNKNOWN | EventKind.CONTRADICTED:
-            return _after_use(episode, _USE[event.kind])
+            return _after_use(episode, Signal(event.kind.value))
         case EventKind.ARCHIVED:
             return replace(episode, archived_at=event.at)
         case EventKind.RESTORED:
@@ -117,12 +107,8 @@ def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
             return tuple(flag for flag in before if flag == NEEDS_QUESTION)
         case EventKind.RESTATED:
             before = [flag for flag in before if flag != NEEDS_QUESTION]
-    return tuple(dict.fromkeys((*before, *_flags(event.detail))))
-
-
-def _flags(detail: Mapping[str, object]) -> tuple[str, ...]:
-    flags = detail.get("flags", ())
-    return tuple(map(str, flags)) if isinstance(flags, list | tuple) else ()
+    flags = event.detail.get("flags", ())
+    return tuple(dict.fromkeys((*before, *map(str, flags if isinstance(flags, list | tuple) else ()))))
 
 
 def _after_use(episode: Episode, signal: Signal) -> Episode:
@@ -181,7 +167,7 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
     return sorted(latest.values(), key=lambda reaction: reaction.seq)
 
 
-def standing(events: Iterable[Event]) -> list[Event]:
+def effective(events: Iterable[Event]) -> list[Event]:
     """One episode's events without the decisions of a person that a later purge of that person withdrew."""
     left: list[Event] = []
     for event in events:
@@ -207,7 +193,7 @@ def replay(
     bring that (`memory.services.tally`); without them every vote counts 1.
     """
     state = facts(episode)
-    for event in standing(each for each in run_events if each.episode_id == episode.id):
+    for event in effective(each for each in run_events if each.episode_id == episode.id):
         state = apply(state, event)
     cast = fold_votes(registers(run_events)) if votes is None else votes
     return with_verdicts(state, judge(state, cast, policy, weights))

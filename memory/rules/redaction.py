@@ -141,23 +141,21 @@ def _known_forms(text: str) -> list[Secret]:
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
-    for match in _ASSIGNED.finditer(text):
-        value = match["secret"].rstrip(".,;:!?)]}>")
-        if _looks_secret(value):
-            start = match.start("secret")
-            found.append(Secret(start=start, end=start + len(value), kind="password"))
-    for match in _GIVEN.finditer(text):
-        value = match["secret"].rstrip(".,;:!?)]}>")
-        if len(value) >= 4 and not _PLACEHOLDER.match(value) and not _WORDS.match(value):
-            start = match.start("secret")
-            found.append(Secret(start=start, end=start + len(value), kind="password"))
+    for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word)):
+        for match in pattern.finditer(text):
+            value = match["secret"].rstrip(".,;:!?)]}>")
+            if len(value) >= 4 and not _PLACEHOLDER.match(value) and is_secret(value):
+                start = match.start("secret")
+                found.append(Secret(start=start, end=start + len(value), kind="password"))
     return found
 
 
+def _is_no_word(value: str) -> bool:
+    return not _WORDS.match(value)
+
+
 def _looks_secret(value: str) -> bool:
-    """Whether it is no word of a sentence ("the password is required") and no placeholder."""
-    if len(value) < 4 or _PLACEHOLDER.match(value):
-        return False
+    """Whether it is no word of a sentence ("the password is required")."""
     has_digit = any(character.isdigit() for character in value)
     has_letter = any(character.isalpha() for character in value)
     return (has_digit and (has_letter or len(value) >= 6)) or bool(_SYMBOL.search(value)) or len(value) >= 24

@@ -9,27 +9,28 @@ from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
-from memory.services.audit import Audit, Difference, RunView
+from memory.services.audit import Audit, RunView
 from memory.services.channels import Channels
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.embedding import CheckedEmbedder
+from memory.services.evidence import Weighing
 from memory.services.explain import AnswerStory, Explaining, LessonStory
-from memory.services.finished_run import FinishedRun, NodeRecall
+from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.model_grading import Guess, Guessing, guess_of
 from memory.services.purge import Purge, Purging
-from memory.services.recall import Recalled, Recalling
+from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
+from memory.services.shown import UsedLesson
 from memory.services.taught_topics import TaughtTopics
-from memory.services.teach import Teaching, Undone
+from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
-from memory.services.used_lessons import UsedLesson
 from memory.services.verdicts import LessonMark, VoteResult
-from memory.services.votes import Rating, Ratings
+from memory.services.votes import Ratings
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +102,7 @@ class Memory:
             candidates,
             guesses=guesses,
             rule_from=(upkeep or UpkeepPolicy()).rule_from,
+            weighing=Weighing(core),
         )
         self.channels = Channels(core)
         self.guessing = Guessing(core)
@@ -138,33 +140,17 @@ __all__ = [
     "CORRECTION_CHARACTERS",
     "Answer",
     "AnswerStory",
-    "Answers",
-    "Audit",
     "Corrected",
-    "Difference",
     "Erased",
-    "Explaining",
     "FinishedRun",
     "Guess",
-    "Guessing",
     "Holdings",
     "LessonMark",
     "LessonStory",
     "Memory",
-    "NodeRecall",
-    "Privacy",
     "Purge",
-    "Purging",
-    "Rating",
-    "Ratings",
-    "Recalled",
-    "Recalling",
     "Recording",
-    "Recovering",
-    "Restating",
     "RunView",
-    "Teaching",
-    "Undone",
     "Unsent",
     "Upkeep",
     "UsedLesson",

@@ -1,21 +1,19 @@
-"""Answers that were posted: where each stands, and which one somebody means."""
+"""Posted answers, found by their message or as the newest of a conversation, and the questions behind them."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from memory.model import Scope
+from memory.model import Episode, Origin, Scope
+from memory.ports import Transaction
+from memory.rules.audience import may_read
 from memory.services.core import Core
 
-_LOOKED_AT = 20
-"""Messages of a channel among which the last answer is looked for."""
-_LOOKED_AT_FOR_THREAD = 200
-"""The same where the answer must be in one of its threads."""
 
-
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """Use cases of whoever points at an answer."""
+    """Finds the posted answer that a person means."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def of_message(self, scope: Scope, message_id: str, at: datetime) -> str | None:
         """The run whose answer this message is a part of."""
@@ -27,11 +25,29 @@ class Answers:
         """The run of the newest answer in the thread; in the channel if none was given there, or there is no thread."""
         with self._core.store.read() as tx:
             only_thread = bool(scope.thread) and tx.deliveries.has_sent(scope.workspace, scope.channel, scope.thread)
-            limit = _LOOKED_AT_FOR_THREAD if only_thread else _LOOKED_AT
-            for run_id in dict.fromkeys(
-                entry.run_id for entry in tx.teaching.recent_ledger(scope.workspace, scope.channel, limit)
-            ):
-                nodes = tx.episodes.of_run(scope.workspace, run_id)
-                if nodes and (not only_thread or nodes[0].thread == scope.thread):
-                    return run_id
+            return tx.teaching.newest_answer(scope.workspace, scope.channel, scope.thread if only_thread else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question with its author."""
+
+    text: str
+    asked_by: str
+
+
+def question_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -> Question | None:
+    """The question behind a sent answer, as far as it may be repeated in this place; or None."""
+    entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, now)
+    nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
+    if not nodes or not may_read(scope, nodes[0]):
         return None
+    return Question(text=nodes[0].goal, asked_by=askers_of(tx, nodes[0])[0])
+
+
+def askers_of(tx: Transaction, episode: Episode) -> list[str]:
+    """Whose words an episode's goal is: one person's, or those of some who might have said it."""
+    if episode.origin is Origin.RUN:
+        incoming = tx.deliveries.incoming_of_run(episode.workspace, episode.run_id)
+        return [(incoming.asked_by if incoming else "") or episode.author or episode.person]
+    return tx.episodes.words_of_others(episode.workspace, [episode.id]).get(episode.id, [episode.author])

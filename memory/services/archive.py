@@ -12,8 +12,8 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.decay import is_ready_for_archive
-from memory.rules.fold import standing
-from memory.services.core import event, file_in_index, record
+from memory.rules.fold import effective
+from memory.services.core import act, event
 
 ACTOR = "upkeep"
 IDLE = "idle"
@@ -33,21 +33,17 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
         still = [
             lesson
             for lesson in tx.episodes.get_many(workspace, ready).values()
-            if is_ready_for_archive(lesson, now, policy) and not _is_just_back(tx, lesson, now, policy)
+            if is_ready_for_archive(lesson, now, policy)
+            and ((moved := _last_move(tx, lesson)) is None or now - moved.at > policy.archive_idle)
         ]
         for lesson in still:
             shelve(tx, lesson, now, {"reason": IDLE})
     return len(still)
 
 
-def _is_just_back(tx: Transaction, lesson: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
-    moved = _last_move(tx, lesson)
-    return moved is not None and now - moved.at <= policy.archive_idle
-
-
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
     """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
-    log = standing(tx.log.of_episode(lesson.workspace, lesson.id))
+    log = effective(tx.log.of_episode(lesson.workspace, lesson.id))
     return next((each for each in reversed(log) if each.kind in _SHELVING), None)
 
 
@@ -59,13 +55,12 @@ def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
 
 def shelve(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
     """Put a whole lesson into the archive, saying why."""
-    file_in_index(tx, record(tx, lesson, event(lesson, EventKind.ARCHIVED, ACTOR, now, detail=detail)))
+    act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, detail)
 
 
 def unshelve(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
     """Bring a whole lesson back, saying why."""
-    back = record(tx, lesson, event(lesson, EventKind.RESTORED, actor, now, detail={"reason": reason}))
-    file_in_index(tx, back)
+    act(tx, lesson, EventKind.RESTORED, actor, now, {"reason": reason})
 
 
 def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:

@@ -1,7 +1,7 @@
-"""Seeing and proving: why an answer is what it is, what memory holds, and that every scalar is a fold of the log."""
+"""What administrators look at: an answer with all about it, statistics, and the check of stored values by the log."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
@@ -25,7 +25,7 @@ from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run
 from memory.services.core import Core
 from memory.services.tally import weights_of, with_limits
-from memory.services.topics import audit_log
+from memory.services.topics.audit_log import faults_of_topics
 from memory.services.verdicts import refold
 
 
@@ -63,11 +63,11 @@ class Difference:
     expected: str
 
 
+@dataclass(frozen=True, slots=True)
 class Audit:
     """Use cases of administrators. Reading changes nothing: no salience, no events."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def workspaces(self) -> list[str]:
         """Every workspace there is."""
@@ -77,6 +77,23 @@ class Audit:
         """A narrow list of episodes."""
         with self._core.store.read() as tx:
             return tx.episodes.search(workspace, wanted)
+
+    def page(
+        self,
+        workspace: str,
+        wanted: EpisodeFilter,
+        is_listed: Callable[[Episode], bool],
+        window: Callable[[int], slice],
+    ) -> tuple[list[Episode], int]:
+        """A part of a list, and how long all of it is. The list is of those of `wanted` that are `is_listed`.
+
+        This is asked of outlines, which have no text; `window` is told the length and says which part is wanted.
+        """
+        with self._core.store.read() as tx:
+            listed = [each.id for each in tx.episodes.outlines(workspace, wanted) if is_listed(each)]
+            chosen = listed[window(len(listed))]
+            found = tx.episodes.get_many(workspace, chosen)
+        return [found[each] for each in chosen], len(listed)
 
     def find(self, prefix: str) -> Episode:
         """The one episode whose id starts or ends with what an administrator typed.
@@ -101,8 +118,9 @@ class Audit:
     def not_embedded(self, model: str) -> int:
         """How many validated episodes of every workspace have no vector of this model, and are not found by it."""
         missing = 0
+        workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
-            for workspace in self._core.store.workspaces():
+            for workspace in workspaces:
                 lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
                 validated = [lesson.id for lesson in lessons if lesson.verdict.is_validated]
                 vectors = tx.episodes.vectors(workspace, validated)
@@ -130,11 +148,6 @@ class Audit:
                 incoming=tx.deliveries.incoming_of_run(workspace, run_id),
             )
 
-    def shown_in(self, workspace: str, episode_id: str) -> list[tuple[Retrieval, RetrievalItem]]:
-        """Where an episode was used as a lesson, newest first."""
-        with self._core.store.read() as tx:
-            return tx.retrievals.of_episode(workspace, episode_id)
-
     def stats(self, workspace: str) -> dict[str, int]:
         """Counts by verdict, origin and fate."""
         with self._core.store.read() as tx:
@@ -159,8 +172,10 @@ class Audit:
                 for difference in self._differences(tx, workspace, run_id)
             ]
             for workspace in workspaces:
-                found += [_difference(workspace, fault) for fault in _faults(tx, workspace)]
-                found += _of_topics(tx, workspace)
+                found += [
+                    _difference(workspace, each.episode_id, each.what, each.stored, each.expected)
+                    for each in _faults(tx, workspace)
+                ]
         return found
 
     def rebuild(self) -> int:
@@ -169,13 +184,12 @@ class Audit:
         with self._core.store.write() as tx:
             count = 0
             for workspace in workspaces:
-                count += audit_log.rebuild(tx, workspace)
                 faults = _faults(tx, workspace)
                 count += len(faults)
                 for fault in faults:
                     fault.mend()
                 runs = _runs(tx, workspace)
-                wrong = sum(len(list(self._differences(tx, workspace, run_id))) for run_id in runs)
+                wrong = sum(len(self._differences(tx, workspace, run_id)) for run_id in runs)
                 count += wrong
                 if wrong:
                     # One run's votes say how far voters are trusted in others, so all are refolded together.
@@ -186,67 +200,49 @@ class Audit:
 
     def _rewrite_registers(self, tx: Transaction, workspace: str, run_id: str) -> None:
         log = tx.log.of_run(workspace, run_id)
-        told = registers(log)
+        logged = registers(log)
         for reaction in tx.teaching.reactions_of_run(workspace, run_id):
-            if reaction.key not in {each.key for each in told}:  # no event tells of it, so it belongs to no answer
+            if reaction.key not in {each.key for each in logged}:  # no event tells of it, so it belongs to no answer
                 tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
-        for reaction in told:
+        for reaction in logged:
             tx.teaching.put_reaction(reaction)
 
-    def _differences(self, tx: Transaction, workspace: str, run_id: str) -> Iterator[Difference]:
+    def _differences(self, tx: Transaction, workspace: str, run_id: str) -> list[Difference]:
         log = tx.log.of_run(workspace, run_id)
         nodes = tx.episodes.of_run(workspace, run_id)
         root_id = nodes[0].id
 
-        def differ(episode_id: str, what: str, stored: object, expected: object) -> Iterator[Difference]:
-            if stored != expected:
-                yield Difference(
-                    workspace=workspace,
-                    episode_id=episode_id,
-                    what=what,
-                    stored=repr(stored),
-                    expected=repr(expected),
-                )
-
-        told = registers(log)
-        yield from differ(root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(told))
-        votes = with_limits(tx, fold_votes(told), self._core.policy)
-        yield from differ(root_id, "votes", tx.teaching.votes(workspace, run_id), votes)
-        yield from differ(root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes))
+        logged = registers(log)
+        votes = with_limits(tx, fold_votes(logged), self._core.policy)
+        values: list[tuple[str, str, object, object]] = [
+            (root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged)),
+            (root_id, "votes", tx.teaching.votes(workspace, run_id), votes),
+            (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
+        ]
         weights = weights_of(tx, workspace, votes, self._core.policy)
         for episode in nodes:
             expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
-            for field in fields(Episode):
-                yield from differ(episode.id, field.name, getattr(episode, field.name), getattr(expected, field.name))
+            names = [field.name for field in fields(Episode)]
+            values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
-                yield from differ(episode.id, "index", filed, partitions_of(expected))
+                values.append((episode.id, "index", filed, partitions_of(expected)))
+        return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 
 
 def _faults(tx: Transaction, workspace: str) -> list[Fault]:
-    """What is wrong in the tables beside the episodes."""
+    """What is wrong in the tables beside the episodes, and of the topics."""
     runs = _runs(tx, workspace)
     found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
     for run_id in runs:
         found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
-    return found
+    return [*found, *faults_of_topics(tx, workspace)]
 
 
-def _difference(workspace: str, fault: Fault) -> Difference:
+def _difference(workspace: str, episode_id: str, what: str, stored: object, expected: object) -> Difference:
     return Difference(
-        workspace=workspace,
-        episode_id=fault.episode_id,
-        what=fault.what,
-        stored=repr(fault.stored),
-        expected=repr(fault.expected),
+        workspace=workspace, episode_id=episode_id, what=what, stored=repr(stored), expected=repr(expected)
     )
-
-
-def _of_topics(tx: Transaction, workspace: str) -> Iterator[Difference]:
-    for topic, what, stored, expected in audit_log.differences(tx, workspace):
-        yield Difference(
-            workspace=workspace, episode_id=topic.id, what=f"topic {what}", stored=repr(stored), expected=repr(expected)
-        )
 
 
 def _runs(tx: Transaction, workspace: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Who can read a channel now, and what follows when that changes: what was said in it is filed anew at once."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.model import Channel, Scope, Visibility
@@ -10,17 +10,17 @@ from memory.services.archive import joined_to, part
 from memory.services.core import Core, file_in_index
 
 
+@dataclass(frozen=True, slots=True)
 class Channels:
-    """The use case of whoever learns who can read a channel: by an event in it, or from the platform."""
+    """The record of who can read each channel, as events in it or the platform tell."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def last_known(self, scope: Scope) -> Scope:
         """The place with the visibility noted of it last, whatever its own; as it is where none was."""
         with self._core.store.read() as tx:
-            known = tx.channels.get(scope.workspace, scope.channel)
-        return scope if known is None else replace(scope, visibility=known.visibility, is_visibility_known=True)
+            known = _known(tx, scope)
+        return scope if known is None else replace(scope, visibility=known, is_visibility_known=True)
 
     def note(self, scope: Scope) -> bool:
         """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.
@@ -31,7 +31,7 @@ class Channels:
         if not _can_change(scope):
             return False
         with self._core.store.read() as tx:
-            if _is_known(tx, scope):
+            if _known(tx, scope) is scope.visibility:
                 return False
         with self._core.store.write() as tx:
             return note(tx, scope, self._core.clock())
@@ -39,9 +39,9 @@ class Channels:
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
-    if not _can_change(scope) or _is_known(tx, scope):
+    if not _can_change(scope):
         return False
-    return note_change(tx, scope, None, now)
+    return note_change(tx, scope, _known(tx, scope), now)
 
 
 def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> bool:
@@ -64,6 +64,6 @@ def _can_change(scope: Scope) -> bool:
     return scope.visibility is not Visibility.DIRECT and scope.is_visibility_known
 
 
-def _is_known(tx: Transaction, scope: Scope) -> bool:
-    known = tx.channels.get(scope.workspace, scope.channel)
-    return known is not None and known.visibility is scope.visibility
+def _known(tx: Transaction, scope: Scope) -> Visibility | None:
+    channel = tx.channels.get(scope.workspace, scope.channel)
+    return channel.visibility if channel is not None else None

@@ -9,13 +9,10 @@ from functools import partial
 
 from memory.model import Episode, Event, EventKind, Link, LinkKind, Signal
 from memory.ports import Transaction
+from memory.rules.fold import USES
 from memory.services.archive import MERGED
+from memory.services.core import ALL
 from memory.services.recall_rules import drop_unfounded, unfounded
-
-_ALL = 1_000_000
-"""More than anybody has."""
-
-_SIGNALS = {signal.value: signal for signal in Signal}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +109,14 @@ def _plain(link: Link) -> tuple[str, str, str]:
 
 def _signals(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> Iterator[Fault]:
     """The signal and ratio of each time an episode was shown, against the event that moved its strength."""
-    told: dict[str, list[Event]] = {}
+    uses: dict[str, list[Event]] = {}
     for event in log:
-        if event.kind.value in _SIGNALS and event.source_event_id.startswith("use/"):
-            told.setdefault(event.source_event_id, []).append(event)
+        if event.kind in USES and event.source_event_id.startswith("use/"):
+            uses.setdefault(event.source_event_id, []).append(event)
     for node in nodes:
-        for _, item in tx.retrievals.of_episode(workspace, node.id, limit=_ALL):
-            events = told.get(f"use/{item.retrieval_id}/{node.id}", [])
-            known = [(_SIGNALS[event.kind.value], float(str(event.detail.get("ratio", 0.0)))) for event in events]
+        for _, item in tx.retrievals.of_episode(workspace, node.id, limit=ALL):
+            events = uses.get(f"use/{item.retrieval_id}/{node.id}", [])
+            known = [(Signal(event.kind.value), float(str(event.detail.get("ratio", 0.0)))) for event in events]
             stored = (item.signal, round(item.ratio, 4))
             if stored in known or (not known and item.signal is None):
                 continue

@@ -1,4 +1,4 @@
-"""What every use case of the memory works with: the ports, the rules, and the two steps they share."""
+"""What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +16,9 @@ from memory.rules.redaction import Redactor
 MESSAGE_CHARACTERS = 100_000
 """The longest message that is taken in where nothing else is set: all of one attached text, and words about it."""
 
+
+ALL = 1_000_000
+"""A limit above what anybody has."""
 
 _REWRITING = (EventKind.QUARANTINED, EventKind.RELEASED, EventKind.RESTATED)
 """Events that change what `EpisodeTable.update` does not store: an episode's question, and whether it is held back."""
@@ -82,6 +85,20 @@ def event(
         source_event_id=source,
         detail=detail or {},
     )
+
+
+def act(
+    tx: Transaction,
+    episode: Episode,
+    kind: EventKind,
+    actor: str,
+    at: datetime,
+    detail: Mapping[str, object] | None = None,
+) -> Episode:
+    """Record an event that changes where an episode is found, and file it there."""
+    after = record(tx, episode, event(episode, kind, actor, at, detail=detail))
+    file_in_index(tx, after)
+    return after
 
 
 def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:

@@ -19,13 +19,13 @@ from memory.model import (
     Visibility,
 )
 from memory.ports import Transaction
-from memory.rules.audience import said_about, stays
+from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.answers import askers_of
+from memory.services.core import Core, act, event, existing, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
-from memory.services.questions import askers_of
-from memory.services.verdicts import write_vote
+from memory.services.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""
@@ -54,11 +54,11 @@ def usable(text: str, when_empty: str) -> str:
     return words
 
 
+@dataclass(frozen=True, slots=True)
 class Correcting:
     """The use case of a correction and of taking one back."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
@@ -87,30 +87,25 @@ class Correcting:
             implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
             # The reason is shown with the answer, also when everybody may read that again.
             is_as_open = lesson.visibility is failed.visibility
-            write_vote(self._core, tx, implied, now, reason=why.text if is_as_open else "")
+            write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
             failed = existing(tx, scope.workspace, failed.id)
             flags = lesson_flags(lesson, has_secret=words != written)
             # Held back, it does not stand on the answer either, until it is released.
             detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
-            told = event(
+            corrected = event(
                 failed,
                 EventKind.CORRECTED,
                 scope.person,
                 now,
                 detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
             )
-            failed = record(tx, failed, told)
+            failed = record(tx, failed, corrected)
             self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
             if embedded is not None and lesson.goal == question:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
             hold_back(tx, lesson, flags, now)
-            write_vote(
-                self._core,
-                tx,
-                replace(own_vote(lesson, role, at), event_id=event_id),
-                now,
-                reason="a person said what is right",
-            )
+            own = replace(own_vote(lesson, role, at), event_id=event_id)
+            write_votes(self._core, tx, now, own, reason="a person said what is right")
             lesson = existing(tx, scope.workspace, lesson.id)
             stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
             is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
@@ -126,26 +121,12 @@ class Correcting:
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}
-        return facts(
-            Episode(
-                id=self._core.new_id(),
-                run_id=self._core.new_id(),
-                goal=failed.goal,
-                origin=Origin.CORRECTION,
-                workspace=failed.workspace,
-                channel=failed.channel,
-                thread=failed.thread,
-                person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
-                author=scope.person,
-                visibility=said_about(failed, scope),
-                place=failed.place,
-                context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
-                action="answer",
-                action_target=failed.goal,
-                output=words,
-                termination=Termination.SUCCESS,
-                created_at=now,
-            )
+        there = replace(failed.scope, person=scope.person, visibility=visibility_about(failed, scope))
+        return replace(
+            taught_lesson(self._core, there, failed.goal, words, now),
+            origin=Origin.CORRECTION,
+            person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
+            context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
         )
 
     def _store_lesson(
@@ -174,26 +155,23 @@ class Correcting:
         for episode in tx.episodes.get_many(failed.workspace, older).values():
             if episode.author != lesson.author or episode.origin is Origin.RUN or episode.archived_at is not None:
                 continue
-            detail = {"superseded_by": lesson.id}
-            archived = record(tx, episode, event(episode, EventKind.ARCHIVED, lesson.author, now, detail=detail))
-            file_in_index(tx, archived)
+            act(tx, episode, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
 
     def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
         """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
 
         Returns the lesson and the runs it had corrected.
         """
-        write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+        withdraw_votes(self._core, tx, now, reaction, at=at)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
-        lesson = record(tx, lesson, event(lesson, EventKind.ARCHIVED, reaction.actor, now))
-        file_in_index(tx, lesson)
+        lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
         self._restore_superseded(tx, lesson, now)
         corrected = corrected_by(tx, lesson)
         restore_texts(tx, lesson, reaction.actor, now)
         for failed in corrected:
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
-                write_vote(self._core, tx, replace(implied, is_active=False, at=max(at, implied.at)), now)
+                withdraw_votes(self._core, tx, now, implied, at=at)
         return lesson, tuple(failed.run_id for failed in corrected)
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
@@ -201,8 +179,7 @@ class Correcting:
             if archived.detail.get("superseded_by") == lesson.id:
                 older = tx.episodes.get(lesson.workspace, archived.episode_id)
                 if older is not None and older.archived_at is not None:
-                    restored = record(tx, older, event(older, EventKind.RESTORED, lesson.author, now))
-                    file_in_index(tx, restored)
+                    restored = act(tx, older, EventKind.RESTORED, lesson.author, now)
                     restore_texts(tx, restored, lesson.author, now)
 
 
@@ -212,17 +189,9 @@ def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
-    return Reaction(
-        workspace=failed.workspace,
-        channel=failed.channel,
-        message_id=f"run/{failed.run_id}",
-        actor=lesson.author,
-        source=f"correction:{lesson.id}",
-        value=-1,
-        at=at,
-        role=role,
-        run_id=failed.run_id,
-    )
+    """What the author of a correction says of the answer by writing it."""
+    place = replace(own_vote(lesson, role, at), channel=failed.channel, message_id=f"run/{failed.run_id}")
+    return replace(place, run_id=failed.run_id, source=f"{OWN_CORRECTION}:{lesson.id}", value=-1)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:

@@ -1,4 +1,4 @@
-"""An embedder whose answers can be relied on: what is no row of finite numbers is a failure, and never stored."""
+"""An embedder whose vectors are checked: what is no row of finite numbers is a failure, and never stored."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,12 +18,12 @@ class CheckedEmbedder:
 
     @property
     def name(self) -> str:
-        """The embedder's own."""
+        """Name of the wrapped embedder."""
         return self._embedder.name
 
     @property
     def dimension(self) -> int:
-        """The embedder's own."""
+        """Dimension of the wrapped embedder."""
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> "list[Vector]":

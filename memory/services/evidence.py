@@ -3,22 +3,38 @@
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from memory.errors import EmbeddingFailed
 from memory.model import Audience, Origin, Scope, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import Embedder, LessonSummary, Neighbour, Transaction
+from memory.ports import LessonSummary, Neighbour, Transaction
+from memory.rules.audience import partitions_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.services.core import Core
 
 
 class Weighing:
-    """The use case of evidence. `embedder` embeds the descriptions of actions, each set of them once."""
+    """The use case of evidence. The descriptions of a set of actions are embedded once."""
 
-    def __init__(self, embedder: Embedder, config: EvidenceConfig | None = None) -> None:
+    def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
+        self._core = core
         self.config = config or EvidenceConfig()
-        self._described = lru_cache(maxsize=8)(lambda texts: rows(embedder.embed(texts)))
+        self._described = lru_cache(maxsize=8)(lambda texts: rows(core.embedder.embed(texts)))
 
-    def weigh(
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
+        """The evidence for a goal; none where nothing can be embedded."""
+        vector = self._core.embedded(goal)
+        if vector is None:
+            return Evidence()
+        partitions, model = partitions_for(scope), self._core.embedder.name
+        with self._core.store.read() as tx:
+            near = tx.episodes.nearest(
+                scope.workspace, partitions, model, vector, k=self.config.lessons, min_cosine=-1.0
+            )
+            return self.weighed(tx, scope, vector, near.hits, actions, run_id=run_id)
+
+    def weighed(
         self,
         tx: Transaction,
         scope: Scope,
@@ -31,14 +47,17 @@ class Weighing:
         """The evidence of the nearest lessons for a goal, in one statement.
 
         `near` are hits in the asker's partitions, best first; `run_id` is the run that asks, whose own episodes do not
-        count. Raises `EmbeddingFailed` if the descriptions of the actions cannot be embedded.
+        count. None where the descriptions of the actions cannot be embedded.
         """
         hits = {hit.episode_id: hit for hit in near[: self.config.lessons]}
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
         lessons = [_judged(each, hits[each.id], scope, names) for each in summaries]
-        descriptions = self._described(tuple(action.text for action in actions)) if actions else rows([goal])
+        try:
+            descriptions = self._described(tuple(action.text for action in actions)) if actions else rows([goal])
+        except EmbeddingFailed:
+            return Evidence()
         return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
 
 

@@ -21,36 +21,15 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
-from memory.rules.fold import apply, facts, standing, with_verdicts
+from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
 from memory.rules.verdict import ballots
 from memory.services.archive import MERGED, why_archived
 from memory.services.audit import Audit, RunView
-from memory.services.core import Core, existing
+from memory.services.core import ALL, Core, existing
 from memory.services.tally import weights_of
 
-_ALL = 1_000_000
-"""More than anybody has."""
-
-_DECIDED = (
-    EventKind.PROMOTED,
-    EventKind.LIMITED,
-    EventKind.QUARANTINED,
-    EventKind.RELEASED,
-    EventKind.ARCHIVED,
-    EventKind.RESTORED,
-    EventKind.MERGED,
-    EventKind.PURGED,
-)
-_MOVING = (
-    EventKind.GRADED,
-    EventKind.REGRADED,
-    EventKind.INJECTED,
-    EventKind.QUERY_BUMP,
-    EventKind.USED,
-    EventKind.IGNORED,
-    EventKind.UNKNOWN,
-    EventKind.CONTRADICTED,
-)
+_DECIDED = (*DECISIONS, EventKind.LIMITED, EventKind.QUARANTINED, EventKind.MERGED, EventKind.PURGED)
+_MOVING = (EventKind.GRADED, EventKind.REGRADED, EventKind.INJECTED, EventKind.QUERY_BUMP, *USES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +58,7 @@ class ShownLesson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldRule:
+class ShownRule:
     """A rule that was in the prompt, with the lessons it was made of."""
 
     rule_id: str
@@ -95,7 +74,7 @@ class RecallStory:
     retrieval: Retrieval
     stages: tuple[tuple[str, int | bool], ...]
     shown: tuple[ShownLesson, ...]
-    rules: tuple[ToldRule, ...]
+    rules: tuple[ShownRule, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +126,7 @@ class LessonStory:
     """Promotions, quarantine, archive and joining, oldest first."""
     joined: tuple[Episode, ...]
     """Near-duplicates that it stands for."""
-    stands_in: str
+    merged_into: str
     """The id of the lesson that stands for it; empty for most."""
     strength_now: float
     salience_now: float
@@ -159,12 +138,12 @@ class LessonStory:
     """How often each signal was found."""
 
 
+@dataclass(frozen=True, slots=True)
 class Explaining:
     """Use cases of those who want to know why. Reading changes nothing."""
 
-    def __init__(self, core: Core, audit: Audit) -> None:
-        self._core = core
-        self._audit = audit
+    _core: Core
+    _audit: Audit
 
     def answer(self, workspace: str, run_id: str) -> AnswerStory:
         """One answer. Raises `NotFound`."""
@@ -177,7 +156,7 @@ class Explaining:
         self, tx: Transaction, view: RunView, retrieval: Retrieval, items: Sequence[RetrievalItem]
     ) -> RecallStory:
         known = [field.name for field in fields(StageCounts)]
-        told = [
+        events = [
             event
             for event in view.events
             if event.kind is EventKind.RULE_SHOWN and event.detail.get("retrieval") == retrieval.id
@@ -186,7 +165,7 @@ class Explaining:
             retrieval=retrieval,
             stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
             shown=tuple(self._shown(tx, view.lessons.get(item.episode_id), item) for item in items),
-            rules=tuple(_told(tx, event) for event in told),
+            rules=tuple(_shown_rule(tx, event) for event in events),
         )
 
     def _shown(self, tx: Transaction, lesson: Episode | None, item: RetrievalItem) -> ShownLesson:
@@ -210,7 +189,7 @@ class Explaining:
             episode = existing(tx, workspace, episode_id)
             log = tx.log.of_episode(workspace, episode_id)
             votes = self._weighed(tx, workspace, ballots(episode, tx.teaching.votes(workspace, episode.run_id)))
-            shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+            shown = tx.retrievals.of_episode(workspace, episode_id, limit=ALL)
             signals = Counter((item.signal or Signal.UNKNOWN).value for _, item in shown)
             archived = why_archived(tx, episode)
             return LessonStory(
@@ -219,11 +198,13 @@ class Explaining:
                 votes=votes,
                 decisions=tuple(event for event in log if event.kind in _DECIDED),
                 joined=tuple(_joined(tx, episode)),
-                stands_in=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
+                merged_into=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
                 strength_now=strength_at(episode, now),
                 salience_now=salience_at(episode, now),
                 moves=tuple(_moves(episode, log)),
-                uses=tuple(_use(tx, retrieval, item) for retrieval, item in shown),
+                uses=tuple(
+                    Use(retrieval=retrieval, item=item, asked=_root(tx, retrieval)) for retrieval, item in shown
+                ),
                 totals={signal.value: signals[signal.value] for signal in Signal},
             )
 
@@ -239,11 +220,11 @@ class Explaining:
         )
 
 
-def _told(tx: Transaction, event: Event) -> ToldRule:
+def _shown_rule(tx: Transaction, event: Event) -> ShownRule:
     ids = event.detail.get("lessons")
     lesson_ids = tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
     alive = tx.episodes.get_many(event.workspace, lesson_ids)
-    return ToldRule(
+    return ShownRule(
         rule_id=str(event.detail.get("rule", "")),
         lesson_ids=lesson_ids,
         lessons=tuple(alive[each] for each in lesson_ids if each in alive),
@@ -277,20 +258,16 @@ def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
     """The fold of the log once more, noting strength and salience after each step."""
     state = facts(episode)
     moves: list[Move] = []
-    for event in standing(log):
+    for event in effective(log):
         state = apply(state, event)
         if event.kind in (EventKind.GRADED, EventKind.REGRADED):
-            state = with_verdicts(state, _verdicts(event))
+            personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
+            state = with_verdicts(state, Verdicts(personal=personal, channel=channel, workspace=workspace))
         if event.kind in _MOVING:
             moves.append(Move(event=event, strength=state.strength, salience=state.salience))
     return moves
 
 
-def _verdicts(event: Event) -> Verdicts:
-    personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
-    return Verdicts(personal=personal, channel=channel, workspace=workspace)
-
-
-def _use(tx: Transaction, retrieval: Retrieval, item: RetrievalItem) -> Use:
+def _root(tx: Transaction, retrieval: Retrieval) -> Episode | None:
     nodes = tx.episodes.of_run(retrieval.workspace, retrieval.run_id) if retrieval.run_id else []
-    return Use(retrieval=retrieval, item=item, asked=nodes[0] if nodes else None)
+    return nodes[0] if nodes else None

@@ -1,22 +1,15 @@
-"""An answer with everything that led to it, ready to be committed at once."""
+"""An answer with everything that led to it, ready to be committed at once, and its nodes as they are stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from memory.model import Episode, Recollection, RuleLine, Vector
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRecall:
-    """What one node recalled and which of it fitted into its prompt."""
-
-    node_path: str
-    recollection: Recollection
-    vector: Vector | None
-    """The goal's embedding; None when the embedder failed."""
-    shown_ids: tuple[str, ...]
-    rules: tuple[RuleLine, ...] = ()
-    """The rules that were in its prompt."""
+from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection
+from memory.ports import Transaction
+from memory.rules.fold import apply, facts
+from memory.rules.quarantine import flags_of
+from memory.services.core import event
+from memory.services.quarantine_actions import SYSTEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +21,7 @@ class FinishedRun:
     event_id: str
     """Of the message it answers; empty when there was none (a library's own run)."""
     nodes: Sequence[Episode]
-    recalls: Sequence[NodeRecall]
+    recalls: Sequence[Recollection]
     parts: Sequence[str]
     """The texts to post, in order."""
     channel: str = ""
@@ -37,3 +30,40 @@ class FinishedRun:
     embedding_model: str = ""
     asked_by: str = ""
     """Whose words the question is, where somebody tried another person's again (`Incoming.asked_by`)."""
+
+
+def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
+    """The nodes as the run leaves them, in quarantine where their text is flagged; and the events that say so."""
+    came_by = {"event": run.event_id} if run.event_id else {}
+    nodes: list[Episode] = []
+    events: list[Event] = []
+    for node in map(facts, run.nodes):
+        made = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by)]
+        if flags := flags_of(node):
+            detail = {"flags": [flag.value for flag in flags]}
+            made.append(event(node, EventKind.QUARANTINED, SYSTEM, node.created_at, detail=detail))
+        nodes.append(reduce(apply, made, node))
+        events += made
+    return nodes, events
+
+
+def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
+    """What hangs on the stored nodes: the goals' vectors, whose words they are, the links to the parents."""
+    vectors = {recall.node_path: recall.vector for recall in run.recalls}
+    known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
+    tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
+    for node in nodes if run.asked_by else ():
+        tx.episodes.note_words(node.workspace, node.id, run.asked_by)
+    tx.episodes.add_link(
+        *(
+            Link(
+                workspace=node.workspace,
+                from_id=node.id,
+                to_id=node.parent_id,
+                kind=LinkKind.SUBGOAL_OF,
+                at=node.created_at,
+            )
+            for node in nodes
+            if node.parent_id
+        )
+    )

@@ -1,7 +1,7 @@
 """A person's data: what there is, a copy of it, and its erasure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from memory.model import (
@@ -19,13 +19,14 @@ from memory.model import (
     StoredStep,
     Visibility,
 )
+from memory.model.normal_form import comparable
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.consolidation import GOAL_CHARACTERS, same_goal
+from memory.rules.consolidation import GOAL_CHARACTERS
 from memory.services.archive import joined_to, part
-from memory.services.core import Core
+from memory.services.core import ALL, Core
 from memory.services.quarantine_actions import SYSTEM, restore_text, restore_texts
 from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
@@ -60,13 +61,12 @@ class Holdings:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing at all."""
-        said = (self.episodes, self.derived, self.messages, self.reactions, self.topics, self.values)
-        return not any((*said, self.steps, self.grades, self.short, self.kept))
+        return not any(getattr(self, field.name) for field in fields(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """How much was erased, without a word of what."""
+    """How much was erased, in numbers alone."""
 
     episodes: int
     derived: int
@@ -76,15 +76,11 @@ class Erased:
     """Lessons of others that stayed without the person's words."""
 
 
-_ALL = 1_000_000
-"""More than anybody has."""
-
-
+@dataclass(frozen=True, slots=True)
 class Privacy:
-    """Use cases of a person's right to see and to erase."""
+    """A person's data: to see, to copy and to erase."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def holdings(self, workspace: str, person: str) -> Holdings:
         """Everything stored about the person in this workspace."""
@@ -116,16 +112,18 @@ class Privacy:
         quoting = _quoting(tx, workspace, [*asked, *kept], {*own, *answers})
         repeated = _repeating(tx, workspace, own, [*answers, *quoting])
         whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
+        graded = [each for grades in tx.steps.grades(workspace, own).values() for each in grades]
+        guesses = [each for each in graded if each.grade.source is GradeSource.MODEL]
         return Holdings(
             episodes=tuple(whole[each] for each in own),
             derived=tuple(whole[each] for each in repeated),
             kept=tuple(whole[each] for each in kept),
-            messages=tuple(tx.deliveries.said_by(workspace, "", person, _ALL)),
+            messages=tuple(tx.deliveries.said_by(workspace, "", person, ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
             topics=tuple(tx.world.of_person(workspace, person)),
             values=tuple(tx.world.revisions_by(workspace, person)),
             steps=tuple(tx.steps.of_person(workspace, person)),
-            grades=(*tx.steps.grades_by(workspace, person), *_guesses(tx, workspace, own)),
+            grades=(*tx.steps.grades_by(workspace, person), *guesses),
             short=tuple(tx.short.of_person(workspace, person)),
         )
 
@@ -220,7 +218,9 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     whole = tx.episodes.of_run(workspace, run_id)
     nodes = [node.id for node in whole]
     for node in whole:
-        _note_words(tx, node)
+        # What rests on it holds its asker's words, also when nothing else tells so any more.
+        _note_resting(tx, workspace, node.id, _people_in(tx, node))
+        _note_heeded(tx, workspace, [node.id])
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
@@ -231,12 +231,6 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     if erased:
         tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))
     return erased
-
-
-def _note_words(tx: Transaction, erased: Episode) -> None:
-    """What rests on an episode holds its asker's words, also when nothing else tells so any more."""
-    _note_resting(tx, erased.workspace, erased.id, _people_in(tx, erased))
-    _note_heeded(tx, erased.workspace, [erased.id])
 
 
 def _people_in(tx: Transaction, erased: Episode) -> set[str]:
@@ -255,7 +249,7 @@ def _people_in(tx: Transaction, erased: Episode) -> set[str]:
 
 
 def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
-    """The same of answers that heeded these: they hold the words of whoever corrected them."""
+    """Note that answers that heeded these hold the words of whoever corrected them."""
     wanted = set(erased_ids)
     links = tx.episodes.links(workspace, wanted)
     ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
@@ -308,22 +302,17 @@ def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
     return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))
 
 
-def _guesses(tx: Transaction, workspace: str, own: Collection[str]) -> list[StoredGrade]:
-    graded = tx.steps.grades(workspace, own)
-    return [each for grades in graded.values() for each in grades if each.grade.source is GradeSource.MODEL]
-
-
 def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
     """Answers to others that hold a person's words.
 
     These, which hold their question, and those that rest on theirs or on these, and so on.
     """
     found: dict[str, None] = dict.fromkeys(answers)
-    said = [*own, *answers]
-    while said:
-        repeating = [node.id for each in said for node in _resting_on(tx, workspace, each)]
-        said = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
-        found |= dict.fromkeys(said)
+    sources = [*own, *answers]
+    while sources:
+        repeating = [node.id for each in sources for node in _resting_on(tx, workspace, each)]
+        sources = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
+        found |= dict.fromkeys(sources)
     return list(found)
 
 
@@ -335,21 +324,21 @@ def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: C
     found: dict[str, None] = {}
     by_rule = _shown_in_rules(tx, workspace, lessons)
     for lesson in tx.episodes.get_many(workspace, lessons).values():
-        question = same_goal(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
-        runs = {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=_ALL)}
+        question = comparable(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
+        runs = {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=ALL)}
         for run_id in sorted(runs | by_rule.get(lesson.id, set())):
             nodes = [node for node in tx.episodes.of_run(workspace, run_id) if node.id not in without]
-            if nodes and question not in same_goal(nodes[0].goal) and any(question in _text(each) for each in nodes):
+            if nodes and question not in comparable(nodes[0].goal) and any(question in _text(each) for each in nodes):
                 found |= dict.fromkeys(node.id for node in nodes)
     return list(found)
 
 
 def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
     """By lesson, the runs that were shown a rule made of it."""
-    told = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=_ALL)
-    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in told))
+    events = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=ALL)
+    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in events))
     wanted, runs = set(lessons), dict[str, set[str]]()
-    for each in told:
+    for each in events:
         behind = each.detail.get("lessons", ())
         for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
             if each.episode_id in nodes:
@@ -360,8 +349,8 @@ def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -
 def _text(node: Episode) -> str:
     """Everything that a node said, did and saw."""
     steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
-    said = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
-    return same_goal(" ".join([*said, *node.context_before, *node.context_after, *steps]))
+    texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
+    return comparable(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
 
 
 def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
@@ -386,5 +375,5 @@ def _shown_in(
     tx: Transaction, workspace: str, episode_id: str, lesson: Lesson, signals: Collection[Signal]
 ) -> set[str]:
     """The runs in which an episode was shown as this kind of lesson and fared so."""
-    shown = tx.retrievals.of_episode(workspace, episode_id, limit=_ALL)
+    shown = tx.retrievals.of_episode(workspace, episode_id, limit=ALL)
     return {retrieval.run_id for retrieval, item in shown if item.lesson is lesson and item.signal in signals}

@@ -4,9 +4,10 @@ It is a grade with the source MODEL and never a vote: no verdict, strength, rate
 person says of the answer stands in its place at once, and it counts again when they take that back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from memory.model import (
     Audience,
@@ -28,11 +29,12 @@ from memory.model.upkeep import Lease
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
 from memory.rules.quarantine import flags
+from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
-from memory.rules.retrieval.context import overlap
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.pipeline import overlap
 from memory.services.core import Core
 
 LOOKED_AT = 500
@@ -68,11 +70,11 @@ def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
     return guesses[-1]
 
 
+@dataclass(frozen=True, slots=True)
 class Guessing:
     """The use cases of a model that grades."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
         """Answers that have stood for `idle` without anybody's reaction or a model's grade, the newest first.
@@ -85,17 +87,16 @@ class Guessing:
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             for workspace in workspaces:
-                for run_id in self._undecided(tx, workspace, before):
-                    nodes = tx.episodes.of_run(workspace, run_id)
-                    if len(found) < limit and nodes and _may_be_judged(tx, nodes[0]):
-                        found.append(tuple(nodes))
+                roots = _judgeable(tx, workspace, self._undecided(tx, workspace, before))[: limit - len(found)]
+                nodes = tx.episodes.of_runs(workspace, [root.run_id for root in roots])
+                found += [tuple(nodes[root.run_id]) for root in roots]
         return found
 
-    def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> Iterator[str]:
+    def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> list[Episode]:
         wanted = EpisodeFilter(verdict=Verdict.PENDING, roots_only=True, limit=LOOKED_AT)
         roots = [each for each in tx.episodes.search(workspace, wanted) if each.created_at <= before]
         graded = tx.steps.grades(workspace, [root.id for root in roots])
-        return (root.run_id for root in roots if root.id not in graded)
+        return [root for root in roots if root.id not in graded]
 
     def put(self, answer: Episode, guess: Guess) -> bool:
         """Store what a model said of an answer. False if meanwhile somebody voted, or it was judged or erased.
@@ -107,7 +108,7 @@ class Guessing:
         with self._core.store.write() as tx:
             root = tx.episodes.get(answer.workspace, answer.id)
             is_known = bool(tx.steps.grades(answer.workspace, [answer.id]))
-            if root is None or is_known or not _may_be_judged(tx, root):
+            if root is None or is_known or not _judgeable(tx, root.workspace, [root]):
                 return False
             grade = Grade(
                 source=GradeSource.MODEL,
@@ -121,93 +122,102 @@ class Guessing:
         return True
 
     def hold(self, owner: str) -> bool:
-        """Take or renew the right to ask a model. False while another process has it."""
+        """Take or renew the lease of grading. False while another process has it."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + _LEASE_FOR), now)
 
     def release(self, owner: str) -> None:
-        """Leave it to whoever comes first."""
+        """Give up the lease of grading."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(LEASE, owner)
 
 
-def _may_be_judged(tx: Transaction, root: Episode) -> bool:
-    """Whether a model's word may stand for this answer: nobody's does, and it rests on nothing but people's."""
+def _judgeable(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
+    """Those for which a model's word may stand: nobody's does, and they rest on nothing but people's.
+
+    A constant number of statements, however many there are.
+    """
+    finished = {root.run_id: root for root in roots if _is_unjudged_answer(root)}
+    parts = tx.deliveries.outgoing_of_runs(workspace, finished)
+    votes = tx.teaching.votes_of_runs(workspace, finished)
+    posted = [
+        root
+        for run_id, root in finished.items()
+        if run_id in parts
+        and all(part.sent_at is not None for part in parts[run_id])
+        and not any(vote.value for vote in votes.get(run_id, ()))
+    ]
+    return _resting_on_people(tx, workspace, posted)
+
+
+def _is_unjudged_answer(root: Episode) -> bool:
     if root.verdict is not Verdict.PENDING or root.origin is not Origin.RUN or root.archived_at or root.quarantine:
         return False
-    if root.termination not in (Termination.SUCCESS, Termination.EXPAND) or not root.output.strip():
-        return False
-    parts = tx.deliveries.outgoing(root.workspace, root.run_id)
-    if not parts or any(part.sent_at is None for part in parts):
-        return False
-    if any(vote.value for vote in tx.teaching.votes(root.workspace, root.run_id)):
-        return False
-    return _rests_on_people(tx, root)
+    return root.termination in (Termination.SUCCESS, Termination.EXPAND) and bool(root.output.strip())
 
 
-def _rests_on_people(tx: Transaction, root: Episode) -> bool:
-    """Whether every lesson the answer repeats is still approved by people: a guess must not confirm a guess.
+def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
+    """The answers of which every lesson they repeat is still approved by people: a guess must not confirm a guess.
 
     So what was learned from a lesson that somebody takes back, or that a purge withdraws, is no exemplar any more.
     """
     used = {
-        item.episode_id
-        for _, items in tx.retrievals.of_run(root.workspace, root.run_id)
-        for item in items
-        if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+        run_id: {
+            item.episode_id
+            for _, items in recalls
+            for item in items
+            if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+        }
+        for run_id, recalls in tx.retrievals.of_runs(workspace, [root.run_id for root in roots]).items()
     }
-    lessons = tx.episodes.get_many(root.workspace, used)
-    return len(lessons) == len(used) and all(
-        each.verdict is Verdict.SUCCESS and each.archived_at is None and not each.quarantine
+    lessons = tx.episodes.get_many(workspace, {each for ids in used.values() for each in ids})
+    approved = {
+        each.id
         for each in lessons.values()
-    )
+        if each.verdict is Verdict.SUCCESS and each.archived_at is None and not each.quarantine
+    }
+    return [root for root in roots if used.get(root.run_id, set()) <= approved]
 
 
 def guessed_exemplars(
     tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    *,
-    run_id: str,
-    context: frozenset[str],
+    situation: RetrievalInput,
     config: RetrievalConfig,
+    *,
+    model: str,
+    run_id: str,
     taught: Sequence[Exemplar],
 ) -> tuple[Exemplar, ...]:
     """The asker's own answers that only a model judged, for the places that people's lessons left.
 
     From conversations of the same kind, and only where the asker's own lessons from there would be found. Where people
-    said anything about the same question the guess is silent, and guesses that contradict each other are, too.
+    said anything about the same question the guess is silent, and guesses that contradict each other are, too. `model`
+    is the embedder that asks.
     """
     places = config.final_k - len(taught)
-    if places <= 0:
+    if places <= 0 or situation.scope is None:
         return ()
+    near = _near(tx, situation.scope, situation, config, model)
+    judgeable = {each.id for each in _judgeable(tx, situation.scope.workspace, [each.episode for each in near])}
     usable = [
         each
-        for each in _near(tx, core, scope, goal, vector, config, context)
+        for each in near
         if each.episode.run_id != run_id
-        and _may_be_judged(tx, each.episode)
+        and each.episode.id in judgeable
         and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
     ]
     kept: list[Exemplar] = []
     for each in usable:
         rivals = [other for other in usable if is_same_question(each.episode, other.episode, _by_words)]
-        is_said = any(other.episode.signature == each.episode.signature for other in kept)
-        if not is_said and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
+        is_known = any(other.episode.signature == each.episode.signature for other in kept)
+        if not is_known and len({(other.episode.signature, other.verdict) for other in rivals}) == 1:
             kept.append(each)
     return tuple(kept[:places])
 
 
 def _near(
-    tx: Transaction,
-    core: Core,
-    scope: Scope,
-    goal: str,
-    vector: Vector | None,
-    config: RetrievalConfig,
-    context: frozenset[str],
+    tx: Transaction, scope: Scope, situation: RetrievalInput, config: RetrievalConfig, model: str
 ) -> list[Exemplar]:
     """The judged ones above the similarity gate, best first."""
     wanted = EpisodeFilter(person=scope.person, verdict=Verdict.PENDING, roots_only=True, limit=OWN_LOOKED_AT)
@@ -223,13 +233,13 @@ def _near(
         if not _is_own_here(episode, scope):
             continue
         known = vectors.get(episode.id)
-        if vector is not None and known is not None and known[0] == core.embedder.name:
-            intent = unit_cosine(known[1], vector)
+        if situation.current_state_embedding is not None and known is not None and known[0] == model:
+            intent = unit_cosine(known[1], cast("Vector", situation.current_state_embedding))
         else:
-            intent = likeness(goal, episode.goal)
+            intent = likeness(situation.goal, episode.goal)
         if intent < config.min_intent or intent <= 0:
             continue
-        shared = overlap(context, frozenset(episode.context_before), weights=config.element_weights)
+        shared = overlap(situation.current_env, frozenset(episode.context_before), weights=config.element_weights)
         verdict = Verdict.SUCCESS if guesses[episode.id].is_correct else Verdict.FAILURE
         found.append(
             Exemplar(

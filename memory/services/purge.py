@@ -24,18 +24,15 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.fold import DECISIONS, replay, standing, with_verdicts
+from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.services.archive import joined_to, part, why_archived
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
 from memory.services.correct import OWN_CORRECTION
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
-from memory.services.verdicts import settle, write_vote
+from memory.services.verdicts import settle, withdraw_votes
 
 _GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
-
-_ALL = 1_000_000
-"""More than anybody has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +70,8 @@ class Purge:
         return not any((*taught, self.released, self.grades, self.values, self.topics))
 
 
-class _Rehearsed(Exception):
-    """Ends a transaction that must leave no trace."""
+class _RollBack(Exception):
+    """Rolls a transaction back that only plans."""
 
 
 @dataclass(slots=True)
@@ -116,11 +113,11 @@ class _Work:
         return episode.origin is not Origin.RUN and episode.author == self.person
 
 
+@dataclass(frozen=True, slots=True)
 class Purging:
     """Use cases of teachers and administrators who take away what one person taught."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
         """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
@@ -128,8 +125,8 @@ class Purging:
         try:
             with self._core.store.write() as tx:
                 planned = self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
-                raise _Rehearsed
-        except _Rehearsed:
+                raise _RollBack
+        except _RollBack:
             return planned
 
     def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
@@ -200,12 +197,12 @@ class Purging:
         return len(judged)
 
     def _withdraw(self, work: _Work, reaction: Reaction) -> None:
-        gone = replace(reaction, is_active=False, at=max(work.at, reaction.at))
         if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
-            work.tx.teaching.put_reaction(gone)
+            work.tx.teaching.put_reaction(replace(reaction, is_active=False, at=max(work.at, reaction.at)))
             return
         work.touch(reaction.run_id)
-        work.note(write_vote(self._core, work.tx, gone, work.now, detail=work.mark).elsewhere)
+        result = withdraw_votes(self._core, work.tx, work.now, reaction, at=work.at, detail=work.mark)
+        work.note(result.elsewhere)
 
     def _withdraw_words(self, work: _Work) -> int:
         """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
@@ -214,9 +211,9 @@ class Purging:
         """
         given: dict[str, list[dict[str, object]]] = {}
         for each in work.tx.steps.grades_by(work.workspace, work.person):
-            said = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
-            given.setdefault(each.episode_id, []).append(said)
-        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=_ALL)
+            grade = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
+            given.setdefault(each.episode_id, []).append(grade)
+        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
         for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
             detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
@@ -233,8 +230,8 @@ class Purging:
         if not episode.outcome_reason:
             return False
         log = work.tx.log.of_episode(work.workspace, episode.id)
-        told = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
-        return bool(told) and told[-1].actor == work.person
+        reasons = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
+        return bool(reasons) and reasons[-1].actor == work.person
 
     def _withdraw_lessons(self, work: _Work) -> list[Episode]:
         """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
@@ -247,8 +244,7 @@ class Purging:
         for lesson in written:
             work.touch(lesson.run_id)
         for lesson in live:
-            archived = event(lesson, EventKind.ARCHIVED, work.person, work.now, detail=work.mark)
-            file_in_index(tx, record(tx, lesson, archived))
+            act(tx, lesson, EventKind.ARCHIVED, work.person, work.now, work.mark)
         for lesson in written:
             restore_texts(tx, lesson, work.person, work.now)
         return live
@@ -256,12 +252,12 @@ class Purging:
     def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
         """How many episodes they promoted or narrowed; how many change partitions; how many are in quarantine again."""
         tx, promoted, shelved, released = work.tx, 0, 0, 0
-        acts = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=_ALL)
-        for episode_id in dict.fromkeys(act.episode_id for act in reversed(acts)):
+        decided = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=ALL)
+        for episode_id in dict.fromkeys(each.episode_id for each in reversed(decided)):
             episode = tx.episodes.get(work.workspace, episode_id)
             if episode is None or work.wrote(episode):
                 continue
-            log = standing(tx.log.of_episode(work.workspace, episode_id))
+            log = effective(tx.log.of_episode(work.workspace, episode_id))
             kinds = {each.kind for each in log if each.actor == work.person and each.kind in DECISIONS}
             if kinds:
                 after = self._withdraw_from(work, episode)
@@ -274,10 +270,10 @@ class Purging:
         tx, policy = work.tx, self._core.policy
         work.touch(episode.run_id)
         tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
-        told = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
-        after = replace(episode, promoted=told.promoted, archived_at=told.archived_at, quarantine=told.quarantine)
+        logged = replay(episode, tx.log.of_run(work.workspace, episode.run_id), policy)
+        after = replace(episode, promoted=logged.promoted, archived_at=logged.archived_at, quarantine=logged.quarantine)
         tx.episodes.put(after)
-        if episode.author == work.person and episode.archived_at is not None and told.archived_at is None:
+        if episode.author == work.person and episode.archived_at is not None and logged.archived_at is None:
             # Their own question, which they put away: that was no teaching.
             after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
         if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
@@ -310,7 +306,7 @@ class Purging:
     def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
         """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
         runs: dict[str, None] = {}
-        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=_ALL):
+        for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=ALL):
             if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
                 continue
             answer = work.tx.episodes.of_run(work.workspace, retrieval.run_id)[:1]

@@ -10,7 +10,7 @@ from memory.ports import Transaction
 from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import Core, act, event, existing, record
 
 SYSTEM = "goodbot"
 """Who acts where nobody did."""
@@ -23,10 +23,7 @@ def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: date
     """Put an episode in quarantine, for these reasons too; nothing happens without one."""
     if not flags:
         return episode
-    detail = {"flags": [flag.value for flag in flags]}
-    held = record(tx, episode, event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail))
-    file_in_index(tx, held)
-    return held
+    return act(tx, episode, EventKind.QUARANTINED, SYSTEM, at, {"flags": [flag.value for flag in flags]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +56,7 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
             return episode
         if set(episode.quarantine) == {Flag.NEEDS_QUESTION}:
             raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
-        detail: dict[str, object] = {"role": role.value, "flags": []}
-        released = record(tx, episode, event(episode, EventKind.RELEASED, actor, now, detail=detail))
-        file_in_index(tx, released)
+        released = act(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
         restore_texts(tx, released, actor, now)
         return released
 
@@ -73,12 +68,12 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
     """
     links = tx.episodes.links(failed.workspace, [failed.id], LinkKind.CORRECTS)
     ids = [link.from_id for link in links if link.to_id == failed.id]
-    standing = [
+    valid = [
         each
         for each in tx.episodes.get_many(failed.workspace, ids).values()
         if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= _ABOUT_ITS_QUESTION
     ]
-    newest = max(standing, key=lambda each: (each.created_at, each.id), default=None)
+    newest = max(valid, key=lambda each: (each.created_at, each.id), default=None)
     text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)
     if text != failed.correction:
         record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))

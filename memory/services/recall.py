@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import cast
 
-from memory.errors import EmbeddingFailed
 from memory.model import (
     Audience,
     Episode,
@@ -17,16 +16,14 @@ from memory.model import (
     Recollection,
     RuleLine,
     Scope,
-    StageCounts,
     Vector,
     Verdict,
     Vote,
 )
-from memory.model.evidence import ActionText, Evidence
+from memory.model.evidence import ActionText
 from memory.model.upkeep import UpkeepPolicy
-from memory.ports import EpisodeFilter, IndexEntry, Neighbour, Neighbourhood, Transaction
-from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.evidence.posterior import EvidenceConfig
+from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
+from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
@@ -39,51 +36,140 @@ from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """A recollection with the goal's embedding, which the episode will be stored with."""
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """The use case of recall."""
 
-    recollection: Recollection
-    vector: Vector | None
+    _core: Core
+    config: RetrievalConfig
+    candidates: int
+    """How many of the nearest episodes enter the pipeline."""
+    guesses: bool = False
+    """Whether the asker's own answers that only a model judged fill places that are left."""
+    rule_from: int = UpkeepPolicy().rule_from
+    """How many different goals with one lesson make a rule."""
+    weighing: Weighing = field(kw_only=True)
+    """What all lessons near a goal say together."""
+
+    def recall(
+        self,
+        scope: Scope,
+        goal: str,
+        *,
+        run_id: str = "",
+        context: frozenset[str] = frozenset(),
+        config: RetrievalConfig | None = None,
+        actions: Sequence[ActionText] | None = None,
+    ) -> Recollection:
+        """The exemplars for a goal, best first, with the count after every stage and the goal's embedding.
+
+        Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
+        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer. With
+        `actions`, those the agent may choose, there is evidence too.
+        """
+        retrieval_id = self._core.new_id()
+        config = config or self.config
+        vector = self._core.embedded(goal)
+        situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
+        with self._core.store.read() as tx:
+            search = _Search(
+                tx=tx,
+                scope=scope,
+                model=self._core.embedder.name,
+                candidates=self.candidates,
+                weighed=0 if actions is None else self.weighing.config.lessons,
+            )
+            output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
+                scope.session_key, run_id, situation, config
+            )
+            found = tuple(
+                Exemplar(
+                    episode=scored.memory,
+                    verdict=scored.verdict,
+                    audience=search.audience_of(scored.memory.id),
+                    context_score=scored.env_score,
+                    intent_score=scored.int_score,
+                    relevance=scored.score,
+                    n_success=scored.n_success,
+                    n_failure=scored.n_failure,
+                )
+                for scored in output.memories
+                if scored.verdict.is_validated
+            )
+            evidence = None
+            if actions is not None and vector is not None:
+                evidence = self.weighing.weighed(tx, scope, vector, search.near, actions, run_id=run_id)
+            expanded = search.with_corrections(found, config.max_per_author)
+            exemplars = search.settled(expanded) if config.consensus else expanded
+            rules = search.rules(expanded, exemplars, self.rule_from)
+            if self.guesses:
+                exemplars += guessed_exemplars(
+                    tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
+                )
+        counts = replace(
+            output.debug,
+            total_loaded=search.searched or output.debug.total_loaded,
+            linked=len(expanded) - len(found),
+        )
+        return Recollection(
+            retrieval_id=retrieval_id,
+            goal=goal,
+            exemplars=exemplars,
+            counts=counts,
+            rules=rules,
+            evidence=evidence,
+            vector=vector,
+        )
+
+    def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without the text of corrections that nobody has approved where this person looks."""
+        with self._core.store.read() as tx:
+            return as_seen_by(tx, scope, episodes)
 
 
-class IndexSource:
-    """Candidates from the store's vector index: only partitions the asker may search, only above the gate."""
+@dataclass(kw_only=True)
+class _Search:
+    """One recall within its transaction: the source of its candidates, and what is made of those that were chosen.
 
-    def __init__(self, core: Core, tx: Transaction, candidates: int) -> None:
-        self._core = core
-        self._tx = tx
-        self._candidates = candidates
-        self.searched = 0
-        self.near: Sequence[Neighbour] = ()
-        """The nearest lessons in reach, also below the gate."""
-        self.found: dict[str, Neighbour] = {}
-        self.stored: dict[str, Episode] = {}
-        """The episodes found, as they are stored."""
+    Only partitions the asker may search are looked at, and only what is above the gate. What was read of the candidates
+    is kept, so that no later step reads it again.
+    """
+
+    tx: Transaction
+    scope: Scope
+    model: str
+    candidates: int
+    weighed: int = 0
+    """How many of the nearest are wanted as evidence, whatever their similarity."""
+    searched: int = 0
+    near: Sequence[Neighbour] = ()
+    """The nearest lessons in reach, best first."""
+    found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
+    stored: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
+    """The episodes found, as they are stored."""
+    approved: Sequence[Episode] = ()
+    """Those that may disagree with each other."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
     ) -> Sequence[Candidate[Episode]]:
         """The nearest validated episodes. The current run has none: it is stored when it is over."""
-        scope, vector = situation.scope, situation.current_state_embedding
-        if scope is None:
-            return []
+        vector = situation.current_state_embedding
         if vector is None:
-            near = self._by_words(scope, situation.goal, config.min_intent)
+            near = self._by_words(situation.goal, config.min_intent)
         else:
-            near = self._tx.episodes.nearest(
-                scope.workspace,
-                partitions_for(scope),
-                self._core.embedder.name,
-                cast("Vector", vector),  # the use case below put it there
-                k=max(self._candidates, EvidenceConfig().lessons),
-                min_cosine=-1.0,
+            near = self.tx.episodes.nearest(
+                self.scope.workspace,
+                partitions_for(self.scope),
+                self.model,
+                cast("Vector", vector),  # the use case above put it there
+                k=max(self.candidates, self.weighed),
+                min_cosine=-1.0 if self.weighed else config.min_intent,
             )
-        self.searched = near.searched
-        self.near = near.hits
+        self.searched, self.near = near.searched, near.hits
         gated = [hit for hit in near.hits if hit.cosine >= config.min_intent]
-        self.found = {hit.episode_id: hit for hit in gated[: self._candidates]}
-        self.stored = self._tx.episodes.get_many(scope.workspace, self.found)
+        self.found = {hit.episode_id: hit for hit in gated[: self.candidates]}
+        self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
         return [
             Candidate(
                 memory=episode,
@@ -100,258 +186,106 @@ class IndexSource:
             if episode.archived_at is None and episode.run_id != current_run_id
         ]
 
-    def _by_words(self, scope: Scope, goal: str, gate: float) -> Neighbourhood:
+    def _by_words(self, goal: str, gate: float) -> Neighbourhood:
         """The same search without an embedder: every lesson the asker may find, compared by its words.
 
         Slow on a large memory, and only for as long as nothing can be embedded.
         """
-        order = {name: rank for rank, name in enumerate(partitions_for(scope))}
-        everything = self._tx.episodes.search(scope.workspace, EpisodeFilter(limit=None))
+        named = partitions_for(self.scope)
         searched = 0
         hits: list[Neighbour] = []
-        for episode in everything:
-            filed = [entry for entry in partitions_of(episode) if entry.partition in order]
-            if not filed:
+        for episode in self.tx.episodes.search(self.scope.workspace, EpisodeFilter(limit=None)):
+            entry = nearest_entry(episode, named)
+            if entry is None:
                 continue
             searched += 1
-            entry = min(filed, key=lambda each: order[each.partition])
             score = likeness(goal, episode.goal)
             if score >= gate and score > 0:
                 hits.append(
                     Neighbour(episode_id=episode.id, cosine=score, audience=entry.audience, verdict=entry.verdict)
                 )
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-        return Neighbourhood(searched=searched, hits=tuple(hits[: self._candidates]))
+        return Neighbourhood(searched=searched, hits=tuple(hits[: self.candidates]))
 
+    def audience_of(self, episode_id: str) -> Audience:
+        """The audience that an episode was reached through."""
+        return self.found[episode_id].audience if episode_id in self.found else Audience.PERSONAL
 
-class Recalling:
-    """The use case of recall."""
+    def with_corrections(self, exemplars: tuple[Exemplar, ...], per_author: int | None) -> tuple[Exemplar, ...]:
+        """Follow the links of mistakes to their corrections.
 
-    def __init__(
-        self,
-        core: Core,
-        config: RetrievalConfig,
-        candidates: int,
-        *,
-        guesses: bool = False,
-        rule_from: int = UpkeepPolicy().rule_from,
-    ) -> None:
-        self._weighing = Weighing(core.embedder)
-        self._core = core
-        self._candidates = candidates
-        self._shows_guesses = guesses
-        self._rule_from = rule_from
-        self.config = config
-
-    def recall(
-        self,
-        scope: Scope,
-        goal: str,
-        *,
-        run_id: str = "",
-        context: frozenset[str] = frozenset(),
-        config: RetrievalConfig | None = None,
-        actions: Sequence[ActionText] | None = None,
-    ) -> Recalled:
-        """The exemplars for a goal, best first, with the count after every stage.
-
-        Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
-        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer. With
-        `actions`, those the agent may choose, there is evidence too.
+        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless
+        its author has `per_author` lessons already. One that waits for review stays unseen: its text is taken off the
+        mistake as well (design 3.1, rule 7).
         """
-        retrieval_id = self._core.new_id()
-        config = config or self.config
-        vector = self._core.embedded(goal)
-        situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
-        with self._core.store.read() as tx:
-            source = IndexSource(self._core, tx, self._candidates)
-            output = get_retriever(DefaultRetriever(source, self.config)).retrieve(
-                scope.session_key, run_id, situation, config
-            )
-            found = tuple(
-                Exemplar(
-                    episode=scored.memory,
-                    verdict=scored.verdict,
-                    audience=_audience(source.found.get(scored.memory.id)),
-                    context_score=scored.env_score,
-                    intent_score=scored.int_score,
-                    relevance=scored.score,
-                    n_success=scored.n_success,
-                    n_failure=scored.n_failure,
-                )
-                for scored in output.memories
-                if scored.verdict.is_validated
-            )
-            evidence = None
-            if actions is not None and vector is not None:
-                evidence = self._weighed(tx, scope, vector, source.near, actions, run_id)
-            counts = replace(output.debug, total_loaded=source.searched or output.debug.total_loaded)
-            found, counts = _expanded(tx, scope, found, counts, config.max_per_author, source.stored)
-            exemplars = _settled(tx, scope, found, source.found) if config.consensus else found
-            rules = self._rules(tx, scope, found, exemplars, source.stored)
-            if self._shows_guesses:
-                exemplars += guessed_exemplars(
-                    tx,
-                    self._core,
-                    scope,
-                    goal,
-                    vector,
-                    run_id=run_id,
-                    context=context,
-                    config=config,
-                    taught=exemplars,
-                )
-        recollection = Recollection(
-            retrieval_id=retrieval_id, goal=goal, exemplars=exemplars, counts=counts, rules=rules, evidence=evidence
+        by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
+        mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
+        seen = corrections_for(self.tx, self.scope, mistakes, self.stored)
+        chosen = {exemplar.episode.id for exemplar in exemplars}
+        expanded: list[Exemplar] = []
+        for exemplar in exemplars:
+            lessons = []
+            for lesson in seen.get(exemplar.episode.id, []):
+                is_enough = per_author is not None and by_author[lesson.author] >= per_author
+                if lesson.id in chosen or lesson.author == self.scope.person or not is_enough:
+                    by_author[lesson.author] += lesson.id not in chosen
+                    lessons.append(lesson)
+            if exemplar.lesson is Lesson.AVOID:
+                text = lessons[-1].output if lessons else ""
+                exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
+            expanded.append(exemplar)
+            for lesson in lessons:
+                if lesson.id not in chosen:
+                    chosen.add(lesson.id)
+                    entry = nearest_entry(lesson, partitions_for(self.scope))
+                    audience = entry.audience if entry else exemplar.audience
+                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
+        return tuple(expanded)
+
+    def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
+        """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
+        self.approved = [e.episode for e in exemplars if e.lesson is Lesson.REPEAT]
+        if len({episode.signature for episode in self.approved}) < 2:
+            return exemplars
+        settled = settle_disagreements(exemplars, self._voice_of, self._similarity)
+        confirmed = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
+        unsettled = {episode.output for episode in self.approved} - confirmed
+        return tuple(
+            replace(e, episode=replace(e.episode, correction=""))
+            if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
+            else e
+            for e in settled
         )
-        return Recalled(recollection=recollection, vector=vector)
 
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
-        """The evidence for a goal alone, without exemplars; none where nothing can be embedded."""
-        vector = self._core.embedded(goal)
-        if vector is None:
-            return Evidence()
-        with self._core.store.read() as tx:
-            near = tx.episodes.nearest(
-                scope.workspace,
-                partitions_for(scope),
-                self._core.embedder.name,
-                vector,
-                k=self._weighing.config.lessons,
-                min_cosine=-1.0,
-            )
-            return self._weighed(tx, scope, vector, near.hits, actions, run_id)
+    def _voice_of(self, exemplar: Exemplar) -> Voice:
+        return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self.scope.person)
 
-    def _weighed(
-        self,
-        tx: Transaction,
-        scope: Scope,
-        vector: Vector,
-        near: Sequence[Neighbour],
-        actions: Sequence[ActionText],
-        run_id: str,
-    ) -> Evidence:
-        try:
-            return self._weighing.weigh(tx, scope, vector, near, actions, run_id=run_id)
-        except EmbeddingFailed:  # of what the actions do
-            return Evidence()
-
-    def _rules(
-        self,
-        tx: Transaction,
-        scope: Scope,
-        found: Sequence[Exemplar],
-        settled: Sequence[Exemplar],
-        stored: Mapping[str, Episode],
-    ) -> tuple[RuleLine, ...]:
-        """The rules behind the exemplars that stand; what was overruled or is disputed is no part of any."""
-        stands = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
-        unsettled = {exemplar.episode.id for exemplar in found} - stands
-        return rule_lines(tx, scope, settled, unsettled, self._rule_from, stored) if stands else ()
-
-    def corrections_for(self, scope: Scope, episode_ids: Collection[str]) -> dict[str, list[Episode]]:
-        """The corrections of each of these episodes that are approved where this person looks, the newest last."""
-        with self._core.store.read() as tx:
-            return corrections_for(tx, scope, episode_ids)
-
-    def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes without the text of corrections that nobody has approved where this person looks."""
-        with self._core.store.read() as tx:
-            return as_seen_by(tx, scope, episodes)
-
-
-def _expanded(
-    tx: Transaction,
-    scope: Scope,
-    exemplars: tuple[Exemplar, ...],
-    counts: StageCounts,
-    per_author: int | None,
-    stored: Mapping[str, Episode],
-) -> tuple[tuple[Exemplar, ...], StageCounts]:
-    """Follow the links of mistakes to their corrections.
-
-    A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless its
-    author is heard often enough already. One that waits for review stays unseen: its text is taken off the mistake
-    as well (design 3.1, rule 7).
-    """
-    heard = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
-    mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
-    seen = corrections_for(tx, scope, mistakes, stored)
-    chosen = {exemplar.episode.id for exemplar in exemplars}
-    expanded: list[Exemplar] = []
-    for exemplar in exemplars:
-        lessons = []
-        for lesson in seen.get(exemplar.episode.id, []):
-            is_heard = per_author is not None and heard[lesson.author] >= per_author
-            if lesson.id in chosen or lesson.author == scope.person or not is_heard:
-                heard[lesson.author] += lesson.id not in chosen
-                lessons.append(lesson)
-        if exemplar.lesson is Lesson.AVOID:
-            text = lessons[-1].output if lessons else ""
-            exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
-        expanded.append(exemplar)
-        for lesson in lessons:
-            if lesson.id not in chosen:
-                chosen.add(lesson.id)
-                found = _nearest(lesson, partitions_for(scope))
-                audience = found.audience if found else exemplar.audience
-                expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
-    return tuple(expanded), replace(counts, linked=len(expanded) - len(exemplars))
-
-
-def _settled(
-    tx: Transaction, scope: Scope, exemplars: tuple[Exemplar, ...], near: Mapping[str, Neighbour]
-) -> tuple[Exemplar, ...]:
-    """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
-    approved = [e for e in exemplars if e.lesson is Lesson.REPEAT]
-    if len({e.episode.signature for e in approved}) < 2:
-        return exemplars
-    background = _Background(tx, scope, [e.episode for e in approved], near)
-    settled = settle_disagreements(exemplars, background.voice_of, background.similarity)
-    stands = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
-    unsettled = {e.episode.output for e in approved} - stands
-    return tuple(
-        replace(e, episode=replace(e.episode, correction=""))
-        if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
-        else e
-        for e in settled
-    )
-
-
-class _Background:
-    """What is looked up of lessons where they may disagree, once for all of them: most lessons agree."""
-
-    def __init__(
-        self, tx: Transaction, scope: Scope, approved: Sequence[Episode], near: Mapping[str, Neighbour]
-    ) -> None:
-        self._tx = tx
-        self._scope = scope
-        self._approved = approved
-        self._near = near
-
-    def voice_of(self, exemplar: Exemplar) -> Voice:
-        """Whose word it is."""
-        return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self._scope.person)
-
-    def similarity(self, one: Episode, other: Episode) -> float:
+    def _similarity(self, one: Episode, other: Episode) -> float:
         """The cosine of their goals' embeddings; without them, by words."""
         first, second = self._vectors.get(one.id), self._vectors.get(other.id)
         if first is None or second is None or first[0] != second[0]:
             return likeness(one.goal, other.goal)
         return unit_cosine(first[1], second[1])
 
+    # Read once for all lessons, and only where some disagree: most lessons agree.
+
     @cached_property
     def _votes(self) -> dict[str, list[Vote]]:
-        return self._tx.teaching.votes_of_runs(self._scope.workspace, {each.run_id for each in self._approved})
+        return self.tx.teaching.votes_of_runs(self.scope.workspace, {each.run_id for each in self.approved})
 
     @cached_property
     def _vectors(self) -> dict[str, tuple[str, Vector]]:
         """(model, vector) of each; what was found by its vector was so by one of the embedder that asked."""
-        known = {name: ("", hit.vector) for name, hit in self._near.items() if hit.vector is not None}
-        unknown = [each.id for each in self._approved if each.id not in known]
-        if not unknown:
+        known = {name: ("", hit.vector) for name, hit in self.found.items() if hit.vector is not None}
+        if all(each.id in known for each in self.approved):
             return known
-        return self._tx.episodes.vectors(self._scope.workspace, [each.id for each in self._approved])
+        return self.tx.episodes.vectors(self.scope.workspace, [each.id for each in self.approved])
+
+    def rules(self, found: Sequence[Exemplar], settled: Sequence[Exemplar], at_least: int) -> tuple[RuleLine, ...]:
+        """The rules behind the exemplars that are settled; what was overruled or is disputed is no part of any."""
+        undisputed = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
+        unsettled = {exemplar.episode.id for exemplar in found} - undisputed
+        return rule_lines(self.tx, self.scope, settled, unsettled, at_least, self.stored) if undisputed else ()
 
 
 def corrections_for(
@@ -368,7 +302,8 @@ def corrections_for(
     seen: dict[str, list[Episode]] = {}
     for link in sorted(links, key=lambda link: link.from_id):
         lesson = lessons.get(link.from_id)
-        if link.to_id in episode_ids and lesson is not None and _is_repeat_for(lesson, named):
+        entry = nearest_entry(lesson, named) if link.to_id in episode_ids and lesson is not None else None
+        if lesson is not None and entry is not None and entry.verdict is Verdict.SUCCESS:
             seen.setdefault(link.to_id, []).append(lesson)
     return seen
 
@@ -381,19 +316,3 @@ def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> li
     seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
     texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
     return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
-
-
-def _is_repeat_for(lesson: Episode, partitions: Sequence[str]) -> bool:
-    """Whether the lesson is approved in the most specific of these partitions that has it."""
-    nearest = _nearest(lesson, partitions)
-    return nearest is not None and nearest.verdict is Verdict.SUCCESS
-
-
-def _nearest(lesson: Episode, partitions: Sequence[str]) -> IndexEntry | None:
-    """Where the lesson is filed in the most specific of these partitions that has it."""
-    filed = [entry for entry in partitions_of(lesson) if entry.partition in partitions]
-    return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
-
-
-def _audience(hit: Neighbour | None) -> Audience:
-    return hit.audience if hit is not None else Audience.PERSONAL

@@ -6,8 +6,8 @@ from dataclasses import replace
 from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, Verdict
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
-from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.consolidation import could_be_said_by, living, rule_id, said, told
+from memory.rules.audience import nearest_entry, partitions_for, partitions_of
+from memory.rules.consolidation import advice_of, could_support, living, rule_id, rule_line
 
 LESSONS_READ = 20
 """How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
@@ -45,17 +45,21 @@ def rule_lines(
         looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
         lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
         ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
-        alive = [each for each in living(rule, ordered) if _counts_as(each, rule.verdict, named)]
+        alive = [
+            each
+            for each in living(rule, ordered)
+            if (entry := nearest_entry(each, named)) is not None and entry.verdict is rule.verdict
+        ]
         best = min(behind, key=lambda each: order[each])
         if best not in {each.id for each in alive}:
             continue
         vetted = [replace(each, correction=resting[best].episode.correction) for each in alive]
-        line = told(rule, vetted, at_least)
+        line = rule_line(rule, vetted, at_least)
         if line:
             ids, goals = tuple(each.id for each in alive), tuple(each.goal for each in alive)
             place = (order[best], named.index(rule.partition))
-            told_now = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
-            found.append((place, (rule.verdict, said(alive[-1])), told_now))
+            rule_shown = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
+            found.append((place, (rule.verdict, advice_of(alive[-1])), rule_shown))
     # The same advice may be a rule in several partitions: the most specific one speaks.
     distinct: dict[tuple[object, ...], RuleLine] = {}
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
@@ -77,24 +81,18 @@ def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
     return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
 
 
-def _counts_as(lesson: Episode, verdict: Verdict, named: Sequence[str]) -> bool:
-    filed = [entry for entry in partitions_of(lesson) if entry.partition in named]
-    return bool(filed) and min(filed, key=lambda entry: named.index(entry.partition)).verdict is verdict
-
-
 def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:
     """The stored rules that no run of the job can have left: a lesson is gone, or never said that there.
 
     A rule that is only behind the times is none of these: its line is made of what its lessons say now.
     """
-    return [rule for rule in rules if not _is_founded(tx, workspace, rule)]
-
-
-def _is_founded(tx: Transaction, workspace: str, rule: Rule) -> bool:
-    lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
-    return len(lessons) == len(set(rule.lesson_ids)) > 0 and all(
-        could_be_said_by(rule, lesson, _corrections(tx, lesson)) for lesson in lessons.values()
-    )
+    wrong: list[Rule] = []
+    for rule in rules:
+        lessons = tx.episodes.get_many(workspace, rule.lesson_ids)
+        is_complete = len(lessons) == len(set(rule.lesson_ids)) > 0
+        if not is_complete or not all(could_support(rule, each, _corrections(tx, each)) for each in lessons.values()):
+            wrong.append(rule)
+    return wrong
 
 
 def _corrections(tx: Transaction, lesson: Episode) -> list[str]:

@@ -13,6 +13,7 @@ from memory.model import (
     Outgoing,
     Posted,
     Progress,
+    Recollection,
     Retrieval,
     Scope,
     Verdict,
@@ -20,13 +21,20 @@ from memory.model import (
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
+from memory.services.answers import question_behind
 from memory.services.channels import note
 from memory.services.core import Core, event, record
-from memory.services.finished_run import FinishedRun, NodeRecall
-from memory.services.questions import question_behind
-from memory.services.run_nodes import as_made, attach
-from memory.services.shown import ACTOR, ShownLesson, lessons_shown, rules_shown, still_there
-from memory.services.used_lessons import UsedLesson, used_in, used_of
+from memory.services.finished_run import FinishedRun, as_made, attach
+from memory.services.quarantine_actions import SYSTEM
+from memory.services.shown import (
+    JudgedLesson,
+    UsedLesson,
+    lessons_shown,
+    rules_shown,
+    still_there,
+    used_in,
+    used_of,
+)
 from memory.services.verdicts import write_votes
 
 
@@ -48,11 +56,11 @@ class Unsent:
     parts: tuple[Outgoing, ...] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, slots=True)
 class Recording:
     """Use cases from acceptance to delivery."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def accept(self, message: Incoming) -> Incoming | None:
         """Store a message before it is worked on; the message as it is now. None if it was accepted before.
@@ -178,14 +186,14 @@ class Recording:
         except NotFound:
             return None
 
-    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[ShownLesson], now: datetime) -> Answer | None:
+    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[JudgedLesson], now: datetime) -> Answer | None:
         answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
         if run.event_id and answered is None:
             return None
-        nodes, told = as_made(run)
+        nodes, events = as_made(run)
         for each in shown:
-            told += each.events(run.run_id, now)
-        sources = {each.source_event_id for each in tx.log.append(*told, *rules_shown(run, now))}
+            events += each.events(run.run_id, now)
+        sources = {each.source_event_id for each in tx.log.append(*events, *rules_shown(run, now))}
         uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
         counted = {use.episode_id for use in uses}
         if not tx.episodes.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
@@ -213,10 +221,7 @@ class Recording:
             run,
             nodes=tuple(map(redactor.episode, run.nodes)),
             parts=tuple(map(redactor.text, run.parts)),
-            recalls=tuple(
-                replace(recall, recollection=replace(recall.recollection, goal=redactor.text(recall.recollection.goal)))
-                for recall in run.recalls
-            ),
+            recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
         )
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
@@ -261,7 +266,7 @@ class Recording:
             workspace=workspace,
             episode_id=posted.root_id,
             kind=EventKind.LINKED,
-            actor=ACTOR,
+            actor=SYSTEM,
             at=now,
             source_event_id=f"sent/{channel}/{entry.message_id}",
             detail={"channel": channel, "message_id": entry.message_id, "part": entry.part},
@@ -271,7 +276,7 @@ class Recording:
             return
         waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
         if waiting:
-            write_votes(self._core, tx, [replace(each, run_id=entry.run_id) for each in waiting], now)
+            write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in waiting))
 
     def unfinished(self) -> list[Unsent]:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
@@ -280,11 +285,6 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
-
-    def lessons_used(self, workspace: str, run_id: str) -> list[UsedLesson]:
-        """The remembered lessons an answer rests on, most relevant first, each once."""
-        with self._core.store.read() as tx:
-            return list(used_in(tx, workspace, run_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:
@@ -302,13 +302,13 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
     )
 
 
-def _retrieval(run: FinishedRun, recall: NodeRecall, now: datetime) -> Retrieval:
+def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
     return Retrieval(
         workspace=run.workspace,
-        id=recall.recollection.retrieval_id,
+        id=recall.retrieval_id,
         run_id=run.run_id,
         node_path=recall.node_path,
-        goal=recall.recollection.goal,
+        goal=recall.goal,
         at=now,
-        counts=recall.recollection.counts.as_dict(),
+        counts=recall.counts.as_dict(),
     )

@@ -1,7 +1,7 @@
-"""After a process ended though nobody asked it to: which messages may be why, and which are tried no more."""
+"""Recovery after a crash or kill: which messages may be the cause, and which are not tried again."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memory.model import Death, Incoming, Outgoing, Progress
 from memory.model.delivery import CRASHES, KILLS
@@ -9,11 +9,11 @@ from memory.ports import Transaction
 from memory.services.core import Core
 
 
+@dataclass(frozen=True, slots=True)
 class Recovering:
     """Counts the deaths of processes against the messages that were in work, and sets aside those that go on."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def count(self, deaths: Sequence[Death], note: str) -> list[Incoming]:
         """Count each death once, however often it is told. Returns the messages that were set aside because of it.
@@ -48,7 +48,7 @@ class Recovering:
         return [self._set_aside(tx, message, note)]
 
     def _set_aside(self, tx: Transaction, message: Incoming, note: str) -> Incoming:
-        """In place of the answer, or of what was not posted of it yet, comes the note."""
+        """Replace the answer, or what was not posted of it yet, by the note."""
         scope, run_id = message.scope, message.run_id or self._core.new_id()
         # The note has as many tries as the message had.
         crashes, kills = min(message.crashes, CRASHES), min(message.kills, KILLS)
@@ -69,7 +69,7 @@ class Recovering:
         return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
 
     def clear(self, message: Incoming) -> None:
-        """It was worked on once more and the process still lives: what ended earlier ones was something else."""
+        """Forget the deaths counted against a message that was worked on once more without another."""
         with self._core.store.write() as tx:
             tx.deliveries.put_deaths(message.scope.workspace, message.event_id, crashes=0, kills=0)
 

@@ -9,7 +9,7 @@ where others' carry it, another question in its author's words has to be seen by
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.errors import InvalidInput
@@ -29,13 +29,13 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.rules.quarantine import flags as flags_in
+from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, event, existing, file_in_index, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
-from memory.services.same_goal import is_same_goal
-from memory.services.verdicts import write_vote
+from memory.services.verdicts import write_votes
 
 NOTICE = "goodbot/needs_question"
 """Kind of the short memories that say whose lesson lost its question, until they were told."""
@@ -43,15 +43,12 @@ NOTICE = "goodbot/needs_question"
 _NOTICE_KEPT = timedelta(days=365)
 """How long an author has to come by. Their list of such lessons shows it after that, too."""
 
-_ALL = 1_000_000
-"""More than anybody has."""
 
-
+@dataclass(frozen=True, slots=True)
 class Restating:
     """Use cases of an author whose lessons lost their question."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def waiting(self, workspace: str, person: str) -> list[Episode]:
         """The person's lessons that wait for a question, newest first."""
@@ -59,14 +56,14 @@ class Restating:
         with self._core.store.read() as tx:
             return [each for each in tx.episodes.search(workspace, wanted) if _is_waiting(tx, each)]
 
-    def untold(self, workspace: str, person: str) -> list[str]:
+    def unnotified(self, workspace: str, person: str) -> list[str]:
         """The ids of those that the person was not told about. One look-up for nearly everybody."""
         with self._core.store.read() as tx:
             ids = [each.key for each in tx.short.of_person(workspace, person) if each.kind == NOTICE]
             lessons = tx.episodes.get_many(workspace, ids) if ids else {}
             return [each.id for each in lessons.values() if _is_waiting(tx, each)]
 
-    def told(self, workspace: str, episode_ids: Collection[str]) -> None:
+    def mark_notified(self, workspace: str, episode_ids: Collection[str]) -> None:
         """The author knows about these lessons now."""
         with self._core.store.write() as tx:
             for episode_id in episode_ids:
@@ -172,13 +169,13 @@ class _OwnQuestions:
         vectors = vectors | self._tx.episodes.vectors(lesson.workspace, [lesson.id])
         used = {
             retrieval.run_id
-            for retrieval, item in self._tx.retrievals.of_episode(lesson.workspace, lesson.id, limit=_ALL)
+            for retrieval, item in self._tx.retrievals.of_episode(lesson.workspace, lesson.id, limit=ALL)
             if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
         }
         fitting = (
             each
             for each in asked
-            if _may_be_said(each, lesson) and (each.run_id in used or is_same_goal(each, lesson, vectors))
+            if _may_be_read(each, lesson) and (each.run_id in used or is_same_goal(each, lesson, vectors))
         )
         newest = max(fitting, key=lambda each: (each.created_at, each.id), default=None)
         return newest, newest is not None and is_same_goal(newest, lesson, vectors)
@@ -210,7 +207,7 @@ def _is_teachers(tx: Transaction, lesson: Episode) -> bool:
     return any(vote.actor == lesson.author and vote.role.may_promote for vote in cast)
 
 
-def _may_be_said(question: Episode, lesson: Episode) -> bool:
+def _may_be_read(question: Episode, lesson: Episode) -> bool:
     """Whether everybody who may meet the lesson may read the question: asked in the same place, or in public."""
     asked, held = visibility_of(question), visibility_of(lesson)
     if (question.channel, question.visibility, asked) == (lesson.channel, lesson.visibility, held):
@@ -261,7 +258,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, now: datetime) -> E
     tx.log.append(event(moved, EventKind.CREATED, moved.author, now))
     for vote in tx.teaching.votes(lesson.workspace, lesson.run_id):
         if vote.actor == lesson.author and vote.value > 0:
-            write_vote(core, tx, own_vote(moved, vote.role, vote.at), now)
+            write_votes(core, tx, now, own_vote(moved, vote.role, vote.at))
     if lesson.quarantine:
         moved = hold_back(tx, existing(tx, moved.workspace, moved.id), [Flag(each) for each in lesson.quarantine], now)
     moved = existing(tx, moved.workspace, moved.id)

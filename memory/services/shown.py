@@ -1,20 +1,20 @@
-"""What the nodes of a run were shown: how each lesson fared in the answer, and whether all of it still stands."""
+"""What the nodes of a run were shown: how each lesson fared in the answer, and which of them are named under it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.model import Event, EventKind, Exemplar, RetrievalItem
+from memory.model import Episode, Event, EventKind, Exemplar, LinkKind, Origin, Recollection, RetrievalItem, Signal
 from memory.ports import LessonUse, Transaction
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.services.core import event
-from memory.services.finished_run import FinishedRun, NodeRecall
-
-ACTOR = "goodbot"
+from memory.services.finished_run import FinishedRun
+from memory.services.model_grading import guess_of
+from memory.services.quarantine_actions import SYSTEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownLesson:
+class JudgedLesson:
     """A lesson in a node's prompt, and how it fared in what the node answered."""
 
     retrieval_id: str
@@ -35,8 +35,8 @@ class ShownLesson:
         fared = {"ratio": round(found.ratio, 4), "run": run_id}
         kind = EventKind(found.signal.value)
         return [
-            event(lesson, EventKind.INJECTED, ACTOR, now, source=f"injected/{self.source}", detail=reached),
-            event(lesson, kind, ACTOR, now, source=f"use/{self.source}", detail=fared),
+            event(lesson, EventKind.INJECTED, SYSTEM, now, source=f"injected/{self.source}", detail=reached),
+            event(lesson, kind, SYSTEM, now, source=f"use/{self.source}", detail=fared),
         ]
 
     def use(self, now: datetime) -> LessonUse:
@@ -67,22 +67,22 @@ class ShownLesson:
         )
 
 
-def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[ShownLesson]:
+def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[JudgedLesson]:
     """The lessons that the run's nodes were shown, each judged by what its node answered. Pure."""
     nodes = {node.node_path: node for node in run.nodes}
-    found: list[ShownLesson] = []
+    found: list[JudgedLesson] = []
     for recall in run.recalls:
         node = nodes.get(recall.node_path)
         if node is None:
             continue
         ranked = [
             (rank, exemplar)
-            for rank, exemplar in enumerate(recall.recollection.exemplars, start=1)
+            for rank, exemplar in enumerate(recall.exemplars, start=1)
             if exemplar.episode.id in recall.shown_ids
         ]
         evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
         found += [
-            ShownLesson(retrieval_id=recall.recollection.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
+            JudgedLesson(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
             for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
         ]
     return found
@@ -95,11 +95,11 @@ def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
         event(
             nodes[recall.node_path],
             EventKind.RULE_SHOWN,
-            ACTOR,
+            SYSTEM,
             now,
-            source=f"rule/{recall.recollection.retrieval_id}/{rule.rule_id}",
+            source=f"rule/{recall.retrieval_id}/{rule.rule_id}",
             detail={
-                "retrieval": recall.recollection.retrieval_id,
+                "retrieval": recall.retrieval_id,
                 "rule": rule.rule_id,
                 "lessons": list(rule.lesson_ids),
             },
@@ -110,14 +110,74 @@ def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
     ]
 
 
-def still_there(tx: Transaction, workspace: str, recalls: Iterable[NodeRecall], known: Collection[str]) -> bool:
+def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
     """Whether the lessons a run was shown, also as part of a rule, have their questions still. Not of those `known`."""
     shown: dict[str, str] = {}
     for recall in recalls:
-        exemplars = (exemplar.episode for exemplar in recall.recollection.exemplars)
+        exemplars = (exemplar.episode for exemplar in recall.exemplars)
         shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
         for rule in recall.rules:
             shown |= zip(rule.lesson_ids, rule.goals, strict=True)
     others = {each: goal for each, goal in shown.items() if each not in known}
     lessons = tx.episodes.get_many(workspace, others)
     return all(each in lessons and lessons[each].goal == goal for each, goal in others.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedLesson:
+    """A remembered lesson that an answer rests on."""
+
+    episode: Episode
+    relevance: float
+    is_guess: bool = False
+    """Whether only a model judged it."""
+
+
+def used_of(tx: Transaction, workspace: str, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
+    """Those of a run that is being committed, most relevant first."""
+    used = [
+        UsedLesson(
+            episode=each.exemplar.episode,
+            relevance=each.exemplar.relevance,
+            is_guess=each.exemplar.is_guess,
+        )
+        for each in shown
+        if each.evidence.signal is Signal.USED
+    ]
+    return _once(tx, workspace, used)
+
+
+def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, ...]:
+    """The same of a run that was committed, as its lessons are now."""
+    items = [item for _, items in tx.retrievals.of_run(workspace, run_id) for item in items]
+    used = [item for item in items if item.signal is Signal.USED]
+    episodes = tx.episodes.get_many(workspace, {item.episode_id for item in used})
+    grades = tx.steps.grades(workspace, [each.id for each in episodes.values() if not each.verdict.is_validated])
+    lessons = [
+        UsedLesson(
+            episode=episodes[item.episode_id],
+            relevance=item.relevance,
+            is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
+        )
+        for item in used
+        if item.episode_id in episodes
+    ]
+    return _once(tx, workspace, lessons)
+
+
+def _once(tx: Transaction, workspace: str, used: Sequence[UsedLesson]) -> tuple[UsedLesson, ...]:
+    """Each once, most relevant first.
+
+    A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
+    """
+    best: dict[str, UsedLesson] = {}
+    for lesson in used:
+        known = best.get(lesson.episode.id)
+        if known is None or lesson.relevance > known.relevance:
+            best[lesson.episode.id] = lesson
+    corrected: set[str] = set()
+    if len(best) > 1 and any(lesson.episode.origin is Origin.CORRECTION for lesson in best.values()):
+        links = tx.episodes.links(workspace, best, LinkKind.CORRECTS)
+        corrected = {link.to_id for link in links if link.from_id in best}
+    named = (lesson for lesson in best.values() if lesson.episode.id not in corrected)
+    return tuple(sorted(named, key=lambda lesson: (-lesson.relevance, lesson.episode.id)))

@@ -171,14 +171,11 @@ def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: T
 def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
     """The same votes, marked where their voter had said too much before. All of them must be stored."""
     around, _ = tx.teaching.votes_around(votes, window=policy.window, limit=policy.votes_per_window)
-    return [
-        replace(vote, is_limited=is_beyond_limit([each.at for each in around if _is_before(each, vote)], vote, policy))
-        for vote in votes
-    ]
-
-
-def _is_before(one: Vote, other: Vote) -> bool:
-    return one.actor == other.actor and _place(one) < _place(other)
+    marked: list[Vote] = []
+    for vote in votes:
+        earlier = [each.at for each in around if each.actor == vote.actor and _place(each) < _place(vote)]
+        marked.append(replace(vote, is_limited=is_beyond_limit(earlier, vote, policy)))
+    return marked
 
 
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from memory.model import Audience, Episode, Event, EventKind, Scope, Vector
 from memory.model.topic import FieldType
 from memory.ports import EpisodeFilter, IndexEntry, Transaction
-from memory.rules.audience import partitions_for, partitions_of
+from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
 from memory.services.core import Core, event, record
 from memory.services.recall import corrections_for
@@ -31,7 +31,7 @@ class TaughtTopics:
     scope: Scope
     now: datetime
 
-    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+    def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """Those of these episodes that are filed where this person looks."""
         return {episode_id: episode_id for episode_id in self._visible(topic_ids)}
 
@@ -83,9 +83,7 @@ class TaughtTopics:
 
     def _entry(self, episode: Episode) -> IndexEntry | None:
         """The most specific place where this person finds the episode."""
-        named = partitions_for(self.scope)
-        filed = [entry for entry in partitions_of(episode) if entry.partition in named]
-        return min(filed, key=lambda entry: named.index(entry.partition), default=None)
+        return nearest_entry(episode, partitions_for(self.scope))
 
     def _neighbours(self, episode_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
         links = self.tx.episodes.links(self.scope.workspace, episode_ids)
@@ -103,8 +101,8 @@ class TaughtTopics:
         bundles: dict[str, tuple[FieldBundle, ...]] = {}
         for episode_id, episode in episodes.items():
             histories = {
-                "answer": [_said(episode)],
-                "correction": [_said(lesson) for lesson in reversed(corrections.get(episode_id, []))],
+                "answer": [_answer_value(episode)],
+                "correction": [_answer_value(lesson) for lesson in reversed(corrections.get(episode_id, []))],
                 "verdict": self._verdicts(episode),
             }
             names = dict.fromkeys(request.field_names) if request.field_names else histories
@@ -149,7 +147,7 @@ def _verdict(graded: Event, place: int) -> Value:
     )
 
 
-def _said(episode: Episode) -> Value:
+def _answer_value(episode: Episode) -> Value:
     return Value(
         id=f"{episode.id}:answer",
         value=episode.output,

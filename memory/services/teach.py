@@ -11,7 +11,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
-from memory.services.core import Core, event, existing, file_in_index, record
+from memory.services.core import Core, act, event, existing, record
 from memory.services.correct import (
     OWN_CORRECTION,
     Corrected,
@@ -21,9 +21,16 @@ from memory.services.correct import (
     taught_lesson,
     usable,
 )
-from memory.services.promotion_limit import is_within_limit, note_limit
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
-from memory.services.verdicts import LessonMark, VoteResult, lesson_mark, lesson_marks, settle, write_vote
+from memory.services.verdicts import (
+    LessonMark,
+    VoteResult,
+    lesson_mark,
+    lesson_marks,
+    settle,
+    withdraw_votes,
+    write_votes,
+)
 
 _GRADE = "grade"
 
@@ -69,7 +76,7 @@ class Teaching:
             if not parts:
                 _keep_until_posted(tx, reaction, on_own_message=on_own_message)
                 return VoteResult(is_known=False)
-            result = write_vote(self._core, tx, replace(reaction, run_id=parts[0].run_id), now)
+            result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))
             return _with_news(tx, result, reaction, parts, now) if place is not None else result
 
     def lesson_mark(self, workspace: str, run_id: str) -> LessonMark | None:
@@ -81,7 +88,9 @@ class Teaching:
         """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
         now = self._core.clock()
         with self._core.store.write() as tx:
-            return write_vote(self._core, tx, _addressed(reaction), now)
+            # Keyed by its run, so that two runs never share a register.
+            message_id = reaction.message_id or f"run/{reaction.run_id}"
+            return write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
 
     def grade(
         self,
@@ -111,7 +120,7 @@ class Teaching:
             reaction = Reaction(
                 workspace=workspace,
                 channel=episode.channel,
-                message_id="",
+                message_id=f"run/{episode.run_id}",
                 node_id="" if episode.is_root else episode.id,
                 actor=actor,
                 source=_GRADE,
@@ -122,7 +131,7 @@ class Teaching:
                 is_active=value != 0,
                 event_id=event_id,
             )
-            write_vote(self._core, tx, _addressed(reaction), now, why.text)
+            write_votes(self._core, tx, now, reaction, reason=why.text)
             return existing(tx, workspace, episode_id)
 
     def correct(
@@ -147,26 +156,27 @@ class Teaching:
         A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
         `InvalidInput` for an unusable text.
         """
-        asked = usable(question, "a lesson needs a question: when should this be the answer?")
-        said = usable(answer, "a lesson needs an answer")
-        goal, words = self._core.redactor.text(asked), self._core.redactor.text(said)
-        vector = self._core.embedded(goal)
+        goal = usable(question, "a lesson needs a question: when should this be the answer?")
+        output = usable(answer, "a lesson needs an answer")
+        clean_goal, clean_output = self._core.redactor.text(goal), self._core.redactor.text(output)
+        vector = self._core.embedded(clean_goal)
         with self._core.store.write() as tx:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            lesson = taught_lesson(self._core, scope, goal, words, now)
+            lesson = taught_lesson(self._core, scope, clean_goal, clean_output, now)
             tx.episodes.put(lesson)
             came_by = {"role": role.value, "event": event_id}
             tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=came_by))
-            lesson = hold_back(tx, lesson, lesson_flags(lesson, has_secret=(goal, words) != (asked, said)), now)
+            flags = lesson_flags(lesson, has_secret=(clean_goal, clean_output) != (goal, output))
+            lesson = hold_back(tx, lesson, flags, now)
             if vector is not None:
                 tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
             own = replace(own_vote(lesson, role, at), event_id=event_id)
-            write_vote(self._core, tx, own, now, reason="a person said what is right")
+            write_votes(self._core, tx, now, own, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 
     def clear(self, place: Scope, message_id: str, *, source: str, at: datetime, event_id: str) -> VoteResult:
@@ -179,15 +189,17 @@ class Teaching:
             if not parts or not tx.log.claim(workspace, event_id, now):
                 return VoteResult(is_known=bool(parts))
             run_id = parts[0].run_id
-            root = tx.episodes.of_run(workspace, run_id)[:1]
-            taught = VoteResult(is_known=True, root=root[0] if root else None)
-            for reaction in tx.teaching.reactions_of_run(workspace, run_id):
-                is_meant = reaction.source == source or (not source and reaction.source.startswith("emoji:"))
-                if is_meant and reaction.is_active and reaction.message_id == message_id:
-                    gone = replace(reaction, is_active=False, at=max(at, reaction.at))
-                    after = write_vote(self._core, tx, gone, now)
-                    taught = replace(after, was=taught.was if taught.changed else after.was)
-            return replace(taught, marks=lesson_marks(tx, taught, parts))
+            meant = [
+                each
+                for each in tx.teaching.reactions_of_run(workspace, run_id)
+                if (each.source == source or (not source and each.source.startswith("emoji:")))
+                and each.is_active
+                and each.message_id == message_id
+            ]
+            result = withdraw_votes(self._core, tx, now, *meant, at=at)
+            if not meant:
+                result = replace(result, root=next(iter(tx.episodes.of_run(workspace, run_id)), None))
+            return replace(result, marks=lesson_marks(tx, result, parts))
 
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
@@ -215,10 +227,15 @@ class Teaching:
     def _promoted(
         self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
     ) -> Episode:
+        """The episode with its new audience, or as it is beyond the limit: poisoning needs many promotions."""
         wanted = "" if audience is Audience.PERSONAL else audience.value
         detail: dict[str, object] = {"audience": wanted, "role": role.value}
-        if wanted and not is_within_limit(tx, episode.workspace, actor, role, now, self._core.policy):
-            return note_limit(tx, episode, actor, detail, now)
+        if wanted and role is not Role.ADMIN:
+            limit = self._core.policy.promotions_per_window
+            latest = tx.log.by_actor(episode.workspace, actor, [EventKind.PROMOTED], limit=limit)
+            if len(latest) >= limit and latest[-1].at > now - self._core.policy.window:
+                tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
+                return episode
         return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
 
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
@@ -241,8 +258,7 @@ class Teaching:
             # What upkeep put away may come back by itself; what a person puts away stays there.
             if is_as_wanted and not why_archived(tx, episode):
                 return episode
-            after = record(tx, episode, event(episode, kind, actor, now))
-            file_in_index(tx, after)
+            after = act(tx, episode, kind, actor, now)
             restore_texts(tx, after, actor, now)
             return after
 
@@ -258,7 +274,7 @@ class Teaching:
                 if reaction.source == OWN_CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
                     return Undone(what=OWN_CORRECTION, episode=lesson, runs=corrected)
-                taught = write_vote(self._core, tx, replace(reaction, is_active=False, at=max(at, reaction.at)), now)
+                taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root
                     return Undone(what=reaction.source, episode=judged or taught.root, runs=(reaction.run_id,))
@@ -295,8 +311,3 @@ def _with_news(
         is_first_objection=is_new and objects and tx.log.claim(reaction.workspace, asked, now),
         is_first_beyond_limit=is_new and result.is_limited and tx.log.claim(reaction.workspace, limited, now),
     )
-
-
-def _addressed(reaction: Reaction) -> Reaction:
-    """A signal that came by no message is keyed by its run, so that two runs never share a register."""
-    return replace(reaction, message_id=reaction.message_id or f"run/{reaction.run_id}")

@@ -91,23 +91,11 @@ class RegradeResult:
 # Registers --------------------------------------------------------------------------------------------------------
 
 
-def write_vote(
-    core: Core,
-    tx: Transaction,
-    reaction: Reaction,
-    now: datetime,
-    reason: str = "",
-    detail: Mapping[str, object] | None = None,
-) -> VoteResult:
-    """Write one register of a known run (`write_votes`)."""
-    return write_votes(core, tx, [reaction], now, reason, detail)
-
-
 def write_votes(
     core: Core,
     tx: Transaction,
-    reactions: Sequence[Reaction],
     now: datetime,
+    *reactions: Reaction,
     reason: str = "",
     detail: Mapping[str, object] | None = None,
 ) -> VoteResult:
@@ -133,19 +121,35 @@ def write_votes(
     if last.is_active:
         nodes = [changes.make(each, revival(tx, each, last.actor, now)) for each in nodes]
     settled = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
-    for each, told in zip(news, changes.write(tx), strict=False):
-        tx.teaching.put_reaction(replace(each, seq=told.seq))
+    for each, logged in zip(news, changes.write(tx), strict=False):
+        tx.teaching.put_reaction(replace(each, seq=logged.seq))
     was, root = settled.nodes[0]
-    before, standing = _standing(settled.before, last), _standing(settled.votes, last)
+    before, after = _vote_of(settled.before, last), _vote_of(settled.votes, last)
     return VoteResult(
         is_known=True,
         changed=True,
-        is_new_opinion=_value(standing) != _value(before),
-        is_limited=standing is not None and standing.is_limited,
+        is_new_opinion=_value(after) != _value(before),
+        is_limited=after is not None and after.is_limited,
         root=root,
         was=was,
         elsewhere=settled.elsewhere,
     )
+
+
+def withdraw_votes(
+    core: Core,
+    tx: Transaction,
+    now: datetime,
+    *reactions: Reaction,
+    at: datetime,
+    detail: Mapping[str, object] | None = None,
+) -> VoteResult:
+    """Take back signals on one answer that stand, `at` the earliest. The result is about all of them."""
+    result = VoteResult(is_known=True)
+    for each in reactions:
+        after = write_votes(core, tx, now, replace(each, is_active=False, at=max(at, each.at)), detail=detail)
+        result = replace(after, was=result.was if result.changed else after.was)
+    return result
 
 
 def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:
@@ -157,7 +161,7 @@ def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:
     return replace(poll, reactions=tuple(arrived))
 
 
-def _standing(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
+def _vote_of(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
     """The person's vote on what the reaction is about."""
     mine = (vote for vote in votes if (vote.actor, vote.node_id) == (reaction.actor, reaction.node_id))
     return next(mine, None)

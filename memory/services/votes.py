@@ -1,7 +1,7 @@
 """A person's own votes: what they are, and taking one back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.model import Episode, Reaction, Vote
@@ -9,7 +9,7 @@ from memory.ports import Transaction
 from memory.rules.verdict import fold_votes
 from memory.services.core import Core
 from memory.services.correct import OWN_CORRECTION
-from memory.services.verdicts import VoteResult, write_vote
+from memory.services.verdicts import VoteResult, withdraw_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +21,11 @@ class Rating:
     """The answer's first node, or the single node that was judged."""
 
 
+@dataclass(frozen=True, slots=True)
 class Ratings:
     """Use cases of a person who looks at what they voted."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _core: Core
 
     def count(self, workspace: str, person: str) -> int:
         """How many votes of theirs stand."""
@@ -39,7 +39,7 @@ class Ratings:
             rated = [(vote, _judged(tx, vote)) for vote in votes]
         return [Rating(vote=vote, episode=episode) for vote, episode in rated if episode is not None]
 
-    def stands(self, reaction: Reaction) -> bool:
+    def is_active(self, reaction: Reaction) -> bool:
         """Whether the register of this signal holds one that was not withdrawn."""
         with self._core.store.read() as tx:
             given = tx.teaching.reaction(reaction.key)
@@ -59,13 +59,9 @@ class Ratings:
             if len(meant) != 1 or (event_id and not tx.log.claim(workspace, event_id, now)):
                 return None
             (vote, episode) = meant[0]
-            taught = VoteResult(is_known=True)
-            for reaction in _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id)):
-                if (reaction.actor, reaction.node_id) == (person, vote.node_id):
-                    gone = replace(reaction, is_active=False, at=max(at, reaction.at))
-                    after = write_vote(self._core, tx, gone, now)
-                    taught = replace(after, was=taught.was if taught.changed else after.was)
-            return Rating(vote=vote, episode=episode), taught
+            given = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
+            own = [each for each in given if (each.actor, each.node_id) == (person, vote.node_id)]
+            return Rating(vote=vote, episode=episode), withdraw_votes(self._core, tx, now, *own, at=at)
 
 
 def _judgements(reactions: Sequence[Reaction]) -> list[Reaction]:

@@ -125,7 +125,7 @@ def measure(world: World, rounds: int) -> None:
         world.memory.embedder.embed([f"goal {number % 500} asked again {number}"])
 
     def recall(number: int) -> None:
-        recollection = world.memory.recalling.recall(asker, f"goal {number % 500} asked again {number}").recollection
+        recollection = world.memory.recalling.recall(asker, f"goal {number % 500} asked again {number}")
         render_lessons(recollection.exemplars, budget_tokens=1500)
 
     def whole(number: int) -> None:

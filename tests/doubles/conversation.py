@@ -22,7 +22,7 @@ from bot.model import (
 from bot.ports import EventSink, LanguageModel
 from memory.model import Role, Scope, Visibility
 from memory.ports import Store
-from memory.rules.emoji import DEFAULT_EMOJI
+from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import answer, goal_of, make_tree
 
@@ -149,7 +149,6 @@ class Chat:
             memory=memory,
             executor=self.executor,
             agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
-            recall=recall,
             new_id=self.world.ids,
             warm_up=warm_up,
             in_work=in_work,

@@ -6,12 +6,11 @@ from typing import ParamSpec, TypeVar
 
 from bot.conversation.commands import Commands
 from bot.conversation.executor import Executor
-from bot.conversation.history import MessageHistory
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.rules.retrieval.prompt import render_lessons
 from memory.services import Memory
-from memory.services.questions import question_behind
+from memory.services.answers import question_behind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -60,7 +59,7 @@ class Looking:
 
     def prompt(self) -> str:
         """What a question here would be answered with."""
-        recollection = self._memory.recalling.recall(self._here, QUESTION).recollection
+        recollection = self._memory.recalling.recall(self._here, QUESTION)
         lessons, _ = render_lessons(recollection.exemplars, budget_tokens=100_000)
         return repr((recollection.exemplars, lessons, [rule.line for rule in recollection.rules]))
 
@@ -79,7 +78,7 @@ class Looking:
 
     def history(self) -> str:
         """What the agent's tool finds of their own words in this conversation."""
-        return repr(asyncio.run(MessageHistory(self._memory, _Inline()).messages(self._here, 200)))
+        return repr([each.text for each in self._memory.recording.messages_of(self._here, 200)])
 
     def retry(self) -> str:
         """The questions that "try again" would ask again in this channel."""

@@ -24,8 +24,9 @@ from memory.model import (
 )
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services import FinishedRun, Memory, NodeRecall, VoteResult
-from memory.services.questions import question_behind
+from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
+from memory.services.answers import question_behind
+from memory.services.shown import used_in
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = {"👍": 1, "👎": -1}
@@ -109,17 +110,9 @@ class World:
             nodes.append(self._node(asker, run_id, subgoal, f"{answer} {number}", ending, path, root.id, number + 2))
         recalls = []
         for node in nodes:
-            recalled = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
-            shown = tuple(exemplar.episode.id for exemplar in recalled.recollection.exemplars)
-            recalls.append(
-                NodeRecall(
-                    node_path=node.node_path,
-                    recollection=recalled.recollection,
-                    vector=recalled.vector,
-                    shown_ids=shown,
-                    rules=recalled.recollection.rules,
-                )
-            )
+            recollection = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
+            shown_ids = tuple(exemplar.episode.id for exemplar in recollection.exemplars)
+            recalls.append(replace(recollection, node_path=node.node_path, shown_ids=shown_ids))
         self.memory.recording.finish(
             FinishedRun(
                 workspace=asker.workspace,
@@ -137,6 +130,11 @@ class World:
             posted = message_id or f"m-{run_id}"
             self.memory.recording.sent(asker.workspace, run_id, part, posted if part == 1 else f"{posted}/{part}")
         return self.episode(root)
+
+    def lessons_used(self, answer: Episode) -> tuple[UsedLesson, ...]:
+        """The remembered lessons that an answer rests on, most relevant first."""
+        with self.memory.store.read() as tx:
+            return used_in(tx, answer.workspace, answer.run_id)
 
     def retry(self, episode: Episode, answer: str, *, of: Scope) -> Episode:
         """Somebody wants the question behind a posted answer tried again."""
@@ -246,7 +244,7 @@ class World:
 
     def recalled(self, goal: str, of: Scope | None = None) -> list[str]:
         """The ids of what this person would be reminded of, best first."""
-        recollection = self.memory.recalling.recall(of or scope(), goal).recollection
+        recollection = self.memory.recalling.recall(of or scope(), goal)
         return [exemplar.episode.id for exemplar in recollection.exemplars]
 
     def correct(self, episode: Episode, text: str, *, by: str = "ana", role: Role = Role.MEMBER) -> Episode:

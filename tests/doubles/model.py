@@ -136,22 +136,22 @@ class CannedRecall:
 
     def __init__(self, by_goal: dict[str, tuple[Exemplar, ...]] | None = None) -> None:
         self._by_goal = by_goal or {}
-        self.asked: list[tuple[str, str, frozenset[str]]] = []
+        self.asked: list[tuple[str, frozenset[str]]] = []
 
     async def __call__(
         self,
         scope: Scope,
         goal: str,
+        *,
         run_id: str,
-        node_path: str,
         context: frozenset[str],
         actions: Sequence[ActionText],
     ) -> Recollection:
-        self.asked.append((node_path, goal, context))
+        self.asked.append((goal, context))
         exemplars = self._by_goal.get(goal, ())
-        return Recollection(retrieval_id=f"R{node_path}", goal=goal, exemplars=exemplars, counts=StageCounts())
+        return Recollection(retrieval_id=f"R{goal}", goal=goal, exemplars=exemplars, counts=StageCounts())
 
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], run_id: str) -> Evidence:
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
         raise AssertionError(f"{goal!r} was weighed, though recall brings no evidence here")
 
 

@@ -20,7 +20,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.services import Memory
-from tests import CHECKOUT
+from tests.doubles.fork_server import INTERPRETER, Forked, fork
 
 GOODBOT = (sys.executable, "-m", "bot")
 WORKSPACE = "terminal:local"
@@ -41,6 +41,19 @@ class Finished:
     def json(self) -> Any:
         """The output as one JSON value."""
         return json.loads(self.out)
+
+
+def start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> "Forked | subprocess.Popen[bytes]":
+    """Start a process with pipes for its streams: forked where that is the same, else anew."""
+    return fork(command, folder, environment) or subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment,
+        bufsize=0,
+    )
 
 
 class Home:
@@ -66,9 +79,7 @@ class Home:
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.folder),
-            "LANG": "C.UTF-8",
-            "PYTHONPATH": str(CHECKOUT),
-            "PYTHONWARNINGS": "default",
+            **INTERPRETER,
             "DATABASE_URL": f"sqlite:///{self.database}",
             "GOODBOT_LOG_FILE": str(self.log),
             "GOODBOT_EMBEDDER_NAME": "hashing",
@@ -80,16 +91,13 @@ class Home:
         self, *arguments: str, given: str | bytes = b"", program: Sequence[str] = GOODBOT, **settings: str
     ) -> Finished:
         """Run a command to its end."""
-        done = subprocess.run(
-            [*program, *arguments],
-            input=given.encode() if isinstance(given, str) else given,
-            capture_output=True,
-            cwd=self.folder,
-            env=self.environment(settings),
-            timeout=_HANGS_SECONDS,
-            check=False,
-        )
-        return Finished(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+        process = start([*program, *arguments], self.folder, self.environment(settings))
+        try:
+            out, err = process.communicate(given.encode() if isinstance(given, str) else given, _HANGS_SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+        return Finished(code=process.returncode, out=out.decode(), err=err.decode())
 
     def run_all(self, commands: Mapping[str, Sequence[str]], program: Sequence[str] = GOODBOT) -> dict[str, Finished]:
         """Run independent commands side by side, by name."""
@@ -115,15 +123,7 @@ class Chat:
     """A chat process at the other end of pipes. As a context manager it never outlives its test."""
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=environment,
-            bufsize=0,
-        )
+        self._process = start(command, folder, environment)
         self.screen: list[str] = []
         """Every line written so far, without its end."""
         self._errors: list[bytes] = []

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from pydantic import SecretStr
@@ -44,11 +43,9 @@ def make_messenger(
     **settings: Any,
 ) -> SlackMessenger:
     """A messenger that is not connected yet."""
-    numbers = count(1)
     return SlackMessenger(
         slack_settings(server, **settings),
         clock=utc_now,
-        new_id=lambda: f"id-{next(numbers)}",
         teaches=teaches,
         sleep=naps or Naps(),
     )

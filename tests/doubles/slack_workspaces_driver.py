@@ -8,7 +8,6 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -54,8 +53,7 @@ def workspaces_settings(server: SlackServer, **more: Any) -> SlackSettings:
 
 def make_workspaces(settings: SlackSettings, path: Path) -> SlackWorkspaces:
     """A messenger that is not connected yet."""
-    numbers = count(1)
-    return SlackWorkspaces(settings, path=path, clock=utc_now, new_id=lambda: f"id-{next(numbers)}", sleep=Naps())
+    return SlackWorkspaces(settings, path=path, clock=utc_now, sleep=Naps())
 
 
 def installations(path: Path, keys: str = KEY, **more: Any) -> Installations:

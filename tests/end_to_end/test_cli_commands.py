@@ -227,7 +227,7 @@ def test_commands_that_teach_change_what_is_recalled(mine: Memories) -> None:
             with memory.store.read() as tx:
                 (asked,) = tx.deliveries.said_by(WORKSPACE, "terminal", "you", 1)
             found = memory.recalling.recall(asked.scope, UNKNOWN, config=RetrievalConfig(env_threshold=0.0))
-        return {exemplar.episode.id for exemplar in found.recollection.exemplars}
+        return {exemplar.episode.id for exemplar in found.exemplars}
 
     assert recalled() == {mine.lesson, mine.wrong}
     assert _act(home, "episodes", "archive", mine.lesson[:20])["archived_at"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.clock_skew import WARN, clock_finding
+from bot.adapters.check_result import WARN, clock_finding
 from tests.doubles.discord import DiscordServer
 from tests.doubles.process import Home
 from tests.doubles.slack import SlackThread

@@ -17,12 +17,14 @@ from bot.adapters.llm.offline.deciding import Decider, ToolOutput
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
+from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
@@ -79,6 +81,13 @@ def _decide(
     return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, outputs).decide()
 
 
+def _rank(text: str) -> object:
+    def weigh(goal: str) -> Evidence:
+        return prompt_evidence(_SIMILARITY, goal, [_lesson(text)], [tool.as_action for tool in OFFERED])
+
+    return Chooser(_SIMILARITY, Prompt(goal=text), OFFERED, weigh).rank(text)
+
+
 def _lesson(text: str) -> PromptLesson:
     return PromptLesson(kind=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
 
@@ -100,9 +109,9 @@ def _episode(text: str) -> Episode:
 
 def _prompted(text: str) -> object:
     observations = [Observation(key=text, value=text)]
-    situation = Situation(now=_NOW, why=text, flow="sequence", position=1, total=2, siblings=(text,))
+    task = Task(goal=text, why=text, flow="sequence", position=1, total=2, siblings=(text,))
     lessons = f"1. REPEAT: answer: '{one_line(text, 300)}'\nAnswer: {indented(text)}"
-    return read_prompt(node_prompt(text, situation, lessons=lessons, memory=observations))
+    return read_prompt(node_prompt(task, _NOW, lessons=lessons, memory=observations))
 
 
 def _native(text: str) -> object:
@@ -138,7 +147,7 @@ TARGETS: tuple[Target, ...] = (
     Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),
     Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, Filled(spans={"place": "a"}))),
     Target("sentences about a tool", lambda text: sentences(replace(CLOCK.spec, description=text))),
-    Target("tools and answers", lambda text: Chooser(_SIMILARITY, Prompt(goal=text), OFFERED).rank(text)),
+    Target("tools and answers", _rank),
     Target("decision", _decide),
     Target("decision with a lesson", lambda text: _decide("where is it?", _lesson(text))),
     Target("decision with steps", lambda text: _decide("where is it?", _example(text))),

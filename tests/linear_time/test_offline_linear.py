@@ -10,7 +10,7 @@ from tests import CHECKOUT
 from tests.linear_time import offline_shapes, offline_targets, shapes
 
 _MANY_CHARACTERS = 20_000
-_SOME_CHARACTERS = 500
+_SOME_CHARACTERS = 250
 """Enough to tell what never ends; there are tens of thousands of pairs."""
 
 

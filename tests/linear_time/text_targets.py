@@ -11,11 +11,11 @@ from bot.adapters.discord import markdown as discord_markdown
 from bot.adapters.discord import plain as discord_plain
 from bot.adapters.discord import posting as discord_posting
 from bot.adapters.slack import blocks, mrkdwn, streaming
-from bot.adapters.slack import plain as slack_plain
+from bot.adapters.slack import events as slack_events
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.lines import PipedLines
-from bot.app.log_format import SecretlessFormatter
+from bot.app.log_file import SecretlessFormatter
 from bot.cli import table
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
@@ -29,6 +29,7 @@ from memory.rules.feedback import words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import consensus, given, lexical, prompt
+from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
 
 _LESSON = "The password of the guest network is not on the board; it is room 5, page 12, in the well-known folder."
@@ -113,7 +114,7 @@ def _table(text: str) -> object:
 
 def _rule(text: str) -> object:
     lessons = [_episode(goal=f"{text} {number}", output=text, correction=text, action="answer") for number in (1, 2)]
-    return [consolidation.told(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
+    return [consolidation.rule_line(rule, lessons, 2) for rule in consolidation.rules_of("w", lessons, 2)]
 
 
 _TARGETS: dict[str, Callable[[str], object]] = {
@@ -159,7 +160,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "FormatFinder.find": FormatFinder().find,
     "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
     "emoji.spellings": emoji.spellings,
-    "EmojiMap.value": emoji.DEFAULT_EMOJI.value,
+    "EmojiMap.value": DEFAULT_EMOJI.value,
     "rules": _rule,
     "ActionCall.parse": ActionCall.parse,
     "ActionCall.parse, arguments": lambda text: ActionCall.parse(f"fill({text})"),
@@ -180,14 +181,14 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
     "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),
     "Slack, message_blocks": lambda text: blocks.message_blocks(_answer(text)),
-    "Slack, fallback_text": lambda text: blocks.fallback_text(_answer(text), 20_000),
+    "Slack, fallback_text": lambda text: blocks.fallback_text(text, 20_000),
     "Slack, sections": blocks.sections,
     "Slack, streamed pieces": lambda text: list(streaming._pieces(text)),
     "Slack, letters": streaming._letters,
-    "Slack, plain": slack_plain.plain,
-    "Slack, as_command": lambda text: slack_plain.as_command(f"purge {text}"),
-    "Slack, mentions": lambda text: slack_plain.mentions(text, "U1"),
-    "Slack, without_mention": lambda text: slack_plain.without_mention(text, "U1"),
+    "Slack, plain": slack_events.plain,
+    "Slack, as_command": lambda text: slack_events.as_command(f"purge {text}"),
+    "Slack, mentions": lambda text: slack_events.mentions(text, "U1"),
+    "Slack, without_mention": lambda text: slack_events.without_mention(text, "U1"),
     "Discord, to_discord": discord_markdown.to_discord,
     "Discord, to_discord of code": lambda text: discord_markdown.to_discord(f"- a\n  ```\n{text}\n> b"),
     "Discord, quietly": discord_markdown.to_discord_quietly,

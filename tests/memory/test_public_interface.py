@@ -108,6 +108,15 @@ def test_the_seeds_record_of_three_fields_is_enough(library: Library) -> None:
     assert ana.retrieve("deploy", 1) == [stored]
 
 
+def test_storing_asks_the_memory_nothing(library: Library) -> None:
+    ana = library.of("ana")
+    first = ana.store(Episode(goal="deploy", output="make release", status=EpisodeStatus.SUCCESS))
+    ana.store(Episode(goal="deploy", output="make all", parent_id=first.id))
+    ana.store(Episode(goal="deploy", output="make it", id="e3", parent_id="none such"))
+    assert [each.parent_id for each in (ana._known("e3"), ana._known(first.id)) if each] == ["none such", ""]
+    assert not any('INSERT INTO "retrievals"' in row for row in rows(library.service.store))
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [("success", "success"), ("failure", "failure"), ("pending", "pending"), ("expand", "expand")],

@@ -1,12 +1,13 @@
 """Reports channels whose readers change, so that memory files anew what was said there."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import discord
 
-from bot.adapters.discord.channels import ChannelInfo, visibility_of
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import ChannelInfo, visibility_of
 from bot.model import ChannelChanged
 
 
@@ -15,17 +16,12 @@ class ChannelChanges:
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
-        self._handlers: dict[str, Callable[[Any], None]] = {
+        self.handlers: dict[str, Callable[[Any], object]] = {
             "guild_channel_update": self._changed,
             "guild_channel_delete": self._vanished,
             "guild_role_update": self._role_changed,
         }
-
-    def on_event(self, name: str, payload: object) -> None:
-        """Take in one event; those of no interest are dropped."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
+        """By the library's name of an event."""
 
     def _changed(self, before: discord.abc.GuildChannel) -> None:
         """Compares a channel before and after a change. Most changes are to its name or its position."""
@@ -38,20 +34,16 @@ class ChannelChanges:
             self._look_again(channel)
 
     def _look_again(self, channel: discord.abc.GuildChannel) -> None:
-        self._context.tasks.start(channel.id, lambda: self._on_change(channel))
+        self._start(channel, partial(self._context.channels.of, channel.id, channel.guild.id))
 
     def _vanished(self, channel: discord.abc.GuildChannel) -> None:
-        self._context.tasks.start(channel.id, lambda: self._on_vanished(channel))
+        self._start(channel, partial(self._context.channels.hidden, channel))
 
-    async def _on_change(self, channel: discord.abc.GuildChannel) -> None:
-        await self._tell(await self._context.channels.of(channel.id, channel.guild.id))
+    def _start(self, channel: discord.abc.GuildChannel, look_up: Callable[[], Awaitable[ChannelInfo | None]]) -> None:
+        async def tell() -> None:
+            if place := await look_up():
+                handlers, now = self._context, self._context.clock()
+                event_id = f"channel/{place.id}/{now.isoformat()}"
+                await handlers.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.me)), at=now))
 
-    async def _on_vanished(self, channel: discord.abc.GuildChannel) -> None:
-        place = await self._context.channels.hidden(channel)
-        if place is not None:
-            await self._tell(place)
-
-    async def _tell(self, place: ChannelInfo) -> None:
-        handlers, now = self._context, self._context.clock()
-        event_id = f"channel/{place.id}/{now.isoformat()}"
-        await handlers.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.me)), at=now))
+        self._context.tasks.start(channel.id, tell)

@@ -11,20 +11,18 @@ from discord import app_commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from bot.adapters.command_words import Typed
-from bot.adapters.discord.choices import Chosen
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
-from bot.adapters.discord.views import Press, Use
+from bot.adapters.discord.views import Chosen, Press
 from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)
 
 OnEvent = Callable[[str, object], None]
-"""Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway."""
+"""Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway.
 
-Pressed = Callable[[Use, str, str], Any]
-HasChosen = Callable[[Use, int, Typed], Any]
+A button of ours is a `press` or a `choice`.
+"""
 
 
 def intents(settings: DiscordSettings) -> discord.Intents:
@@ -39,7 +37,7 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 class Client(discord.AutoShardedClient):
     """One login. `on_event` is called with every event before the next one is read."""
 
-    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent, pressed: Pressed, chosen: HasChosen) -> None:
+    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent) -> None:
         # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -52,13 +50,9 @@ class Client(discord.AutoShardedClient):
             max_ratelimit_timeout=settings.max_wait_s,
             allowed_mentions=discord.AllowedMentions.none(),
         )
-        self._on_event = on_event
         self._identify_pause_s = settings.identify_pause_s
         self._api_url = settings.api_url
-        self.pressed = pressed
-        """Told of every button (`views.Presses`)."""
-        self.chosen = chosen
-        """Told of every choice (`choices.Choosers`)."""
+        self.on_event = on_event
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
 
     async def setup_hook(self) -> None:
@@ -89,7 +83,7 @@ class Client(discord.AutoShardedClient):
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         if args:
-            self._on_event(event, args[0])
+            self.on_event(event, args[0])
 
     @property
     def me(self) -> int:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.adapters.discord.channels import Channels
+import discord
+
 from bot.adapters.discord.client import Client
+from bot.adapters.discord.directory import ChannelInfo, Channels, Roles
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
-from bot.adapters.discord.roles import Roles
 from bot.adapters.discord.typing_indicator import TypingIndicator
-from bot.adapters.fair_gate import FairGate
-from bot.adapters.keyed_lock import KeyedLock
-from bot.errors import MessengerError
+from bot.adapters.tasks import FairGate, KeyedLock
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.ports import EventSink
+from memory.model import Role
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -84,3 +85,28 @@ class HandlerContext:
         """What people call the bot."""
         user = self.client.user
         return user.name if user is not None else "bot"
+
+    async def standing_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
+        """A person's place and role in another channel or thread; None where they may not look or use the bot now.
+
+        Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
+        """
+        try:
+            # An archived thread is asked for: the gateway does not send those.
+            channel: object = self.client.get_channel(channel_id) or await self.rest(
+                f"looking up channel {channel_id}", lambda: self.client.fetch_channel(channel_id)
+            )
+            parent = channel.parent if isinstance(channel, discord.Thread) else channel
+            if not isinstance(parent, discord.abc.GuildChannel):
+                return None
+            guild = parent.guild
+            member = await self.rest(f"looking up member {person}", lambda: guild.fetch_member(person))
+            if isinstance(channel, discord.Thread) and channel.is_private():
+                thread = channel
+                await self.rest(f"looking for {person} in thread {channel_id}", lambda: thread.fetch_member(person))
+        except (NotPermitted, ChannelNotFound):
+            return None
+        may_look = parent.permissions_for(member).view_channel
+        if not may_look or not self.roles.admit(member, (channel_id, parent.id), is_direct=False):
+            return None
+        return await self.channels.of(channel_id, guild.id), self.roles.of(member)

@@ -2,19 +2,14 @@
 
 import asyncio
 import io
-import logging
 import zipfile
 from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.attachments import MOST_FILES, Attached, made_of, objection, unreadable
+from bot.adapters.attachments import Attached, read_each, read_one
 from bot.adapters.discord.rest import Rest
-from bot.errors import MessengerError
 from bot.model import Attachment, ImageFile, TextFile
-
-log = logging.getLogger(__name__)
-
 
 PATIENCE_S = 10.0
 """How long one try to fetch a file takes at most: what is said after it in the same channel waits for it."""
@@ -39,23 +34,17 @@ def _compressed(attachment: Attachment) -> bytes:
 
 async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
     """The attachments; for one that could not be read, a text that says why."""
-    read = await asyncio.gather(*(_read(file, rest) for file in attached[:MOST_FILES]))
-    read += [unreadable(file.filename, f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
-    return Attached.of(read)
 
+    async def read(file: discord.Attachment) -> TextFile | ImageFile:
+        async def fetch() -> bytes:
+            async with asyncio.timeout(PATIENCE_S):
+                return await file.read()
 
-async def _read(file: discord.Attachment, rest: Rest) -> TextFile | ImageFile:
-    media_type = file.content_type or ""
-    if why := objection(media_type, file.size):
-        return unreadable(file.filename, why)
+        return await read_one(
+            file.filename,
+            file.content_type or "",
+            file.size,
+            lambda _: rest(f"fetching the attached file {file.id}", fetch),
+        )
 
-    async def fetch() -> bytes:
-        async with asyncio.timeout(PATIENCE_S):
-            return await file.read()
-
-    try:
-        content = await rest(f"fetching the attached file {file.id}", fetch)
-    except MessengerError as error:
-        log.warning("an attached file was not read: %s", error)
-        return unreadable(file.filename, "it could not be fetched")
-    return made_of(file.filename, media_type, content)
+    return await read_each(attached, read, lambda file: file.filename)

@@ -1,6 +1,7 @@
 """The checks of Discord for `goodbot doctor`: by REST alone, read-only, without a gateway session."""
 
 import asyncio
+import base64
 from collections.abc import Awaitable
 from types import SimpleNamespace
 from typing import TypeVar
@@ -8,10 +9,8 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import CheckResult, fault, fine, warning
-from bot.adapters.clock_skew import clock_finding
+from bot.adapters.check_result import CheckResult, clock_finding, fault, fine, unanswered, warning
 from bot.adapters.discord.client import intents, use_api
-from bot.adapters.discord.invite import RIGHTS, SCOPES, invite_link, invite_link_of, right_names
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.config import DiscordSettings
@@ -28,6 +27,27 @@ _MOST_SERVERS = 10
 _FEW_SESSIONS = 20
 _NETWORK = "check the network, DISCORD_TOKEN and DISCORD_API_URL, and run goodbot doctor again"
 _NEW_TOKEN = f'copy a token from {PORTAL}, page "Bot", button "Reset Token", into DISCORD_TOKEN'
+
+
+RIGHTS = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    read_message_history=True,
+    add_reactions=True,
+    attach_files=True,
+)
+
+SCOPES = ("bot", "applications.commands")
+"""Of the invitation: what the bot uses and no more."""
+_WORDS = {
+    "read_messages": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "read_message_history": "Read Message History",
+    "add_reactions": "Add Reactions",
+    "attach_files": "Attach Files",
+}
 
 
 class DiscordHealthChecks:
@@ -123,7 +143,7 @@ class DiscordHealthChecks:
         try:
             guilds = await self._ask("listing the servers", all_of_them())
         except MessengerError as error:
-            return [_not_asked(SERVERS, error)]
+            return [unanswered(SERVERS, error, _NETWORK)]
         if not guilds:
             link = invite_link_of(client.application_id or 0)
             return [fault(SERVERS, "the bot is in no server, and so nobody can write to it", f"open {link}")]
@@ -149,7 +169,7 @@ class DiscordHealthChecks:
         try:
             guild, me = await self._member(client, guild_id)
         except MessengerError as error:
-            return _not_asked(CHANNELS, error)
+            return unanswered(CHANNELS, error, _NETWORK)
         remedy = f'"Server Settings", "Roles": give the role {me.display_name} these rights'
         return _judged(guild.name, me.guild_permissions, remedy)
 
@@ -166,7 +186,7 @@ class DiscordHealthChecks:
             what = f"{channel_id} in discord.allowed_channels does not exist, or the bot may not view it"
             return fault(CHANNELS, what, "compare the id, or let the bot's role view the channel")
         except MessengerError as error:
-            return _not_asked(CHANNELS, error)
+            return unanswered(CHANNELS, error, _NETWORK)
         rights = next((one.permissions_for(me) for one in there if one.id == home), discord.Permissions.none())
         remedy = '"Edit Channel", "Permissions": give the bot\'s role these rights'
         return _judged(f"#{channel.name} of {guild.name}", rights, remedy)
@@ -183,7 +203,7 @@ class DiscordHealthChecks:
         try:
             present = await self._ask("reading the commands", client.http.get_global_commands(application))
         except MessengerError as error:
-            return _not_asked(COMMANDS, error)
+            return unanswered(COMMANDS, error, _NETWORK)
         names = {command["name"] for command in present}
         wanted = [self._settings.command, TEACH, WHY]
         missing = [name for name in wanted if name not in names]
@@ -197,7 +217,7 @@ class DiscordHealthChecks:
         try:
             shards, _, limit = await self._ask("asking for the gateway", client.http.get_bot_gateway())
         except MessengerError as error:
-            return _not_asked(SESSIONS, error)
+            return unanswered(SESSIONS, error, _NETWORK)
         left, total = limit["remaining"], limit["total"]
         what = f"the gateway can be opened: {left} of {total} sessions are left today, {shards} recommended shard"
         what += "" if shards == 1 else "s"
@@ -224,5 +244,21 @@ def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult
     return fault(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
 
 
-def _not_asked(code: str, error: MessengerError) -> CheckResult:
-    return fault(code, str(error), _NETWORK if error.retryable else "see the message")
+def invite_link(token: str) -> str:
+    """The invite link of the token's app, whose id is the first part of a token in base 64; empty for no such token."""
+    first = token.strip().partition(".")[0]
+    try:
+        written = base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).decode("ascii")
+    except ValueError:
+        return ""
+    return invite_link_of(int(written)) if written.isdecimal() else ""
+
+
+def invite_link_of(application: int) -> str:
+    """The same from the id of the app."""
+    return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=SCOPES)
+
+
+def right_names(rights: discord.Permissions) -> list[str]:
+    """What Discord's own pages call these rights, as near as the library knows."""
+    return [_WORDS.get(name, name.replace("_", " ")) for name, is_set in rights if is_set]

@@ -4,21 +4,21 @@ Cheap questions are asked at once and in order; what is left is handled side by 
 (messages) or one message (reactions). Field by field: discord.com/developers, "Gateway Events".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import discord
 
 from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
-from bot.adapters.discord.channels import ChannelInfo
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import way_for
-from bot.adapters.discord.private_reply import private_replies
 from bot.adapters.discord.views import asked_about
+from bot.adapters.private_reply import replying_to
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
@@ -26,6 +26,7 @@ from bot.model import (
     PersonCommand,
     PersonDeletion,
     PersonEdit,
+    PersonEvent,
     PersonMessage,
     PersonReaction,
     ReactionsCleared,
@@ -44,6 +45,13 @@ _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 """Messages in which people say something; every other kind is a notice of Discord's."""
 
 
+class _There(Protocol):
+    """A payload that names its channel."""
+
+    channel_id: int
+    guild_id: int | None
+
+
 class Intake:
     """Turns the gateway's events into events for the sink."""
 
@@ -57,7 +65,7 @@ class Intake:
         self._gone: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
         self._missing_intent_hint = MissingIntentHint(handlers)
-        self._handlers: dict[str, Callable[[Any], None]] = {
+        self.handlers: dict[str, Callable[[Any], object]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
             "raw_message_delete": self._deletion,
@@ -67,12 +75,7 @@ class Intake:
             "raw_reaction_clear": self._cleared,
             "raw_reaction_clear_emoji": self._cleared,
         }
-
-    def on_event(self, name: str, payload: object) -> None:
-        """Take in one event; those of no interest are dropped."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
+        """By the library's name of an event; the others are of no interest."""
 
     # Messages -------------------------------------------------------------------------------------------------
 
@@ -163,7 +166,7 @@ class Intake:
         if self._commands.get(event_id):
             return
         self._commands.put(event_id, True)
-        with private_replies.by(person, way_for(self._context, typed.name, place, message)):
+        with replying_to(person, way_for(self._context, typed.name, place, message)):
             await self._context.sink(
                 command_event(
                     typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address
@@ -225,19 +228,24 @@ class Intake:
     ) -> None:
         at = self._context.clock()
         self._gone.put(message_id, True)
+        self._start(
+            gone.channel_id,
+            gone,
+            lambda place: PersonDeletion(
+                event_id=f"{message_id}/deleted",
+                scope=place.scope(SOMEBODY),
+                message_id=place.message_id(message_id),
+                at=at,
+            ),
+        )
+
+    def _start(self, key: Hashable, there: _There, event: Callable[[ChannelInfo], PersonEvent]) -> None:
+        """Deliver what happened in a channel, after the earlier ones with the same key."""
 
         async def tell() -> None:
-            place = await self._context.channels.of(gone.channel_id, gone.guild_id)
-            await self._context.sink(
-                PersonDeletion(
-                    event_id=f"{message_id}/deleted",
-                    scope=place.scope(SOMEBODY),
-                    message_id=place.message_id(message_id),
-                    at=at,
-                )
-            )
+            await self._context.sink(event(await self._context.channels.of(there.channel_id, there.guild_id)))
 
-        self._context.tasks.start(gone.channel_id, tell)
+        self._context.tasks.start(key, tell)
 
     # Reactions ------------------------------------------------------------------------------------------------
 
@@ -272,24 +280,22 @@ class Intake:
 
     def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
         at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
-
-        async def tell() -> None:
-            place = await self._context.channels.of(reaction.channel_id, reaction.guild_id)
-            await self._context.sink(
-                PersonReaction(
-                    event_id=event_id,
-                    scope=place.scope(str(reaction.user_id)),
-                    message_id=place.message_id(reaction.message_id),
-                    emoji=emoji,
-                    added=reaction.event_type == "REACTION_ADD",
-                    # A removal does not name the author. It matters only where the reaction was taken in before.
-                    on_own_message=reaction.event_type == "REACTION_ADD",
-                    at=at,
-                    role=role,
-                )
-            )
-
-        self._context.tasks.start((reaction.channel_id, reaction.message_id), tell)
+        added = reaction.event_type == "REACTION_ADD"
+        self._start(
+            (reaction.channel_id, reaction.message_id),
+            reaction,
+            lambda place: PersonReaction(
+                event_id=event_id,
+                scope=place.scope(str(reaction.user_id)),
+                message_id=place.message_id(reaction.message_id),
+                emoji=emoji,
+                added=added,
+                # A removal does not name the author. It matters only where the reaction was taken in before.
+                on_own_message=added,
+                at=at,
+                role=role,
+            ),
+        )
 
     def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
         """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
@@ -301,36 +307,31 @@ class Intake:
         return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
 
     def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
-        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
-
-        async def tell() -> None:
-            place = await self._context.channels.of(reaction.channel_id, reaction.guild_id)
-            scope = place.scope(str(reaction.user_id))
-            await self._context.sink(
-                PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role)
-            )
-
-        self._context.tasks.start((reaction.channel_id, reaction.message_id), tell)
+        at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
+        self._start(
+            (reaction.channel_id, reaction.message_id),
+            reaction,
+            lambda place: PersonCommand(
+                event_id=event_id, scope=place.scope(person), name="stop", argument="", at=at, role=role
+            ),
+        )
 
     def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
         emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
         if emoji and not self._context.teaches(emoji):
             return
         at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
-
-        async def tell() -> None:
-            place = await self._context.channels.of(cleared.channel_id, cleared.guild_id)
-            await self._context.sink(
-                ReactionsCleared(
-                    event_id=event_id,
-                    scope=place.scope(SOMEBODY),
-                    message_id=place.message_id(cleared.message_id),
-                    at=at,
-                    emoji=emoji,
-                )
-            )
-
-        self._context.tasks.start((cleared.channel_id, cleared.message_id), tell)
+        self._start(
+            (cleared.channel_id, cleared.message_id),
+            cleared,
+            lambda place: ReactionsCleared(
+                event_id=event_id,
+                scope=place.scope(SOMEBODY),
+                message_id=place.message_id(cleared.message_id),
+                at=at,
+                emoji=emoji,
+            ),
+        )
 
     def _event_id(self, guild_id: int | None) -> str:
         """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""

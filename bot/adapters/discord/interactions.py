@@ -6,7 +6,8 @@ three seconds, so whatever takes longer is acknowledged and answered later.
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import discord
@@ -14,13 +15,11 @@ import discord
 from bot.adapters import forms
 from bot.adapters.command_words import Typed, command_event
 from bot.adapters.discord import views
-from bot.adapters.discord.channel_access import ChannelAccess, standing_in
-from bot.adapters.discord.channels import ChannelInfo
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.posting import without_small_print
 from bot.adapters.discord.private_replies import InteractionReply
-from bot.adapters.discord.private_reply import private_replies
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
 from bot.adapters.discord.views import (
     CORRECTION,
@@ -32,15 +31,16 @@ from bot.adapters.discord.views import (
     row,
     teaching_form,
 )
+from bot.adapters.private_reply import replying_to
 from bot.errors import MessengerError
-from bot.model import PersonCorrection, PersonEvent, PersonRetry, PersonTeaching, PersonVote
-from memory.model import Audience, Role, Scope
+from bot.model import PersonEvent, PersonRetry, PersonVote
+from memory.model import Role
 
 log = logging.getLogger(__name__)
 
 _SOON_S = 2.0
 """How long a press waits for its vote to be stored before it is acknowledged without."""
-
+_VALUES = {views.UP: 1, views.DOWN: -1, UNDO: 0}
 _SAVED = "Saved ✔"
 _NO_TEXT = "There was no text, so I saved no correction. Your 👎 stays."
 _OUT_OF_REACH = "You cannot use me there any more."
@@ -52,57 +52,53 @@ class Interactions:
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
+        self.handlers: dict[str, Callable[[Any], object]] = {
+            "press": lambda press: self._context.tasks.start(press[0].id, partial(self._pressed, *press)),
+            "choice": lambda choice: self._context.tasks.start(choice[0].id, partial(self._chosen, *choice)),
+            "interaction": self._form,
+        }
+        """By the library's name of an event, and those of our buttons."""
 
-    def on_event(self, name: str, payload: object) -> None:
-        """Take in a submitted form, whichever process opened it."""
-        if isinstance(payload, discord.Interaction) and (form := form_of(payload)) is not None:
-            self._context.tasks.start(payload.id, lambda: self._submitted(payload, *form))
+    def _form(self, use: Use) -> None:
+        """A form was submitted, whichever process opened it."""
+        if (form := form_of(use)) is not None:
+            self._context.tasks.start(use.id, partial(self._submitted, use, *form))
 
     # Buttons --------------------------------------------------------------------------------------------------
 
-    async def pressed(self, use: Use, act: str, answer: str) -> None:
+    async def _pressed(self, use: Use, act: str, answer: str) -> None:
         """A button under an answer, or one that carries the answer's id."""
         if not await self._admitted(use):
             return
         place = await self._place(use)
         about = answer or (place.message_id(use.message.id) if use.message else "")
-        match act:
-            case views.UP:
-                await self._on_up(use, place, about)
-            case views.DOWN:
-                await self._on_down(use, place, about)
-            case views.UNDO:
-                await self._on_undo(use, place, about)
-            case views.STOP:
-                await self._on_stop(use, place)
-            case _:
-                await self._open(use, correction_form(about))
+        if act in _VALUES:
+            await self._vote(use, place, about, _VALUES[act])
+        elif act == views.STOP:
+            await self._on_stop(use, place)
+        else:
+            await self._open(use, correction_form(about))
 
-    async def _on_up(self, use: Use, place: ChannelInfo, answer: str) -> None:
+    async def _vote(self, use: Use, place: ChannelInfo, answer: str, value: int) -> None:
+        """Store the vote and answer the press: 👎 with the form, whether or not it is stored in time."""
         way = InteractionReply(use, self._context.rest)
-        storing = self._store_vote(use, place, answer, 1, way)
-        if not await _is_soon_done(storing):
-            await way.wait()
+        scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
+        # The same clock as for reactions: the later one of a person counts, whichever way it came.
+        at = self._context.clock()
+        vote = PersonVote(event_id=str(use.id), scope=scope, message_id=answer, value=value, at=at, role=role)
+        # With the reactions on the same message, in the order they came.
+        key = (use.channel_id, int(answer.rpartition("-")[2] or 0))
+        storing = self._context.tasks.start(key, lambda: self._deliver(vote, way))
+        is_stored, _ = await asyncio.wait({storing}, timeout=_SOON_S)
+        if value < 0:
+            if not use.response.is_done():
+                await self._open(use, correction_form(answer))
+        elif not is_stored:
+            await (way.wait() if value else self._try("acknowledging", use, use.response.defer()))
         await storing
-        if not way.has_replied:
+        if value > 0 and not way.has_replied:
             await way.tell(_SAVED, view=row(UNDO, answer=answer))
-
-    async def _on_down(self, use: Use, place: ChannelInfo, answer: str) -> None:
-        """The form comes whether or not the vote is stored in time; cancelling it keeps the vote."""
-        way = InteractionReply(use, self._context.rest)
-        storing = self._store_vote(use, place, answer, -1, way)
-        await _is_soon_done(storing)
-        if not use.response.is_done():
-            await self._open(use, correction_form(answer))
-        await storing
-
-    async def _on_undo(self, use: Use, place: ChannelInfo, answer: str) -> None:
-        way = InteractionReply(use, self._context.rest)
-        storing = self._store_vote(use, place, answer, 0, way)
-        if not await _is_soon_done(storing):
-            await self._try("acknowledging", use, use.response.defer())
-        await storing
-        if not way.has_replied:
+        elif value == 0 and not way.has_replied:
             await self._rewrite(use, "Taken back.")
 
     async def _on_stop(self, use: Use, place: ChannelInfo) -> None:
@@ -111,8 +107,7 @@ class Interactions:
         if not await self._is_new(way):
             return
         is_left_behind = not self._context.working.is_on(use.channel_id or 0)
-        standing = ChannelAccess(place=place, role=self._context.roles.of(use.user))
-        await self._carry_out(use, way, standing, Typed("stop"))
+        await self._carry_out(use, way, place, Typed("stop"))
         if use.message is not None and is_left_behind:
             await self._context.rest(f"taking a line away in channel {place.id}", use.message.delete)
 
@@ -123,17 +118,6 @@ class Interactions:
         else:
             await self._try("answering", use, use.response.edit_message(content=text, view=None))
 
-    def _store_vote(
-        self, use: Use, place: ChannelInfo, answer: str, value: int, way: InteractionReply
-    ) -> "asyncio.Task[None]":
-        scope, role = self._scope(use, place), self._context.roles.of(use.user)
-        # The same clock as for reactions: the later one of a person counts, whichever way it came.
-        at = self._context.clock()
-        vote = PersonVote(event_id=str(use.id), scope=scope, message_id=answer, value=value, at=at, role=role)
-        # With the reactions on the same message, in the order they came.
-        key = (use.channel_id, int(answer.rpartition("-")[2] or 0))
-        return self._context.tasks.start(key, lambda: self._deliver(vote, scope, way))
-
     # Forms ----------------------------------------------------------------------------------------------------
 
     async def _submitted(self, use: Use, form: str, answer: str) -> None:
@@ -141,48 +125,23 @@ class Interactions:
         if not await self._is_new(way):
             return
         place = await self._place(use)
-        scope, role = self._scope(use, place), self._context.roles.of(use.user)
-        fields = entered(use)
-        if form == CORRECTION:
-            await self._on_correction(use, way, scope, role, answer, fields)
-        else:
-            await self._deliver(
-                PersonTeaching(
-                    event_id=str(use.id),
-                    scope=scope,
-                    question=fields.get(forms.QUESTION, ""),
-                    answer=fields.get(forms.ANSWER, ""),
-                    at=use.created_at,
-                    audience=Audience(fields.get(forms.AUDIENCE, Audience.PERSONAL)),
-                    role=role,
-                ),
-                scope,
-                way,
-            )
-        if not way.has_replied:
-            await way.tell(_SAVED)
-
-    async def _on_correction(
-        self, use: Use, way: InteractionReply, scope: Scope, role: Role, answer: str, fields: dict[str, str]
-    ) -> None:
-        if text := fields.get(forms.BETTER, ""):
-            correction = PersonCorrection(
-                event_id=str(use.id),
-                scope=scope,
-                text=text,
-                at=use.created_at,
-                role=role,
-                message_id=answer,
-                reason=fields.get(forms.REASON, ""),
-            )
-            await self._deliver(correction, scope, way)
+        scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
+        fields, event_id, at = entered(use), str(use.id), use.created_at
+        events: list[PersonEvent] = []
+        if form != CORRECTION:
+            events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role))
+        elif correction := forms.correction_event(
+            fields, event_id=event_id, scope=scope, at=at, role=role, message_id=answer
+        ):
+            events.append(correction)
         if forms.AGAIN in fields:
-            retry = PersonRetry(
-                event_id=f"{use.id}/retry", scope=scope, message_id=answer, at=use.created_at, role=role
-            )
-            await self._deliver(retry, scope, way)
-        if not text and forms.AGAIN not in fields:
+            events.append(PersonRetry(event_id=f"{event_id}/retry", scope=scope, message_id=answer, at=at, role=role))
+        for event in events:
+            await self._deliver(event, way)
+        if not events:
             await way.tell(_NO_TEXT)
+        elif not way.has_replied:
+            await way.tell(_SAVED)
 
     # Commands and menus ---------------------------------------------------------------------------------------
 
@@ -193,44 +152,44 @@ class Interactions:
         way = InteractionReply(use, self._context.rest)
         await way.wait()
         place = await self._place(use)
-        about = place.message_id(message_id) if message_id else ""
         await self._carry_out(
-            use, way, ChannelAccess(place=place, role=self._context.roles.of(use.user)), Typed(name, argument), about
+            use, way, place, Typed(name, argument), about=place.message_id(message_id) if message_id else ""
         )
 
-    async def chosen(self, use: Use, channel: int, typed: Typed) -> None:
+    async def _chosen(self, use: Use, channel: int, typed: Typed) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
         way = InteractionReply(use, self._context.rest, replaces=is_private)
-        if channel == 0:
-            if not await self._admitted(use):
-                return
-            await way.wait()
-            standing: ChannelAccess | None = ChannelAccess(
-                place=await self._place(use), role=self._context.roles.of(use.user)
-            )
-        else:
-            await way.wait()
-            standing = await standing_in(self._context, channel, use.user.id)
-        if standing is None:
-            await way.tell(_OUT_OF_REACH)
+        if channel == 0 and not await self._admitted(use):
             return
-        await self._carry_out(use, way, standing, typed)
+        await way.wait()
+        if channel == 0:
+            await self._carry_out(use, way, await self._place(use), typed)
+        elif standing := await self._context.standing_in(channel, use.user.id):
+            place, role = standing
+            await self._carry_out(use, way, place, typed, role=role)
+        else:
+            await way.tell(_OUT_OF_REACH)
 
     async def _carry_out(
-        self, use: Use, way: InteractionReply, standing: ChannelAccess, typed: Typed, about: str = ""
+        self,
+        use: Use,
+        way: InteractionReply,
+        place: ChannelInfo,
+        typed: Typed,
+        *,
+        role: Role | None = None,
+        about: str = "",
     ) -> None:
-        place, event_id = standing.place, str(use.id)
-        scope = self._scope(use, place)
         event = command_event(
             typed,
-            event_id=event_id,
-            scope=scope,
+            event_id=str(use.id),
+            scope=place.scope(str(use.user.id)),
             at=use.created_at,
-            role=standing.role,
+            role=role or self._context.roles.of(use.user),
             message_id=about or self._context.posting.last_answer(place.id),
         )
-        await self._context.tasks.start(event_id, lambda: self._deliver(event, scope, way))
+        await self._context.tasks.start(event.event_id, lambda: self._deliver(event, way))
         if not way.has_replied:
             await way.tell("Done.")
 
@@ -257,8 +216,8 @@ class Interactions:
 
     # Shared ---------------------------------------------------------------------------------------------------
 
-    async def _deliver(self, event: PersonEvent, scope: Scope, way: InteractionReply) -> None:
-        with private_replies.by(scope.person, way):
+    async def _deliver(self, event: PersonEvent, way: InteractionReply) -> None:
+        with replying_to(event.scope.person, way.tell):
             await self._context.sink(event)
 
     async def _is_new(self, way: InteractionReply) -> bool:
@@ -283,10 +242,6 @@ class Interactions:
     async def _place(self, use: Use) -> ChannelInfo:
         return await self._context.channels.of(use.channel_id or 0, use.guild_id)
 
-    @staticmethod
-    def _scope(use: Use, place: ChannelInfo) -> Scope:
-        return place.scope(str(use.user.id))
-
     async def _open(self, use: Use, form: discord.ui.Modal) -> None:
         await self._try("opening a form for", use, use.response.send_modal(form))
 
@@ -296,8 +251,3 @@ class Interactions:
             await call
         except FAULTS as exc:
             raise translated(exc, f"{doing} interaction {use.id}") from exc
-
-
-async def _is_soon_done(task: "asyncio.Task[None]") -> bool:
-    done, _ = await asyncio.wait({task}, timeout=_SOON_S)
-    return bool(done)

@@ -8,16 +8,10 @@ mentions, spoilers, underlined text, small print, quotes to the end of the messa
 import re
 from collections.abc import Callable, Iterator
 
-INVISIBLE = "\u200b"
-"""A zero-width space: keeps Discord from reading a mention, and people from seeing a difference."""
+from bot.adapters.code_fences import FENCE, Fence
+from bot.adapters.commonmark import INVISIBLE, RULE, in_columns
 
 _TICKS = re.compile("`+")
-_FENCE = re.compile(
-    r"^(?P<indent>[ \t>]*+(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+))(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`]*+)$"
-)
-"""A line that opens code, also in a list or a quote."""
-_CLOSES_WITHIN = 3
-"""Columns by which the line that closes it may be further in (CommonMark 0.31, 4.5)."""
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
 _BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*+)(?P<target>\]\()?")
@@ -34,9 +28,6 @@ _TABLE_LINE = re.compile(r"^ {0,3}\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _WEB = re.compile(r"(?<![<\w])https?://[^\s<>\[\]]+")
 _AFTER_A_WEB_ADDRESS = ".,:;!?'\"*_~|"
-_WIDEST_COLUMN = 60
-"""Columns of a table are padded to this width at most, so that one long cell does not lengthen every row."""
-_RULE_SHOWN = "──────────"
 
 
 def to_discord(text: str) -> str:
@@ -45,7 +36,7 @@ def to_discord(text: str) -> str:
     lines = text.split("\n")
     position = 0
     while position < len(lines):
-        fence = _FENCE.match(lines[position])
+        fence = FENCE.match(lines[position])
         if fence:
             position = _code_block(lines, position, fence, shown)
         elif _is_table(lines, position):
@@ -68,7 +59,7 @@ def to_discord_quietly(text: str) -> str:
     shown: list[str] = []
     is_code = False
     for line in to_discord(text).split("\n"):
-        is_fence = _FENCE.match(line) is not None
+        is_fence = FENCE.match(line) is not None
         is_code ^= is_fence
         shown.append(line if is_fence or is_code else _each_word(line, lambda words: _WEB.sub(_quiet, words)))
     return "\n".join(shown)
@@ -99,14 +90,13 @@ def one_line(text: str, longest: int) -> str:
 
 def _code_block(lines: list[str], start: int, fence: re.Match[str], shown: list[str]) -> int:
     """Discord knows one fence, of three backticks; a longer or another one becomes it. Code keeps no list's margin."""
-    indent = fence["indent"]
-    mark = f"{re.escape(fence['fence'][0])}{{{len(fence['fence'])},}}"
-    closing = re.compile(rf"^[ \t>]{{0,{len(indent) + _CLOSES_WITHIN}}}{mark}\s*$")
-    end = next((i for i in range(start + 1, len(lines)) if closing.match(lines[i])), len(lines))
-    margin = re.compile("" if ">" in indent else rf"^[ \t]{{0,{len(indent)}}}")
-    shown.append(f"{indent.replace('+', '-')}```{fence['info'].strip()}")
+    lead, opened = fence["lead"], Fence(fence["lead"], fence["mark"], fence["info"])
+    found = ((number, FENCE.match(lines[number])) for number in range(start + 1, len(lines)))
+    end = next((number for number, line in found if line and opened.is_closed_by(line)), len(lines))
+    margin = re.compile("" if ">" in lead else rf"^[ \t]{{0,{len(lead)}}}")
+    shown.append(f"{lead.replace('+', '-')}```{opened.info.strip()}")
     shown.extend(margin.sub("", line, count=1).replace("```", f"``{INVISIBLE}`") for line in lines[start + 1 : end])
-    shown.append(f"{re.sub(r'[^ >]', ' ', indent) if '>' in indent else ''}```")
+    shown.append(f"{re.sub(r'[^ >]', ' ', lead) if '>' in lead else ''}```")
     return end + 1
 
 
@@ -121,15 +111,7 @@ def _table(lines: list[str], start: int, shown: list[str]) -> int:
     while end < len(lines) and _ROW.match(lines[end]):
         end += 1
     rows = [_cells(line) for number, line in enumerate(lines[start:end]) if number != 1]
-    widths = [0] * max(map(len, rows))
-    for row in rows:
-        for column, cell in enumerate(row):
-            widths[column] = min(max(widths[column], len(cell)), _WIDEST_COLUMN)
-    shown.append("```")
-    for row in rows:
-        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        shown.append(" | ".join(padded).rstrip().replace("```", f"``{INVISIBLE}`"))
-    shown.append("```")
+    shown += ["```", *(line.replace("```", f"``{INVISIBLE}`") for line in in_columns(rows)), "```"]
     return end
 
 
@@ -147,7 +129,7 @@ def _prose(lines: list[str], position: int, shown: list[str]) -> int:
         shown.append(f"{'#' if underline['mark'][0] == '=' else '##'} {_inline(line.strip())}")
         return position + 2
     if _RULE.match(line):
-        shown.append(_RULE_SHOWN)
+        shown.append(RULE)
     elif heading := _DEEP_HEADING.match(line):
         title = _inline(_without_closing(heading["title"])).replace("**", "")
         shown.append(f"{heading['indent']}**{title}**" if title else "")

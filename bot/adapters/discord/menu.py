@@ -1,13 +1,16 @@
 """The slash command with its subcommands, and the two entries in the menu of messages."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import discord
 from discord import app_commands
 
 from bot.adapters.command_words import CORRECT, RESTATE
 from bot.adapters.discord.views import Use
+
+if TYPE_CHECKING:
+    from bot.adapters.discord.interactions import Interactions
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
 
@@ -33,23 +36,7 @@ _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
 
 
-class CommandHandlers(Protocol):
-    """Who carries out what people choose."""
-
-    async def command(self, use: Use, name: str, argument: str = "") -> None:
-        """A slash command."""
-        ...
-
-    async def teach(self, use: Use, message: discord.Message) -> None:
-        """The menu entry to teach."""
-        ...
-
-    async def why(self, use: Use, message: discord.Message) -> None:
-        """The menu entry that asks why."""
-        ...
-
-
-def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: CommandHandlers) -> None:
+def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Interactions") -> None:
     """Put everything into the tree. Usable where the bot was invited, and in its direct messages."""
     installs = app_commands.AppInstallationType(guild=True, user=False)
     contexts = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
@@ -69,33 +56,27 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: Command
     _add_for_teachers(group, orders)
     tree.add_command(group)
 
-    async def teach(interaction: Use, message: discord.Message) -> None:
-        await orders.teach(interaction, message)
-
-    async def why(interaction: Use, message: discord.Message) -> None:
-        await orders.why(interaction, message)
-
-    for title, chosen in ((TEACH, teach), (WHY, why)):
+    for title, chosen in ((TEACH, orders.teach), (WHY, orders.why)):
         tree.add_command(
             app_commands.ContextMenu(name=title, callback=chosen, allowed_installs=installs, allowed_contexts=contexts)
         )
 
 
-def _plain(word: str, orders: CommandHandlers) -> Callable[[Use], Coroutine[Any, Any, None]]:
+def _plain(word: str, orders: "Interactions") -> Callable[[Use], Coroutine[Any, Any, None]]:
     async def command(interaction: Use) -> None:
         await orders.command(interaction, word)
 
     return command
 
 
-def _paged(word: str, orders: CommandHandlers) -> Callable[..., Coroutine[Any, Any, None]]:
+def _paged(word: str, orders: "Interactions") -> Callable[..., Coroutine[Any, Any, None]]:
     async def command(interaction: Use, page: app_commands.Range[int, 1, 9999] = 1) -> None:
         await orders.command(interaction, word, f"page {page}" if page > 1 else "")
 
     return command
 
 
-def _by_id(word: str, description: str, option: str, orders: CommandHandlers) -> app_commands.Command[Any, ..., None]:
+def _by_id(word: str, description: str, option: str, orders: "Interactions") -> app_commands.Command[Any, ..., None]:
     async def command(interaction: Use, one: app_commands.Range[str, 1, 64]) -> None:
         await orders.command(interaction, word, one)
 
@@ -103,7 +84,7 @@ def _by_id(word: str, description: str, option: str, orders: CommandHandlers) ->
     return app_commands.Command(name=word, description=description, callback=named)
 
 
-def _add_for_teachers(group: app_commands.Group, orders: CommandHandlers) -> None:
+def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None:
     @group.command(name="promote", description="For teachers: let a lesson reach more people")
     @app_commands.describe(lesson="Its id, as the list shows it", audience="Whom it shall reach")
     @app_commands.choices(
@@ -119,7 +100,7 @@ def _add_for_teachers(group: app_commands.Group, orders: CommandHandlers) -> Non
         await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())
 
 
-def _add_with_options(group: app_commands.Group, orders: CommandHandlers) -> None:
+def _add_with_options(group: app_commands.Group, orders: "Interactions") -> None:
     @group.command(name="export", description="Your data as a file")
     @app_commands.describe(form="Everything as json, or your episodes as csv or as lesson text")
     @app_commands.choices(form=[app_commands.Choice(name=each, value=each) for each in _FORMATS])

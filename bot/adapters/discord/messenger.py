@@ -4,25 +4,25 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import discord
 
-from bot.adapters import command_words
 from bot.adapters.discord.channel_changes import ChannelChanges
-from bot.adapters.discord.channels import PLATFORM, Channels
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import PLATFORM, Channels, Roles
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
-from bot.adapters.discord.rest import FAULTS, Rest, Sleep, translated
-from bot.adapters.discord.roles import Roles
+from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.retries import Sleep, until_reachable
 from bot.config import DiscordSettings
-from bot.errors import MessengerError, MessengerUnavailable, RateLimited
+from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.model import Visibility
@@ -30,7 +30,6 @@ from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
 
-_LONGEST_PAUSE_S = 60.0
 _PATIENCE_S = 30.0
 """How long something to say waits for a login."""
 _AUTHENTICATION_FAILED = 4004
@@ -57,6 +56,7 @@ class DiscordMessenger:
         self._teaches = teaches
         self._sleep = sleep
         self._context: HandlerContext | None = None
+        self._handlers: dict[str, Callable[[Any], object]] = {}
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -66,12 +66,15 @@ class DiscordMessenger:
         return PLATFORM
 
     async def run(self, sink: EventSink) -> None:
-        """Stay logged in until `close`. Ends by itself, with a line in the log, when the token is taken away.
+        """Stay logged in until `close`; within a login the library reconnects.
 
+        Ends by itself, with a line in the log, when the token is taken away.
         Raises `MessengerError` when Discord refuses the token or an intent; nothing but a person can mend that.
         """
         use_api(self._settings.api_url)
-        working = asyncio.create_task(self._stay(sink))
+        working = asyncio.ensure_future(
+            until_reachable(partial(self._log_in, sink), self._sleep, "Discord", as_asked=True)
+        )
         closed = asyncio.create_task(self._closed.wait())
         try:
             await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
@@ -84,31 +87,13 @@ class DiscordMessenger:
         if not working.cancelled():
             working.result()
 
-    async def _stay(self, sink: EventSink) -> None:
-        """Log in again whenever Discord was out of reach or asked to wait; within a login the library reconnects."""
-        pause_s = 1.0
-        while True:
-            try:
-                await self._log_in(sink)
-            except (MessengerUnavailable, RateLimited) as error:
-                asked_s = error.retry_after_s if isinstance(error, RateLimited) else 0.0
-                wait_s = max(pause_s, asked_s)
-                log.warning("%s; next try in %g s", error, wait_s)
-                await self._sleep(wait_s)
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            else:
-                return
-
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, on_event=self._on_event, pressed=self._pressed, chosen=self._chosen)
+        client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
-        self._interactions, self._intake, self._channels = (
-            Interactions(handlers),
-            Intake(handlers),
-            ChannelChanges(handlers),
-        )
-        add_commands(client.tree, self._settings.command, self._interactions)
+        uses = Interactions(handlers)
+        self._handlers = uses.handlers | Intake(handlers).handlers | ChannelChanges(handlers).handlers
+        add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
                 await client.login(self._settings.token.get_secret_value())
@@ -154,18 +139,9 @@ class DiscordMessenger:
         )
 
     def _on_event(self, name: str, payload: object) -> None:
-        if not self._closed.is_set():
-            self._channels.on_event(name, payload)
-            self._intake.on_event(name, payload)
-            self._interactions.on_event(name, payload)
-
-    async def _pressed(self, use: discord.Interaction[Any], act: str, answer: str) -> None:
-        if self._context is not None and not self._closed.is_set():
-            self._context.tasks.start(use.id, lambda: self._interactions.pressed(use, act, answer))
-
-    async def _chosen(self, use: discord.Interaction[Any], place: int, typed: command_words.Typed) -> None:
-        if self._context is not None and not self._closed.is_set():
-            self._context.tasks.start(use.id, lambda: self._interactions.chosen(use, place, typed))
+        handler = self._handlers.get(name)
+        if handler is not None and not self._closed.is_set():
+            handler(payload)
 
     # What the bot says ------------------------------------------------------------------------------------------
 

@@ -6,9 +6,10 @@ The dialect: discord.com/developers, "Message Formatting".
 import re
 from collections.abc import Iterable, Mapping
 
+from bot.adapters import command_words
+
 _SPECIAL = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>")
 _PERSON = re.compile(r"<@!?(?P<id>\d+)>")
-_NAMES_A_PERSON = re.compile(r"purge\b", re.IGNORECASE)
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
@@ -24,10 +25,8 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
 
 def as_command(text: str, names: Mapping[str, str]) -> str:
-    """The text as the words of a command: where one is about a person, by id, for two may have the same name."""
-    if _NAMES_A_PERSON.match(text.strip()):
-        text = _PERSON.sub(r"\g<id>", text)
-    return plain(text, names)
+    """The text as the words of a command: where one is about a person, by id."""
+    return plain(command_words.with_ids(text, _PERSON), names)
 
 
 def mentions(text: str, *ids: int) -> bool:
@@ -37,8 +36,7 @@ def mentions(text: str, *ids: int) -> bool:
 
 def without_mention(text: str, *ids: int) -> str:
     """The text without the mentions of these users and roles and the punctuation that set the first one off."""
-    text = re.sub(rf"^\s*+{_any_of(ids)}\s*+[:,]?\s*+", "", text)
-    return re.sub(rf"(?<![^\S\n])[^\S\n]*+{_any_of(ids)}", "", text).strip()
+    return command_words.without_mention(text, _any_of(ids))
 
 
 def _any_of(ids: Iterable[int]) -> str:

@@ -11,25 +11,24 @@ from typing import Any
 import discord
 from discord import ui
 
-from bot.adapters.discord.channels import DIRECT_WORKSPACE, address
-from bot.adapters.discord.choices import choice_view
+from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.discord.client import Client
-from bot.adapters.discord.markdown import INVISIBLE, one_line, to_discord
-from bot.adapters.discord.names import name_of
-from bot.adapters.discord.private_reply import private_replies
+from bot.adapters.discord.directory import DIRECT_WORKSPACE, address, name_of
+from bot.adapters.discord.markdown import one_line, to_discord
 from bot.adapters.discord.rest import (
     BLOCKED,
     NO_HISTORY,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
     Rest,
-    Sleep,
     code_of,
     nonce_for,
 )
 from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
-from bot.adapters.discord.views import DOWN, FIX, TELL, UP, row
+from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
 from bot.adapters.naming import Names, by_name
+from bot.adapters.private_reply import reply_to
+from bot.adapters.retries import Sleep
 from bot.adapters.splitting import size, split
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
@@ -74,9 +73,9 @@ class Posting:
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
         message = await by_name(message, self._names.of)
-        reply = private_replies.to(message.private_to) if message.private_to and not message.is_answer else None
-        if reply is not None:
-            return _ref(message, await reply.tell(message.text, choices=message.choices))
+        tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None
+        if tell is not None:
+            return _ref(message, await tell(message.text, choices=message.choices))
         if message.is_answer:
             ref = _ref(message, await self._send_answer(message))
             self._last_answers.put(message.thread or message.channel, ref.message_id)
@@ -100,34 +99,25 @@ class Posting:
         return _ref(message, await self._send(message, to_discord(message.text), view=row(TELL, answer=answer)))
 
     async def reply(
-        self, channel: int, to: int, text: str, file: Attachment | None = None, view: ui.View | None = None
+        self, channel: int, to: int | None, text: str, file: Attachment | None = None, view: ui.View | None = None
     ) -> str:
-        """Reply to a person's message in its channel. Returns the last message's id."""
-        return await self._in_parts(channel, text, file, view, reply_to=to)
+        """Reply to a message: a file with the first part, buttons under the last, whose id is returned."""
+        sent, parts = "", in_parts(text)
+        for number, part in enumerate(parts, start=1):
+            attached, under = file if number == 1 else None, view if number == len(parts) else None
+            sent = await self._to(channel, to_discord(part), reply_to=to, file=attached, view=under)
+        return sent
 
     async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
         """Write to a person's direct messages. Raises `NotPermitted` when they take none."""
         user = discord.Object(int(person))
         channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
-        return await self._in_parts(channel.id, text, file, view)
-
-    async def _in_parts(
-        self, channel: int, text: str, file: Attachment | None, view: ui.View | None, *, reply_to: int | None = None
-    ) -> str:
-        """Send the parts: a file with the first, buttons under the last."""
-        sent, parts = "", in_parts(text)
-        for number, part in enumerate(parts):
-            attached, under = file if number == 0 else None, view if number == len(parts) - 1 else None
-            sent = await self._to(
-                channel, to_discord(part), self._nonce(), reply_to=reply_to, file=attached, view=under
-            )
-        return sent
+        return await self.reply(channel.id, None, text, file, view)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person: by the way their act opened, else in their direct messages."""
-        reply = private_replies.to(message.private_to)
-        if reply is not None:
-            await reply.tell(message.text, attachment)
+        if tell := reply_to(message.private_to):
+            await tell(message.text, attachment)
         else:
             await self.direct(message.private_to, message.text, attachment)
 
@@ -188,33 +178,29 @@ class Posting:
         answered = address(message.channel, message.reply_to) if message.part == 1 else None
         reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
         of_answer = f"{message.run_id}/{message.part}{attempt}" if message.run_id and message.is_answer else ""
-        sent = await self._to(int(place), text, self._nonce(of_answer), reply_to=reply_to, view=view)
+        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view)
         return f"{message.thread}-{sent}" if message.thread else sent
 
     async def _to(
         self,
         channel: int,
         text: str,
-        nonce: str,
+        once: str = "",
         *,
         reply_to: int | None = None,
         view: ui.View | None = None,
         file: Attachment | None = None,
     ) -> str:
+        """Send one message; `once` is what makes it the same one, even after a restart."""
         if size(text) > LIMIT:
             raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
-        where = self._client.get_partial_messageable(channel)
+        where, nonce = self._client.get_partial_messageable(channel), nonce_for(once or self._new_id())
 
         async def send(reference: discord.MessageReference | None, content: str = text) -> discord.Message:
-            options: dict[str, Any] = {
-                "nonce": nonce,
-                "reference": reference,
-                "view": view,
-                "file": as_file(file),
-                "suppress_embeds": True,
-                "allowed_mentions": discord.AllowedMentions.none(),
-            }
-            return await where.send(content or "…", **options)
+            options: dict[str, Any] = {"nonce": nonce, "reference": reference, "view": view, "file": as_file(file)}
+            return await where.send(
+                content or "…", suppress_embeds=True, allowed_mentions=discord.AllowedMentions.none(), **options
+            )
 
         quoted = (
             discord.MessageReference(message_id=reply_to, channel_id=channel, fail_if_not_exists=False)
@@ -234,10 +220,6 @@ class Posting:
             else:
                 raise
         return str(sent.id)
-
-    def _nonce(self, of: str = "") -> str:
-        """What makes a message the same one: of an answer its run and part, even after a restart."""
-        return nonce_for(of or self._new_id())
 
 
 def in_parts(text: str, room: int = LIMIT, *, shown: Callable[[str], str] = to_discord) -> list[str]:

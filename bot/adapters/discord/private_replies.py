@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.discord.channels import ChannelInfo
-from bot.adapters.discord.choices import choice_view
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.markdown import to_discord_quietly
 from bot.adapters.discord.menu import spelled
-from bot.adapters.discord.posting import Posting, as_file, in_parts
+from bot.adapters.discord.posting import as_file, in_parts
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, Rest
-from bot.adapters.discord.views import Use
+from bot.adapters.discord.views import Use, choice_view
+from bot.adapters.private_reply import PrivateReply
 from bot.errors import NotPermitted
 from bot.model import Attachment, Choice
 
@@ -90,54 +90,24 @@ class InteractionReply:
         return f"{doing} interaction {self._use.id}"
 
 
-class DirectMessageReply:
-    """Replies by direct message to a command that was typed in a channel."""
+def way_for(handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message) -> PrivateReply:
+    """How to answer a command that was typed in a message: under it, or by direct message where others read it."""
+    posting, channel = handlers.posting, message.channel.id
 
-    def __init__(
-        self, posting: Posting, person: int, place: ChannelInfo, message: tuple[int, int], instead: str
-    ) -> None:
-        self._channel = int(place.channel)
-        self._posting = posting
-        self._person = str(person)
-        self._message = message
-        self._instead = instead
+    async def under_it(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        # Where others read it there are no buttons.
+        view = choice_view(choices) if place.is_direct else None
+        return await posting.reply(channel, message.id, text, file, view)
 
-    async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-        """Say it there, with buttons that mean the channel of the command.
-
-        Where they take none, say in the channel how to see it.
-        """
-        channel, message_id = self._message
+    async def directly(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         try:
-            sent = await self._posting.direct(self._person, text, file, choice_view(choices, self._channel))
+            view = choice_view(choices, int(place.channel))
+            sent = await posting.direct(str(message.author.id), text, file, view)
         except NotPermitted:
-            hint = f"That is for you alone, and I cannot send you direct messages. Use `{self._instead}`."
-            return await self._posting.reply(channel, message_id, hint)
-        await self._posting.reply(channel, message_id, "I sent it to you as a direct message.")
+            instead = spelled(command, handlers.command_name, handlers.name)
+            hint = f"That is for you alone, and I cannot send you direct messages. Use `{instead}`."
+            return await posting.reply(channel, message.id, hint)
+        await posting.reply(channel, message.id, "I sent it to you as a direct message.")
         return sent
 
-
-class PublicReply:
-    """A plain reply, for what everybody may read."""
-
-    def __init__(self, posting: Posting, message: tuple[int, int], *, is_private: bool) -> None:
-        self._posting = posting
-        self._message = message
-        self._is_private = is_private
-
-    async def tell(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-        """Say it under the message. Where others read it there are no buttons."""
-        channel, message_id = self._message
-        view = choice_view(choices) if self._is_private else None
-        return await self._posting.reply(channel, message_id, text, file, view)
-
-
-def way_for(
-    handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
-) -> PublicReply | DirectMessageReply:
-    """How to answer a command that was typed in a message."""
-    where = (message.channel.id, message.id)
-    if place.is_direct or command in _FOR_ALL:
-        return PublicReply(handlers.posting, where, is_private=place.is_direct)
-    group = handlers.command_name
-    return DirectMessageReply(handlers.posting, message.author.id, place, where, spelled(command, group, handlers.name))
+    return under_it if place.is_direct or command in _FOR_ALL else directly

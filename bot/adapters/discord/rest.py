@@ -11,13 +11,11 @@ from typing import TypeVar
 import aiohttp
 import discord
 
+from bot.adapters.retries import TRIES, Sleep, retried
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 T = TypeVar("T")
-Sleep = Callable[[float], Awaitable[None]]
 
-TRIES = 3
-"""A call that may be repeated is made this often while Discord is out of reach."""
 
 FAULTS = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 """Everything a call of the library raises when it goes wrong."""
@@ -49,20 +47,20 @@ class Rest:
 
     async def __call__(self, what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
         """The answer of a call. `again`: a second time does no harm. Raises `MessengerError` kinds."""
-        for attempt in range(1, TRIES + 1):
+
+        async def once() -> T:
             try:
                 return await call()
-            except RuntimeError as exc:
-                if "closed" not in str(exc):
-                    raise
-                # aiohttp has no class of its own for it.
-                raise MessengerUnavailable(f"{what}: the connection to Discord is closed; try again later") from exc
             except FAULTS as exc:
-                error = translated(exc, what)
-                if not again or attempt == TRIES or not isinstance(error, MessengerUnavailable):
-                    raise error from exc
-            await self._sleep(attempt)
-        raise AssertionError("the last try returns or raises")
+                raise translated(exc, what) from exc
+
+        try:
+            return await retried(once, self._sleep, TRIES if again else 1)
+        except RuntimeError as exc:
+            if "closed" not in str(exc):
+                raise
+            # aiohttp has no class of its own for it.
+            raise MessengerUnavailable(f"{what}: the connection to Discord is closed; try again later") from exc
 
 
 def nonce_for(of: str) -> str:

@@ -5,13 +5,15 @@ Discord's payload (`entered`), not by the library's form objects, which a restar
 """
 
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import discord
 from discord import ui
 
 from bot.adapters import forms
+from bot.adapters.command_words import Typed
+from bot.model import Choice
 from memory.model import Audience
 
 Use = discord.Interaction[Any]
@@ -40,20 +42,11 @@ _FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING})(?::(?P<answer>[\
 _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
 
 
-class Presses(Protocol):
-    """The client's side of a button: it is called with each press."""
-
-    @property
-    def pressed(self) -> Callable[[Use, str, str], Coroutine[Any, Any, None]]:
-        """Called with the interaction, the button's name, and the answer it is about (empty: the message above it)."""
-        ...
-
-
 class Press(
     ui.DynamicItem[ui.Button[Any]],
     template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL}|{STOP})(?::(?P<answer>[\d-]+))?",
 ):
-    """A button. The client it is pressed in is a `Presses`."""
+    """A button."""
 
     def __init__(self, act: str, answer: str = "") -> None:
         emoji, label, _ = _LOOKS[act]
@@ -69,8 +62,7 @@ class Press(
 
     async def callback(self, interaction: Use) -> None:
         """Pass the press on to the client."""
-        presses: Presses = interaction.client
-        await presses.pressed(interaction, self.act, self.answer)
+        interaction.client.on_event("press", (interaction, self.act, self.answer))
 
 
 def asked_about(message: discord.Message) -> str:
@@ -86,6 +78,56 @@ def row(*acts: str, answer: str = "") -> ui.View:
     for act in acts:
         view.add_item(Press(act, answer))
     return view
+
+
+# Commands as buttons under a private message ------------------------------------------------------------------------
+
+MOST = 25
+_IN_ROW = 5
+_LONGEST_LABEL = 80
+"""Five rows of five buttons, and ids of at most 100 characters (discord.com/developers, "Component Reference")."""
+
+
+class Chosen(
+    ui.DynamicItem[ui.Button[Any]],
+    template=r"g:(?P<place>[0-9a-f]{1,16}):(?P<command>\w+)(?: (?P<argument>.+))?",
+):
+    """A command as a button."""
+
+    def __init__(self, button: ui.Button[Any], place: int, typed: Typed) -> None:
+        super().__init__(button)
+        self.place = place
+        self.typed = typed
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
+        """The button a person pressed, also one that an earlier process sent."""
+        button: ui.Button[Any] = ui.Button(custom_id=match.string)
+        return cls(button, int(match["place"], 16), Typed(match["command"], match["argument"] or ""))
+
+    async def callback(self, interaction: Use) -> None:
+        """Pass the press on to the client."""
+        interaction.client.on_event("choice", (interaction, self.place, self.typed))
+
+
+def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
+    """The buttons in the order given, as many as a message takes; None for none.
+
+    `place` is the channel or thread the commands are about, where that is not the one the message stands in.
+    """
+    view = ui.View(timeout=None)
+    fitting = {_custom_id(choice, place): choice for choice in choices}
+    for number, (custom_id, choice) in enumerate(list(fitting.items())[:MOST]):
+        style = discord.ButtonStyle.danger if choice.is_danger else discord.ButtonStyle.secondary
+        button: ui.Button[Any] = ui.Button(
+            custom_id=custom_id, label=choice.label[:_LONGEST_LABEL] or "…", style=style, row=number // _IN_ROW
+        )
+        view.add_item(Chosen(button, place, Typed(choice.command, choice.argument)))
+    return view if view.children else None
+
+
+def _custom_id(choice: Choice, place: int) -> str:
+    return f"g:{place:x}:{choice.command} {choice.argument}".rstrip()
 
 
 # Forms ------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pydantic_ai import messages as vendor
 from pydantic_ai.models import ModelRequestParameters
@@ -29,7 +30,12 @@ def to_messages(request: ModelRequest, *, with_images: bool = True) -> list[vend
             case UserTurn():
                 pending.append(_user_prompt(turn, with_images))
             case ToolTurn():
-                pending.append(_tool_return(turn))
+                outcome: Literal["success", "failed"] = "failed" if turn.is_error else "success"
+                pending.append(
+                    vendor.ToolReturnPart(
+                        tool_name=turn.name, content=turn.content, tool_call_id=turn.call_id, outcome=outcome
+                    )
+                )
             case ModelTurn():
                 if pending:
                     messages.append(vendor.ModelRequest(parts=pending))
@@ -47,15 +53,6 @@ def _user_prompt(turn: UserTurn, with_images: bool) -> vendor.UserPromptPart:
         return vendor.UserPromptPart(content=f"{NOT_SHOWN}\n{turn.text}")
     pictures = [vendor.BinaryContent(data=image.content, media_type=image.media_type) for image in turn.images]
     return vendor.UserPromptPart(content=[turn.text, *pictures])
-
-
-def _tool_return(turn: ToolTurn) -> vendor.ToolReturnPart:
-    return vendor.ToolReturnPart(
-        tool_name=turn.name,
-        content=turn.content,
-        tool_call_id=turn.call_id,
-        outcome="failed" if turn.is_error else "success",
-    )
 
 
 def _response_parts(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
@@ -93,7 +90,9 @@ def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
     text = (response.text or "").strip()
     if not calls and not text:
         raise _nothing(response, name)
-    return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=_usage(response), model=response.model_name or name)
+    tokens = response.usage
+    usage = Usage(prompt_tokens=tokens.input_tokens, completion_tokens=tokens.output_tokens, cost_usd=_cost(response))
+    return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=usage, model=response.model_name or name)
 
 
 def _nothing(response: vendor.ModelResponse, name: str) -> ModelRefused | MalformedReply:
@@ -123,14 +122,6 @@ def _arguments(args: str | Mapping[str, object] | None) -> Mapping[str, object] 
     except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None
-
-
-def _usage(response: vendor.ModelResponse) -> Usage:
-    return Usage(
-        prompt_tokens=response.usage.input_tokens,
-        completion_tokens=response.usage.output_tokens,
-        cost_usd=_cost(response),
-    )
 
 
 def _cost(response: vendor.ModelResponse) -> float:

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.adapters import forms
-from bot.adapters.slack.choices import choice_blocks
+from bot.adapters.command_words import Typed
 from bot.adapters.slack.mrkdwn import escaped, harmless, to_mrkdwn
-from bot.model import BotMessage
+from bot.model import BotMessage, Choice
 from memory.model import Audience
 
 Block = dict[str, Any]
@@ -72,30 +72,67 @@ def under_answer(message: BotMessage) -> list[Block]:
     return blocks
 
 
-def fallback_text(message: BotMessage, limit: int = _FALLBACK_LIMIT) -> str:
+def fallback_text(text: str, limit: int = _FALLBACK_LIMIT) -> str:
     """The text for notifications, and for everything that shows no blocks.
 
     Cut before it is read, too: reading a whole part takes longer than the event loop may be held.
     """
-    return to_mrkdwn(message.text[:limit])[:limit] or "…"
+    return to_mrkdwn(text[:limit])[:limit] or "…"
 
 
 def _thumbs() -> Block:
     return {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": {"text": _words("Right"), "value": VOTE_UP, "accessibility_label": "This answer is right"},
-        "negative_button": {"text": _words("Wrong"), "value": VOTE_DOWN, "accessibility_label": "This answer is wrong"},
+        "positive_button": {"text": words("Right"), "value": VOTE_UP, "accessibility_label": "This answer is right"},
+        "negative_button": {"text": words("Wrong"), "value": VOTE_DOWN, "accessibility_label": "This answer is wrong"},
     }
 
 
 def question_blocks(question: str, answer: Answer) -> list[Block]:
     """What a person who reacted 👎 sees, alone."""
-    buttons = [_button("Correct it", TELL, answer), _button("Try again", RETRY, answer)]
+    offered = (("Correct it", TELL), ("Try again", RETRY), ("Not now", NOT_NOW))
     return [
         {"type": "section", "text": {"type": "mrkdwn", "text": to_mrkdwn(question)[:_SECTION_LIMIT]}},
-        {"type": "actions", "elements": [*buttons, _button("Not now", NOT_NOW, answer)]},
+        {"type": "actions", "elements": [button(label, act, answer.packed()) for label, act in offered]},
     ]
+
+
+# Commands as buttons under a private message. A button holds all it needs, so it works after a restart ---------------
+
+CHOICE = "goodbot_choice_"
+"""Begins the action ids of choices in messages; a number follows."""
+HOME_CHOICE = "goodbot_home_choice_"
+"""The same on App Home."""
+
+_IN_BLOCK = 25
+_MOST_BLOCKS = 4
+_LONGEST_LABEL = 75
+"""25 elements in a block of actions, 50 blocks in a message, 75 characters on a button (Slack's "Block Kit")."""
+
+
+def choice_blocks(choices: Sequence[Choice], begin: str = CHOICE) -> list[Block]:
+    """The buttons, in the order given. `begin` is what their action ids begin with."""
+    shown = choices[: _IN_BLOCK * _MOST_BLOCKS]
+    buttons = [
+        button(
+            choice.label[:_LONGEST_LABEL] or "…",
+            f"{begin}{number}",
+            json.dumps([choice.command, choice.argument], separators=(",", ":")),
+        )
+        | ({"style": "danger"} if choice.is_danger else {})
+        for number, choice in enumerate(shown)
+    ]
+    return [
+        {"type": "actions", "elements": buttons[start : start + _IN_BLOCK]}
+        for start in range(0, len(buttons), _IN_BLOCK)
+    ]
+
+
+def chosen(action: Mapping[str, Any]) -> Typed:
+    """The command behind a pressed button."""
+    command, argument = json.loads(str(action["value"]))
+    return Typed(str(command), str(argument))
 
 
 # Modals -----------------------------------------------------------------------------------------------------------
@@ -146,11 +183,15 @@ def teaching_view(place: Answer, question: str, answer: str) -> Block:
     )
 
 
-def entered(view: Mapping[str, Any], name: str) -> str:
-    """What a person entered under a name in a submitted modal; empty for nothing."""
-    state = view["state"]["values"].get(name, {}).get(name, {})
-    chosen = state.get("selected_option") or next(iter(state.get("selected_options") or ()), None)
-    return str((chosen or {}).get("value", "") if chosen else state.get("value") or "").strip()
+def entered(view: Mapping[str, Any]) -> dict[str, str]:
+    """What a person entered in a submitted modal, by the field's name; nothing for empty fields."""
+    fields: dict[str, str] = {}
+    for name, block in view["state"]["values"].items():
+        state = block.get(name, {})
+        chosen: Mapping[str, Any] = state.get("selected_option") or next(iter(state.get("selected_options") or ()), {})
+        if text := str(chosen.get("value") or state.get("value") or "").strip():
+            fields[name] = text
+    return fields
 
 
 def sections(text: str, most: int = 30) -> list[Block]:
@@ -174,15 +215,15 @@ def _modal(title: str, callback_id: str, metadata: str, inputs: Sequence[Block])
         "type": "modal",
         "callback_id": callback_id,
         "private_metadata": metadata,
-        "title": _words(title),
-        "submit": _words("Send"),
-        "close": _words("Cancel"),
+        "title": words(title),
+        "submit": words("Send"),
+        "close": words("Cancel"),
         "blocks": list(inputs),
     }
 
 
 def _input(label: str, name: str, element: Block, *, optional: bool = False) -> Block:
-    return {"type": "input", "block_id": name, "optional": optional, "label": _words(label), "element": element}
+    return {"type": "input", "block_id": name, "optional": optional, "label": words(label), "element": element}
 
 
 def _text_input(name: str, initial: str) -> Block:
@@ -191,12 +232,14 @@ def _text_input(name: str, initial: str) -> Block:
 
 
 def _option(label: str, value: str) -> Block:
-    return {"text": _words(label), "value": str(value)}
+    return {"text": words(label), "value": str(value)}
 
 
-def _button(label: str, action_id: str, answer: Answer) -> Block:
-    return {"type": "button", "text": _words(label), "action_id": action_id, "value": answer.packed()}
+def button(label: str, action_id: str, value: str = "") -> Block:
+    """A button. Its value comes back when it is pressed."""
+    return {"type": "button", "text": words(label), "action_id": action_id} | ({"value": value} if value else {})
 
 
-def _words(text: str) -> Block:
+def words(text: str) -> Block:
+    """Plain text as Slack takes it."""
     return {"type": "plain_text", "text": text}

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from aiohttp import web
@@ -13,10 +13,11 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.adapters.fair_gate import FairGate
-from bot.adapters.slack.web import Sleep, Web, library_log
+from bot.adapters.retries import Sleep, until_reachable
+from bot.adapters.slack.web import Web, library_log
+from bot.adapters.tasks import FairGate, unless
 from bot.config import SlackSettings
-from bot.errors import ConfigError, MessengerError, NotPermitted
+from bot.errors import ConfigError, MessengerError
 
 log = logging.getLogger(__name__)
 
@@ -221,50 +222,18 @@ def make_connections(
     return connections
 
 
-async def deliver(
-    connections: Sequence[Connection], ended: asyncio.Event, sleep: Sleep, *, on_open: Callable[[], None]
-) -> None:
-    """Take payloads in until the end: opens all, waiting for Slack as long as it is out of reach, and closes all."""
+async def deliver(connections: Sequence[Connection], ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
+    """Take payloads in until the end: opens all, waiting for Slack as long as it is out of reach, and closes all.
+
+    `on_open` is said in the log.
+    """
     try:
         for connection in connections:
-            if not await unless(ended, until_reachable(connection.open, sleep)):
+            await unless(ended, until_reachable(connection.open, sleep, "Slack"))
+            if ended.is_set():
                 return
-        on_open()
+        log.info(on_open)
         await ended.wait()
     finally:
         for connection in reversed(connections):
             await connection.close()
-
-
-async def unless(ended: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """Whether the work was done before the end came."""
-    task = asyncio.ensure_future(work)
-    end = asyncio.ensure_future(ended.wait())
-    try:
-        await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
-        return task.done() and not ended.is_set()
-    finally:
-        for each in (task, end):
-            each.cancel()
-            with contextlib.suppress(asyncio.CancelledError, MessengerError):
-                await each
-
-
-async def until_reachable(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> None:
-    """Try again, ever more slowly, for as long as Slack is out of reach. Raises every other error."""
-    wait_s = 1.0
-    while True:
-        try:
-            await attempt()
-        except NotPermitted:
-            raise
-        except MessengerError as error:
-            if not error.retryable:
-                raise
-            log.warning("not connected to Slack, trying again in %g s: %s", wait_s, error)
-            await sleep(wait_s)
-            wait_s = min(60.0, wait_s * 2)
-        else:
-            return

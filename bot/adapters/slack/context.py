@@ -5,20 +5,26 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.adapters.command_words import Typed, command_event
-from bot.adapters.slack.channels import Channels
+from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
-from bot.adapters.slack.identity import Identity
-from bot.adapters.slack.roles import Roles
-from bot.adapters.slack.status import Status
-from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Web
+from bot.adapters.slack.threads import Status, Threads
+from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
 from bot.errors import MessengerError
 from bot.model import Address, PersonCommand
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock
+
+LISTS = ("admins", "teachers", "allowed_users", "allowed_channels")
+"""Settings of ids, which may name their workspace: `T0123/U0456`."""
+
+
+def settings_in(team: str, settings: SlackSettings) -> SlackSettings:
+    """The settings for one workspace: its own ids without their prefix; other workspaces' keep it and match nothing."""
+    bare = {name: tuple(each.removeprefix(f"{team}/") for each in getattr(settings, name)) for name in LISTS}
+    return settings.model_copy(update=bare)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

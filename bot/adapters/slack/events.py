@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.adapters.slack.plain import as_command, mentions, plain, without_mention
+from bot.adapters import command_words
 from bot.adapters.slack.web import Json
 from bot.model import Address
 
+_SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
+_PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+"""Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
+`<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text")."""
 _STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
 SHARED = "is_ext_shared_channel"
 """Said beside an event: other organisations read its channel too."""
@@ -222,3 +227,47 @@ def _is_direct(event: Json) -> bool:
 
 def _is_person(message: Json, bot_user: str) -> bool:
     return not message.get("bot_id") and message.get("user") not in (None, "", "USLACKBOT", bot_user)
+
+
+# The text of a message ---------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """The text as it is read: labels instead of ids where there are any, no escapes."""
+    shown = _SPECIAL.sub(_shown, text)
+    for entity, character in _ENTITIES:
+        shown = shown.replace(entity, character)
+    return shown.strip()
+
+
+def as_command(text: str) -> str:
+    """The text as the words of a command: where one is about a person, by id."""
+    return plain(command_words.with_ids(text, _PERSON))
+
+
+def mentions(text: str, user: str) -> bool:
+    """Whether Slack's text names this user."""
+    return re.search(_tag(user), text) is not None
+
+
+def without_mention(text: str, user: str) -> str:
+    """Slack's text without the mentions of this user and the punctuation that set the first one off."""
+    return command_words.without_mention(text, _tag(user))
+
+
+def _tag(user: str) -> str:
+    return rf"<@{re.escape(user)}(?:\|[^<>]*)?>"
+
+
+def _shown(found: re.Match[str]) -> str:
+    kind, target, label = found["kind"], found["target"], found["label"] or ""
+    if kind == "!":
+        command, _, argument = target.partition("^")
+        name = label or (argument if command == "subteam" else command)
+        return name if command == "date" or name.startswith("@") else f"@{name}"
+    if kind:
+        return kind + (label or target)
+    address = target.removeprefix("mailto:")
+    if not label or label == address or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
+        return address
+    return f"{label} ({address})"

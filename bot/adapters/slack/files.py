@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.adapters.attachments import MOST_FILES, Attached, largest, made_of, objection, unreadable
+from bot.adapters.attachments import Attached, read_each, read_one, unreadable
 from bot.adapters.slack.web import Json, Web
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import Attachment, BotMessage, ImageFile, TextFile
@@ -26,9 +26,7 @@ class Files:
 
     async def read(self, attached: tuple[Json, ...]) -> Attached:
         """The attachments; for one that could not be read, a text that says why."""
-        read = [await self._read(file) for file in attached[:MOST_FILES]]
-        read += [unreadable(_name(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
-        return Attached.of(read)
+        return await read_each(attached, self._read, _name)
 
     async def _read(self, file: Json) -> TextFile | ImageFile:
         if file.get("file_access") == _ASK_FOR_IT:
@@ -40,19 +38,17 @@ class Files:
             file = answer["file"]
         url = str(file.get("url_private_download") or file.get("url_private") or "")
         announced, media_type = int(file.get("size") or 0), str(file.get("mimetype") or "")
-        if why := objection(media_type, announced):
-            return unreadable(_name(file), why)
         if file.get("is_external") or not self._is_slack_s(url):
             return unreadable(_name(file), "it is kept outside of Slack")
-        try:
-            content = await self._fetch(url, largest(media_type))
+
+        async def fetch(most: int) -> bytes:
+            content = await self._fetch(url, most)
             # Without the right to read files Slack answers 200 with its login page.
             if announced and len(content) != announced:
                 raise MessengerUnavailable("what came is not the file; does the app have the scope files:read?")
-        except MessengerError as error:
-            log.warning("the file %s was not read: %s", file.get("id"), error)
-            return unreadable(_name(file), "it could not be fetched")
-        return made_of(_name(file), media_type, content)
+            return content
+
+        return await read_one(_name(file), media_type, announced, fetch)
 
     def _is_slack_s(self, url: str) -> bool:
         parts = urlsplit(url)

@@ -11,11 +11,11 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import CheckResult, fault, fine, warning
-from bot.adapters.clock_skew import clock_finding
+from bot.adapters.check_result import CheckResult, clock_finding, fault, fine, unanswered, warning
+from bot.adapters.retries import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
-from bot.adapters.slack.web import Json, Method, Sleep, Web, code_of, pause
+from bot.adapters.slack.web import Json, Method, Web, code_of
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable
 from memory.ports import Clock
@@ -85,7 +85,7 @@ class SlackHealthChecks:
     """One round of checks. `patience_s` is how long a single question waits for its answer."""
 
     def __init__(
-        self, settings: SlackSettings, *, clock: Clock, patience_s: float = 10.0, sleep: Sleep = pause
+        self, settings: SlackSettings, *, clock: Clock, patience_s: float = 10.0, sleep: Sleep = asyncio.sleep
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -302,4 +302,4 @@ def _not_asked(code: str, error: MessengerError) -> CheckResult:
     refusal = code_of(error)
     if refusal in _REMEDIES:
         return fault(code, str(error), _REMEDIES[refusal])
-    return fault(code, str(error), _NETWORK if error.retryable else "see the message")
+    return unanswered(code, error, _NETWORK)

@@ -5,31 +5,45 @@ So it can show nothing that the commands would not: what is of a channel stays i
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from bot.adapters.command_words import Typed
-from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
-from bot.adapters.slack.choices import HOME_CHOICE, chosen
+from bot.adapters.private_reply import replying_to
+from bot.adapters.slack.blocks import HOME_CHOICE, Block, button, choice_blocks, chosen, sections, words
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import Location
-from bot.adapters.slack.home_view import HOME_COMMAND, TITLES, Page
-from bot.adapters.slack.private_reply import private_replies
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
-from bot.model import BotMessage
+from bot.model import Attachment, Choice
 from memory.model import Role
 
 log = logging.getLogger(__name__)
 
+HOME_COMMAND = "goodbot_home_command_"
+"""Begins the action ids of the page's own buttons; the command follows, its argument is the button's value."""
+
+TITLES = {"memory": "My lessons", "ratings": "My ratings", "review": "Waiting for a teacher"}
+"""The parts of the page that are a command's answer, with what stands above them, from top to bottom."""
+
+_PROMISE = "My answers come from a machine and may be wrong. React 👍 or 👎 to teach me."
+_MOST_SECTIONS = 10
+"""Of each part: a page takes 100 blocks."""
 _FOR_TEACHERS = "review"
+
+
+class Said(NamedTuple):
+    """One message that a command answered."""
+
+    text: str
+    choices: Sequence[Choice]
 
 
 class Home:
     """Publishes the page when it is opened, and again after each press of its buttons."""
 
-    def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
+    def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
-        self._in_time = in_time
 
     async def opened(self, body: Json) -> None:
         """A person opened the app; only the Home tab is a page."""
@@ -38,21 +52,16 @@ class Home:
         if event.get("tab") == "home" and await self._context.admits(location):
             await self._publish(location, str(body["event_id"]))
 
-    async def pressed(self, ack: Ack, body: Json) -> None:
+    async def pressed(self, body: Json) -> None:
         """A button of the page: the same command as typed in the direct conversation, answered on the page."""
-        await self._in_time(ack, self._pressed(body))
-
-    async def _pressed(self, body: Json) -> None:
         action, user = body["actions"][0], str(body["user"]["id"])
         channel = await self._direct(user)
         location = Location(channel=channel, user=user, kind="im", team=str(body["user"].get("team_id") or ""))
-        if channel and await self._context.admits(location):
+        if channel:
             typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
             await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
-    async def _publish(
-        self, location: Location, occasion: str, part: str = "", messages: Sequence[BotMessage] = ()
-    ) -> None:
+    async def _publish(self, location: Location, occasion: str, part: str = "", messages: Sequence[Said] = ()) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: messages} if part else {}
         is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
@@ -60,28 +69,27 @@ class Home:
         *parts, privacy = await asyncio.gather(
             *(self._answer(Typed(name), location, f"{occasion}/page") for name in (*missing, "privacy"))
         )
-        page = Page(
-            bot_name=self._context.identity.name,
+        view = _view(
+            self._context.identity.name,
             news=() if shown else messages,
             parts=shown | dict(zip(missing, parts, strict=True)),
             privacy=privacy,
         )
         web = self._context.web
         try:
-            await web.call(
-                web.client.views_publish, f"the home of {location.user}", user_id=location.user, view=page.view()
-            )
+            await web.call(web.client.views_publish, f"the home of {location.user}", user_id=location.user, view=view)
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[BotMessage]:
+    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Said]:
         """What a command answers this person, caught instead of posted."""
-        messages: list[BotMessage] = []
+        messages: list[Said] = []
 
-        async def catch(message: BotMessage) -> None:
-            messages.append(message)
+        async def catch(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+            messages.append(Said(text, choices))
+            return ""
 
-        with private_replies.by(location.user, catch):
+        with replying_to(location.user, catch):
             event_id = f"{occasion}/{typed.name}"
             await self._context.command(typed, location, event_id=event_id, at=self._context.clock())
         return messages
@@ -107,3 +115,42 @@ def _command(action: Json) -> Typed:
     if name.startswith(HOME_CHOICE):
         return chosen(action)
     return Typed(name.removeprefix(HOME_COMMAND), str(action.get("value") or ""))
+
+
+def _view(
+    bot_name: str, *, news: Sequence[Said], parts: Mapping[str, Sequence[Said]], privacy: Sequence[Said]
+) -> Block:
+    """The page as Slack takes it; `news` is what the last press brought, `parts` are by command (`TITLES`)."""
+    blocks: list[Block] = [
+        {"type": "header", "text": words(f"{bot_name} learns from you")},
+        *sections(_PROMISE),
+        {"type": "actions", "elements": _buttons()},
+        *_shown(news, "news"),
+    ]
+    for command, title in TITLES.items():
+        if messages := parts.get(command):
+            blocks += [{"type": "divider"}, {"type": "header", "text": words(title)}, *_shown(messages, command)]
+    return {"type": "home", "blocks": [*blocks, {"type": "divider"}, *_shown(privacy, "privacy")]}
+
+
+def _shown(messages: Sequence[Said], name: str) -> list[Block]:
+    """Text, and the choices of the last message below it."""
+    text = "\n\n".join(message.text for message in messages)
+    choices = messages[-1].choices if messages else ()
+    return [*sections(text, _MOST_SECTIONS), *choice_blocks(choices, f"{HOME_CHOICE}{name}_")]
+
+
+def _buttons() -> list[Block]:
+    commands = (("Undo the last", "undo"), ("Export my data", "export"), ("Help", "help"))
+    plain = [button(label, HOME_COMMAND + name) for label, name in commands]
+    forget = button("Forget me", f"{HOME_COMMAND}forget", "yes") | {
+        "style": "danger",
+        "confirm": {
+            "title": words("Forget me?"),
+            "text": words("This erases what I keep about you and the lessons you taught me. It cannot be undone."),
+            "confirm": words("Erase it"),
+            "deny": words("Keep it"),
+            "style": "danger",
+        },
+    }
+    return [*plain, forget]

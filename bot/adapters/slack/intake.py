@@ -4,8 +4,8 @@ import logging
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.adapters.attachments import Attached
 from bot.adapters.command_words import CORRECT, Typed, command_in
-from bot.adapters.keyed_lock import KeyedLock
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
@@ -23,6 +23,7 @@ from bot.adapters.slack.events import (
     timed,
 )
 from bot.adapters.slack.web import Json
+from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from bot.model import Address, ChannelChanged, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
@@ -149,7 +150,7 @@ class Intake:
     async def _question(self, message: NewMessage, text: str) -> None:
         handlers, location = self._context, message.location
         handlers.threads.asked(location.channel, location.thread, message.ts, location.user)
-        attached = await handlers.files.read(message.files)
+        attached = await handlers.files.read(message.files) if message.files else Attached()
         await handlers.sink(
             PersonMessage(
                 event_id=message_id_of(location.channel, message.ts),

@@ -7,19 +7,16 @@ from typing import Any
 
 from bot.adapters import forms
 from bot.adapters.command_words import Typed, slash_command
+from bot.adapters.private_reply import replying_to
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
-from bot.adapters.slack.blocks import Answer
-from bot.adapters.slack.choices import chosen
+from bot.adapters.slack.blocks import Answer, chosen
 from bot.adapters.slack.context import HandlerContext
-from bot.adapters.slack.events import Location, at, message_id_of
-from bot.adapters.slack.plain import as_command, plain, without_mention
-from bot.adapters.slack.private_reply import private_replies
+from bot.adapters.slack.events import Location, as_command, at, message_id_of, plain, without_mention
 from bot.adapters.slack.response_url import ResponseUrl
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
-from bot.model import PersonCorrection, PersonRetry, PersonTeaching, PersonVote
-from memory.model import Audience
+from bot.model import PersonRetry, PersonVote
 
 log = logging.getLogger(__name__)
 
@@ -39,50 +36,19 @@ class Interactions:
         self._in_time = in_time
         self._responder = ResponseUrl(handlers.web)
 
-    async def vote(self, ack: Ack, body: Json) -> None:
-        """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
-        await self._do(ack, body, self._vote)
-
-    async def question_button(self, ack: Ack, body: Json) -> None:
-        """A button of the question that follows a 👎 reaction."""
-        await self._do(ack, body, self._question_button)
-
-    async def choice(self, ack: Ack, body: Json) -> None:
-        """A command that the bot offered as a button."""
-        await self._do(ack, body, self._choice)
-
-    async def correction(self, ack: Ack, body: Json) -> None:
-        """The correction modal was submitted."""
-        await self._do(ack, body, self._correction)
-
-    async def teach(self, ack: Ack, body: Json) -> None:
-        """The shortcut "Teach the bot..." on any message."""
-        await self._do(ack, body, self._teach)
-
-    async def teaching(self, ack: Ack, body: Json) -> None:
-        """The teaching modal was submitted."""
-        await self._do(ack, body, self._teaching)
-
-    async def why(self, ack: Ack, body: Json) -> None:
-        """The shortcut "Why this answer?" on any message."""
-        await self._do(ack, body, self._why)
-
-    async def slash(self, ack: Ack, body: Json) -> None:
-        """The slash command with one of the bot's words."""
-        if await self._context.admits(_spot(body)):
-            await self._in_time(ack, self._slash(body))
-        else:
-            await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
-
-    async def _do(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
+    async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
+        """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
         if await self._context.admits(_spot(body)):
             await self._in_time(ack, act(body))
+        elif "command" in body:
+            await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
         else:
             await ack()
 
     # Thumbs and corrections ---------------------------------------------------------------------------------------
 
-    async def _vote(self, body: Json) -> None:
+    async def vote(self, body: Json) -> None:
+        """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
         handlers, action = self._context, body["actions"][0]
         location, answer = _spot(body), _answer(body)
         await handlers.sink(
@@ -98,7 +64,8 @@ class Interactions:
         if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
             await self._ask_by_message(location, answer)
 
-    async def _question_button(self, body: Json) -> None:
+    async def question_button(self, body: Json) -> None:
+        """A button of the question that follows a 👎 reaction."""
         action = body["actions"][0]
         answer = Answer.unpacked(action["value"])
         if action["action_id"] == blocks.TELL:
@@ -107,25 +74,24 @@ class Interactions:
         elif action["action_id"] == blocks.RETRY:
             await self._retry(body, answer, str(action["action_ts"]))
         if url := body.get("response_url"):
-            await self._responder.remove(str(url))
+            await self._responder.change(str(url), delete_original=True)
 
-    async def _correction(self, body: Json) -> None:
+    async def correction(self, body: Json) -> None:
+        """The correction modal was submitted."""
         handlers, view = self._context, body["view"]
         answer = Answer.unpacked(view["private_metadata"])
         location = _at(body, answer)
-        if text := blocks.entered(view, forms.BETTER):
-            await handlers.sink(
-                PersonCorrection(
-                    event_id=f"correction/{view['id']}",
-                    scope=await handlers.scope(location),
-                    text=text,
-                    at=handlers.clock(),
-                    role=await handlers.roles.of(location),
-                    message_id=answer.ts,
-                    reason=blocks.entered(view, forms.REASON),
-                )
-            )
-        if blocks.entered(view, forms.AGAIN):
+        fields = blocks.entered(view)
+        if event := forms.correction_event(
+            fields,
+            event_id=f"correction/{view['id']}",
+            scope=await handlers.scope(location),
+            at=handlers.clock(),
+            role=await handlers.roles.of(location),
+            message_id=answer.ts,
+        ):
+            await handlers.sink(event)
+        if forms.AGAIN in fields:
             await self._retry(body, answer, str(view["id"]))
 
     async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
@@ -145,15 +111,15 @@ class Interactions:
 
     # Commands -----------------------------------------------------------------------------------------------------
 
-    async def _choice(self, body: Json) -> None:
-        """Run the command of whoever pressed the button. Only a message that they alone see is replaced."""
+    async def choice(self, body: Json) -> None:
+        """A command that the bot offered as a button. Only a message that the presser alone sees is replaced."""
         action, container = body["actions"][0], body["container"]
         pressed = _spot(body)
         thread = str(container.get("thread_ts") or "")
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
-        with private_replies.by(location.user, way):
+        with replying_to(location.user, way):
             await self._context.command(
                 chosen(action),
                 location,
@@ -163,7 +129,8 @@ class Interactions:
 
     # Teaching and explaining --------------------------------------------------------------------------------------
 
-    async def _teach(self, body: Json) -> None:
+    async def teach(self, body: Json) -> None:
+        """The shortcut "Teach the bot..." on any message."""
         message, bot = body["message"], self._context.identity.user
         thread = str(message.get("thread_ts") or "")
         place = Answer(channel=_spot(body).channel, ts=str(message["ts"]), thread=thread)
@@ -172,7 +139,9 @@ class Interactions:
             question = await self._asked(place.channel, thread)
         answer_text = plain(without_mention(str(message.get("text") or ""), bot))
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
-            await self._responder.note(str(body["response_url"]), _NOT_OPENED)
+            await self._responder.change(
+                str(body["response_url"]), response_type="ephemeral", replace_original=False, text=_NOT_OPENED
+            )
 
     async def _asked(self, channel: str, thread: str) -> str:
         try:
@@ -182,24 +151,24 @@ class Interactions:
             return ""
         return plain(without_mention(str(root.get("text") or ""), self._context.identity.user))
 
-    async def _teaching(self, body: Json) -> None:
+    async def teaching(self, body: Json) -> None:
+        """The teaching modal was submitted."""
         handlers, view = self._context, body["view"]
         location = _at(body, Answer.unpacked(view["private_metadata"]))
         await handlers.sink(
-            PersonTeaching(
+            forms.teaching_event(
+                blocks.entered(view),
                 event_id=f"teaching/{view['id']}",
                 scope=await handlers.scope(location),
-                question=blocks.entered(view, forms.QUESTION),
-                answer=blocks.entered(view, forms.ANSWER),
                 at=handlers.clock(),
-                audience=Audience(blocks.entered(view, forms.AUDIENCE) or Audience.PERSONAL),
                 role=await handlers.roles.of(location),
             )
         )
 
-    async def _why(self, body: Json) -> None:
+    async def why(self, body: Json) -> None:
+        """The shortcut "Why this answer?" on any message."""
         message, location = body["message"], _spot(body)
-        with private_replies.by(location.user, self._responder.way(str(body["response_url"]))):
+        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
                 Typed("why"),
                 location,
@@ -208,9 +177,10 @@ class Interactions:
                 about=str(message["ts"]),
             )
 
-    async def _slash(self, body: Json) -> None:
+    async def slash(self, body: Json) -> None:
+        """The slash command with one of the bot's words."""
         location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
-        with private_replies.by(location.user, self._responder.way(str(body["response_url"]))):
+        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
                 slash_command(as_command(str(body.get("text") or ""))),
                 location,

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,27 +12,12 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack
-from bot.adapters.slack.choices import CHOICE, HOME_CHOICE
+from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
 from bot.adapters.slack.events import CHANNEL_EVENTS
-from bot.adapters.slack.home import Home
-from bot.adapters.slack.home_view import HOME_COMMAND
-from bot.adapters.slack.identity import Identity
+from bot.adapters.slack.home import HOME_COMMAND, Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.web import Json, Web, library_log
-
-EVENTS = (
-    "message",
-    "app_mention",
-    "reaction_added",
-    "reaction_removed",
-    "agent_session_stopped",
-    "app_home_opened",
-    "app_uninstalled",
-    "tokens_revoked",
-    *CHANNEL_EVENTS,
-)
-"""What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups)."""
+from bot.adapters.slack.web import Identity, Json, Web, library_log
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +36,28 @@ class WorkspaceListeners:
     interactions: Interactions
     home: Home
 
+
+Hear = Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]
+"""Which of a workspace's handlers takes an event."""
+Act = Callable[[WorkspaceListeners], Callable[[Json], Coroutine[Any, Any, None]]]
+"""Which of them carries out a click or command."""
+EVENTS: Mapping[str, Hear] = {
+    "message": lambda front: front.intake.message,
+    "app_mention": lambda front: front.intake.message,
+    "reaction_added": lambda front: front.intake.reaction,
+    "reaction_removed": lambda front: front.intake.reaction,
+    "agent_session_stopped": lambda front: front.intake.session_stopped,
+    "app_home_opened": lambda front: front.home.opened,
+    **dict.fromkeys(CHANNEL_EVENTS, lambda front: front.intake.channel_changed),
+}
+"""What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups), with `ENDS`."""
+ENDS = ("app_uninstalled", "tokens_revoked")
+_ACTIONS: Mapping[str | re.Pattern[str], Act] = {
+    blocks.VOTE: lambda front: front.interactions.vote,
+    **dict.fromkeys((blocks.TELL, blocks.RETRY, blocks.NOT_NOW), lambda front: front.interactions.question_button),
+    re.compile(f"{CHOICE}.+"): lambda front: front.interactions.choice,
+    re.compile(f"({HOME_COMMAND}|{HOME_CHOICE}).+"): lambda front: front.home.pressed,
+}
 
 FindListeners = Callable[[str], Awaitable[WorkspaceListeners | None]]
 """The front of a workspace by its id; None where the app is not installed."""
@@ -78,20 +85,13 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners
         await removed(context.team_id or "", body)
 
     app.middleware(_note_dropped_events)
-    app.event("message")(_event(lambda front: front.intake.message))
-    app.event("app_mention")(_event(lambda front: front.intake.message))
-    app.event(re.compile("reaction_(added|removed)"))(_event(lambda front: front.intake.reaction))
-    for name in CHANNEL_EVENTS:
-        app.event(name)(_event(lambda front: front.intake.channel_changed))
-    app.event("agent_session_stopped")(_event(lambda front: front.intake.session_stopped))
-    app.event("app_home_opened")(_event(lambda front: front.home.opened))
-    app.event(re.compile("app_uninstalled|tokens_revoked"))(installation)
+    for name, hear in EVENTS.items():
+        app.event(name)(_event(hear))
+    for name in ENDS:
+        app.event(name)(installation)
     app.event(_ANYTHING)(_ignore_event)
-    app.action(blocks.VOTE)(_act(lambda front: front.interactions.vote))
-    for action_id in (blocks.TELL, blocks.RETRY, blocks.NOT_NOW):
-        app.action(action_id)(_act(lambda front: front.interactions.question_button))
-    app.action(re.compile(f"{CHOICE}.+"))(_act(lambda front: front.interactions.choice))
-    app.action(re.compile(f"({HOME_COMMAND}|{HOME_CHOICE}).+"))(_act(lambda front: front.home.pressed))
+    for action_id, act in _ACTIONS.items():
+        app.action(action_id)(_act(act))
     app.action(_ANYTHING)(_ignore)
     app.view(blocks.CORRECTION_VIEW)(_act(lambda front: front.interactions.correction))
     app.view(blocks.TEACHING_VIEW)(_act(lambda front: front.interactions.teaching))
@@ -103,7 +103,7 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners
     return app
 
 
-def _event(choose: Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]) -> Callable[..., Awaitable[None]]:
+def _event(choose: Hear) -> Callable[..., Awaitable[None]]:
     """A listener for events, at the front of the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, body: Json) -> None:
@@ -112,13 +112,12 @@ def _event(choose: Callable[[WorkspaceListeners], Callable[[Json], Awaitable[Non
     return listener
 
 
-def _act(
-    choose: Callable[[WorkspaceListeners], Callable[[Ack, Json], Awaitable[None]]],
-) -> Callable[..., Awaitable[None]]:
+def _act(choose: Act) -> Callable[..., Awaitable[None]]:
     """A listener for clicks and commands, at the front of the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, ack: Ack, body: Json) -> None:
-        await choose(context[_FRONT])(ack, body)
+        front: WorkspaceListeners = context[_FRONT]
+        await front.interactions.take(ack, body, choose(front))
 
     return listener
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from slack_sdk.oauth.installation_store import Installation
 
-from bot.adapters.keyed_lock import KeyedLock
 from bot.adapters.slack.events import ends_installation
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.web import Json
+from bot.adapters.tasks import KeyedLock
 from bot.errors import NotPermitted
 
 log = logging.getLogger(__name__)
@@ -73,11 +73,7 @@ class Members:
         await (await self._installations()).save(installation)
         log.info("the app was installed in workspace %s", team)
         async with self._in_order(team):
-            member = self._members.get(team)
-            if member is not None and member.installed.token != installation.bot_token:
-                del self._members[team]
-            else:
-                member = None
+            member = self._taken_out(team, lambda token: token != installation.bot_token)
         await _leave(member)
 
     async def removed(self, team: str, body: Json) -> None:
@@ -128,12 +124,12 @@ class Members:
             if now is not None and now.token == token:
                 await installations.remove(now)
                 log.warning("workspace %s is served no more: %s", team, why)
-            member = self._members.get(team)
-            if member is not None and member.installed.token == token:
-                del self._members[team]
-            else:
-                member = None
+            member = self._taken_out(team, lambda used: used == token)
         await _leave(member)
+
+    def _taken_out(self, team: str, is_meant: Callable[[str], bool]) -> Member | None:
+        member = self._members.get(team)
+        return self._members.pop(team) if member is not None and is_meant(member.installed.token) else None
 
 
 async def _leave(member: Member | None) -> None:

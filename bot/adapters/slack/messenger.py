@@ -4,36 +4,35 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, splitting
 from bot.adapters.naming import Names, by_name
+from bot.adapters.private_reply import reply_to
+from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
-from bot.adapters.slack.channels import Channels
-from bot.adapters.slack.connection import check_tokens, deliver, make_connections, unless, until_reachable
-from bot.adapters.slack.context import HandlerContext
+from bot.adapters.slack.connection import check_tokens, deliver, make_connections
+from bot.adapters.slack.context import HandlerContext, settings_in
+from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import ends_installation, stamp_in
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
-from bot.adapters.slack.identity import Identity, identify, settings_in
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
-from bot.adapters.slack.names import name_of
-from bot.adapters.slack.posting import Poster, ProcessStart
-from bot.adapters.slack.private_reply import private_replies
-from bot.adapters.slack.roles import Roles
-from bot.adapters.slack.status import Status
+from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import Streamer
-from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Json, Sleep, Web, code_of, pause
+from bot.adapters.slack.threads import Status, Threads
+from bot.adapters.slack.web import Identity, Json, Web, code_of
+from bot.adapters.tasks import unless
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
-from memory.ports import Clock, NewId
+from memory.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -65,10 +64,9 @@ class SlackMessenger:
         settings: SlackSettings,
         *,
         clock: Clock,
-        new_id: NewId,
         teaches: Callable[[str], bool] = lambda emoji: True,
-        sleep: Sleep = pause,
-        begun: ProcessStart | None = None,
+        sleep: Sleep = asyncio.sleep,
+        begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
@@ -91,7 +89,7 @@ class SlackMessenger:
         self._names = Names(partial(name_of, self._web), clock)
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
-        self._poster = Poster(self._web, self._threads, begun=begun or ProcessStart(clock()), sleep=sleep)
+        self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
 
     @property
     def platform(self) -> str:
@@ -108,9 +106,9 @@ class SlackMessenger:
         """
         check_tokens(self._settings)
         self._running = asyncio.current_task()
-        await self._web.open()
         try:
-            if await unless(self._ended, until_reachable(self._learn_who_we_are, self._sleep)):
+            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            if not self._ended.is_set():
                 await self._deliver(sink)
         except NotPermitted:
             # A token that was taken away has been logged; one that never worked is somebody's mistake.
@@ -145,42 +143,29 @@ class SlackMessenger:
             removed=removed,
         )
         try:
-            connections = make_connections(app, self._web, self._settings)
-            await deliver(connections, self._ended, self._sleep, on_open=self._note_that_it_is_open)
+            await deliver(
+                make_connections(app, self._web, self._settings),
+                self._ended,
+                self._sleep,
+                on_open=f"connected to Slack as {front.identity.name} in {front.identity.workspace}",
+            )
         finally:
             await self._in_time.finish()
-
-    def _note_that_it_is_open(self) -> None:
-        log.info("connected to Slack as %s in %s", self._known().name, self._known().workspace)
 
     # One of several workspaces: `SlackWorkspaces` takes the payloads in -------------------------------------------
 
     async def join(self) -> Identity:
         """Get ready without a connection of its own, and ask Slack whose token it is. Raises `MessengerError` kinds."""
         await self._web.open()
-        await self._learn_who_we_are()
-        return self._known()
+        self._identity = await self._web.identity()
+        return self._identity
 
     def front(self, sink: EventSink) -> WorkspaceListeners:
         """What takes the workspace's payloads in, once it is known whose token it is."""
-        handlers = self._context(sink)
-        return WorkspaceListeners(
-            identity=handlers.identity,
-            token=self._web.token,
-            intake=Intake(handlers),
-            interactions=Interactions(handlers, self._in_time),
-            home=Home(handlers, self._in_time),
-        )
-
-    async def leave(self) -> None:
-        """Finish what people began, and give up connections."""
-        await self._in_time.finish()
-        await self._web.close()
-
-    def _context(self, sink: EventSink) -> HandlerContext:
-        identity = self._known()
+        if (identity := self._identity) is None:
+            raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
-        return HandlerContext(
+        handlers = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
@@ -193,9 +178,18 @@ class SlackMessenger:
             teaches=self._teaches,
             clock=self._clock,
         )
+        return WorkspaceListeners(
+            identity=identity,
+            token=self._web.token,
+            intake=Intake(handlers),
+            interactions=Interactions(handlers, self._in_time),
+            home=Home(handlers),
+        )
 
-    async def _learn_who_we_are(self) -> None:
-        self._identity = await identify(self._web)
+    async def leave(self) -> None:
+        """Finish what people began, and give up connections."""
+        await self._in_time.finish()
+        await self._web.close()
 
     def _end(self, why: str) -> None:
         if not self._ended.is_set():
@@ -219,8 +213,8 @@ class SlackMessenger:
         """
         self._check_workspace(message.workspace)
         message = await by_name(message, self._names.of)
-        if message.private_to and (tell := private_replies.to(message.private_to)):
-            await tell(message)
+        if message.private_to and (tell := reply_to(message.private_to)):
+            await tell(message.text, choices=message.choices)
             return MessageRef(workspace=message.workspace, channel=message.channel, message_id="")
         if not message.is_answer:
             *first, last = self.split(message.text)
@@ -245,7 +239,7 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer and self._poster.may_be_begun(message):
+        if not ts and message.is_answer and self._poster.may_be_posted(message):
             ts = await Streamer(self._web, team="").take_up(message)
         if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
@@ -268,7 +262,7 @@ class SlackMessenger:
             message.channel,
             channel=message.channel,
             user=message.private_to,
-            text=fallback_text(message),
+            text=fallback_text(message.text),
             blocks=blocks,
             thread_ts=message.thread or None,
         )
@@ -312,7 +306,7 @@ class SlackMessenger:
         self._check_workspace(message.workspace)
         direct = await self._direct(message.private_to)
         await self._files.hand_over(message, attachment, direct)
-        if direct != message.channel or private_replies.to(message.private_to):
+        if direct != message.channel or reply_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
 
     # Small parts ----------------------------------------------------------------------------------------------------
@@ -320,11 +314,6 @@ class SlackMessenger:
     async def _direct(self, person: str) -> str:
         answer = await self._web.call(self._web.client.conversations_open, person, users=person)
         return str(answer["channel"]["id"])
-
-    def _known(self) -> Identity:
-        if self._identity is None:
-            raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
-        return self._identity
 
     def _check_workspace(self, workspace: str) -> None:
         if self._identity is not None and workspace != self._identity.workspace:

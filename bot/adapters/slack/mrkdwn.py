@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
 
-from bot.adapters import commonmark
-
-INVISIBLE = "\u200b"
-"""A zero-width space: behind `@`, it keeps Slack from reading a mention, and people from seeing a difference."""
+from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, parser
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
 _CONTROL = re.compile(
@@ -25,9 +22,7 @@ _CONTROL_LINK = re.compile(r"(?<=\]\()(?=<?(?:!(?:channel|here|everyone|subteam)
 """Where the target of a link to `!channel` or `@U1` begins: Slack's dialect writes both as it writes a mention."""
 _ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|tel:)\S", re.IGNORECASE)
 _BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b)", re.IGNORECASE)
-_WIDEST_COLUMN = 60
-"""Columns of a table are padded to this width at most, so that one long cell does not lengthen every row."""
-_PARSER = commonmark.parser()
+_PARSER = parser()
 
 
 def harmless(text: str) -> str:
@@ -81,7 +76,7 @@ def _block(tokens: Sequence[Token], start: int, end: int) -> list[str]:
         case "fence" | "code_block":
             return ["```", *escaped(token.content.rstrip("\n")).split("\n"), "```"]
         case "hr":
-            return ["──────────"]
+            return [RULE]
         case "blockquote_open":
             return [f"> {line}" for line in _blocks(inside)]
         case "bullet_list_open" | "ordered_list_open":
@@ -114,8 +109,7 @@ def _table(inside: Sequence[Token]) -> list[str]:
             rows.append([])
         elif token.type == "inline":
             rows[-1].append(escaped(_plain(token.children or [])))
-    widths = [min(max(len(row[column]) for row in rows), _WIDEST_COLUMN) for column in range(len(rows[0]))]
-    return [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
+    return in_columns(rows)
 
 
 def _end(tokens: Sequence[Token], start: int) -> int:

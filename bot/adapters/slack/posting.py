@@ -1,13 +1,13 @@
 """Posts each message once: before it is sent again, it is looked for in Slack."""
 
 import logging
-from dataclasses import dataclass
 from datetime import datetime
 
+from bot.adapters.retries import TRIES, Sleep
 from bot.adapters.slack.blocks import Block, fallback_text, message_blocks
 from bot.adapters.slack.events import at, stamp_in
 from bot.adapters.slack.threads import ANSWER_EVENT, Threads
-from bot.adapters.slack.web import TRIES, Json, Sleep, Web, code_of, may_have_happened
+from bot.adapters.slack.web import Json, Web, code_of, may_have_happened
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import BotMessage
 
@@ -18,22 +18,10 @@ _MAIN_TEXT_LIMIT = 39_000
 """Slack cuts `text` at 40,000 characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessStart:
-    """When this process began. Answers to older questions may have been posted by the one before it."""
-
-    moment: datetime
-
-    def may_be_posted(self, message: BotMessage) -> bool:
-        """Whether an earlier process may have posted the message and ended before it could note that."""
-        stamp = stamp_in(message.reply_to)
-        return bool(message.run_id and stamp) and at(stamp) < self.moment
-
-
 class Poster:
-    """Posts to everybody in a conversation, in a thread if the message names one."""
+    """Posts to everybody in a conversation or thread. `begun` is when this process began."""
 
-    def __init__(self, web: Web, threads: Threads, *, begun: ProcessStart, sleep: Sleep) -> None:
+    def __init__(self, web: Web, threads: Threads, *, begun: datetime, sleep: Sleep) -> None:
         self._web = web
         self._threads = threads
         self._begun = begun
@@ -57,9 +45,10 @@ class Poster:
                 await self._sleep(attempt)
         raise AssertionError("the last try returns or raises")
 
-    def may_be_begun(self, message: BotMessage) -> bool:
-        """Whether an earlier process may have begun to say this."""
-        return self._begun.may_be_posted(message)
+    def may_be_posted(self, message: BotMessage) -> bool:
+        """Whether an earlier process may have posted the message, or begun to, and ended before it could note that."""
+        stamp = stamp_in(message.reply_to)
+        return bool(message.run_id and stamp) and at(stamp) < self._begun
 
     async def posted_before(self, message: BotMessage) -> str:
         """The time stamp of the message if an earlier process or an earlier try posted it, else nothing.
@@ -67,7 +56,7 @@ class Poster:
         Raises `MessengerError` kinds when Slack cannot say at the moment.
         """
         is_doubtful = (message.run_id, message.part) in self._doubtful
-        found = await self._look_for(message) if is_doubtful or self._begun.may_be_posted(message) else ""
+        found = await self._look_for(message) if is_doubtful or self.may_be_posted(message) else ""
         self._doubtful.discard((message.run_id, message.part))
         return found
 
@@ -83,13 +72,13 @@ class Poster:
 
     async def _once(self, message: BotMessage) -> str:
         try:
-            answer = await self._send(message, fallback_text(message), message_blocks(message))
+            answer = await self._send(message, fallback_text(message.text), message_blocks(message))
         except MessengerError as error:
             if code_of(error) not in _NO_BLOCKS:
                 raise
             # An older or restricted workspace: the words matter more than their looks and the buttons.
             log.warning("posting without blocks, for Slack refuses them: %s", error)
-            plain = fallback_text(message, _MAIN_TEXT_LIMIT)
+            plain = fallback_text(message.text, _MAIN_TEXT_LIMIT)
             answer = await self._send(message, plain, [])
         return str(answer["ts"])
 

@@ -1,16 +1,15 @@
 """Answers through the `response_url` of a click or command: for half an hour and five messages."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aiohttp
 
-from bot.adapters.slack.blocks import fallback_text, sections
-from bot.adapters.slack.choices import choice_blocks
-from bot.adapters.slack.private_reply import Tell
+from bot.adapters.private_reply import PrivateReply
+from bot.adapters.slack.blocks import choice_blocks, fallback_text, sections
 from bot.adapters.slack.web import Web
 from bot.errors import MessengerUnavailable
-from bot.model import BotMessage
+from bot.model import Attachment, Choice
 
 log = logging.getLogger(__name__)
 
@@ -23,34 +22,27 @@ class ResponseUrl:
     def __init__(self, web: Web) -> None:
         self._web = web
 
-    def way(self, url: str, *, replaces: bool = False) -> Tell:
+    def way(self, url: str, *, replaces: bool = False) -> PrivateReply:
         """A way to tell the person something; `replaces`: the first of it takes the place of what was clicked on."""
-        takes_the_place = replaces
 
-        async def tell(message: BotMessage) -> None:
-            nonlocal takes_the_place
-            text = fallback_text(message, _LONGEST)
-            body = {"response_type": "ephemeral", "replace_original": takes_the_place, "text": text}
-            if choices := choice_blocks(message.choices):
-                body["blocks"] = [*sections(message.text), *choices]
+        async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+            nonlocal replaces
+            shown = fallback_text(text, _LONGEST)
+            body = {"response_type": "ephemeral", "replace_original": replaces, "text": shown}
+            if buttons := choice_blocks(choices):
+                body["blocks"] = [*sections(text), *buttons]
             await self._post(url, body)
-            takes_the_place = False
+            replaces = False
+            return ""
 
         return tell
 
-    async def note(self, url: str, text: str) -> None:
-        """Send one line. Failing is logged, nothing more."""
+    async def change(self, url: str, **body: object) -> None:
+        """Change what was clicked on, or what is beside it. Failing is logged, nothing more."""
         try:
-            await self._post(url, {"response_type": "ephemeral", "replace_original": False, "text": text})
+            await self._post(url, body)
         except MessengerUnavailable as error:
-            log.info("not told: %s: %s", text, error)
-
-    async def remove(self, url: str) -> None:
-        """Take the message away that was clicked on. It goes by itself at the next reload, so failing is no harm."""
-        try:
-            await self._post(url, {"delete_original": True})
-        except MessengerUnavailable as error:
-            log.info("a private question stays until the next reload: %s", error)
+            log.info("what was clicked on stays as it is: %s", error)
 
     async def _post(self, url: str, body: Mapping[str, object]) -> None:
         try:

@@ -1,7 +1,4 @@
-"""The OAuth scopes the manifest asks for, and which calls and events need each.
-
-The scopes of methods and events are those on their pages in docs.slack.dev/reference.
-"""
+"""The OAuth scopes the manifest asks for, and which events need each (docs.slack.dev/reference/events)."""
 
 from collections.abc import Mapping
 
@@ -27,38 +24,6 @@ SCOPES: Mapping[str, str] = {
     "users:read": "telling guests and bots from members",
 }
 """Every scope that is needed, and what does not work without it."""
-
-_READ = ("channels:read", "groups:read", "im:read", "mpim:read")
-_HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
-
-METHODS: Mapping[str, tuple[str, ...]] = {
-    "agents.sessions.setStatus": ("chat:write",),
-    "apps.connections.open": (),  # the app's own token with connections:write
-    "assistant.threads.setStatus": ("chat:write",),
-    "auth.revoke": (),
-    "auth.test": (),
-    "bots.info": ("users:read",),
-    "chat.appendStream": ("chat:write",),
-    "chat.postEphemeral": ("chat:write",),
-    "chat.postMessage": ("chat:write",),
-    "chat.startStream": ("chat:write",),
-    "chat.stopStream": ("chat:write",),
-    "chat.update": ("chat:write",),
-    "conversations.history": _HISTORY,
-    "conversations.info": _READ,
-    "conversations.open": ("im:write",),
-    "conversations.replies": _HISTORY,
-    "files.completeUploadExternal": ("files:write",),
-    "files.getUploadURLExternal": ("files:write",),
-    "files.info": ("files:read",),
-    "reactions.add": ("reactions:write",),
-    "reactions.remove": ("reactions:write",),
-    "usergroups.users.list": ("usergroups:read",),
-    "users.info": ("users:read",),
-    "views.open": (),
-    "views.publish": (),
-}
-"""Every Web API method the bot calls -> its scopes. Of the reading ones each is for one kind of conversation."""
 
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "agent_session_stopped": ("assistant:write",),  # which all of the agent's view needs

@@ -141,7 +141,7 @@ class Streamer:
             channel,
             channel=channel,
             ts=ts,
-            text=fallback_text(message),
+            text=fallback_text(message.text),
             blocks=message_blocks(message),
             metadata=metadata(message),
         )

@@ -1,12 +1,12 @@
-"""Finds the thread of a message, and the bot's last answer in it."""
+"""Threads: of which message, with which answer of the bot's, and whether it works there."""
 
 import logging
 from datetime import timedelta
 from typing import Any
 
-from bot.adapters.slack.web import Json, Web
+from bot.adapters.slack.web import Json, Method, Web, code_of
 from bot.adapters.ttl_cache import TtlCache
-from bot.errors import MessengerError
+from bot.errors import ChannelNotFound, MessengerError
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -18,6 +18,11 @@ _KEEP = timedelta(days=2)
 _PAGES = 10
 _MOST_ASKERS = 20
 """People remembered for each thread."""
+
+_NOT_OFFERED = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type", "feature_not_enabled"})
+"""Refusals that hold for the whole app, so that it is not asked for again."""
+_HURRY_S = 0.0
+"""Showing progress is never worth waiting for; ending it is, for Slack does not do it by itself."""
 
 
 class Threads:
@@ -99,21 +104,74 @@ class Threads:
 
     async def _page(self, channel: str, thread: str, cursor: str) -> Json:
         client = self._web.client
-        if not thread:
-            return await self._web.call(
-                client.conversations_history,
-                channel,
-                channel=channel,
-                include_all_metadata=True,
-                limit=100,
-                cursor=cursor or None,
-            )
+        method: Method = client.conversations_replies if thread else client.conversations_history
+        where: dict[str, Any] = {"ts": thread} if thread else {}
         return await self._web.call(
-            client.conversations_replies,
+            method, channel, channel=channel, include_all_metadata=True, limit=200, cursor=cursor or None, **where
+        )
+
+
+class Status:
+    """Shows and remembers which threads are being worked in, in the order they began."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+        self._busy: dict[tuple[str, str], str] = {}
+        self._has_sessions = True
+
+    def is_busy(self, channel: str, thread: str) -> bool:
+        """Whether work goes on in a thread."""
+        return (channel, thread) in self._busy
+
+    def busy_threads(self, channel: str) -> list[str]:
+        """The threads of a channel that are being worked in, the latest last."""
+        return [thread for at, thread in self._busy if at == channel]
+
+    async def show(self, channel: str, thread: str, text: str) -> None:
+        """Work goes on there. Raises `MessengerError` kinds; the thread counts as busy all the same."""
+        before = self._busy.get((channel, thread))
+        self._busy[channel, thread] = text
+        if self._has_sessions and before is not None:
+            return
+        if self._has_sessions and await self._set_session(channel, thread, "processing", _HURRY_S):
+            return
+        await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, _HURRY_S)
+
+    async def clear(self, channel: str, thread: str) -> None:
+        """Work ended there, or never began. Raises `MessengerError` kinds."""
+        if self._busy.pop((channel, thread), None) is not None:
+            await self.end(channel, thread)
+
+    async def end(self, channel: str, thread: str) -> None:
+        """Take the status away, also one that an earlier process set."""
+        if not (self._has_sessions and await self._set_session(channel, thread, "active", None)):
+            await self._set_line(channel, thread, "", None)
+
+    async def _set_session(self, channel: str, thread: str, status: str, patience_s: float | None) -> bool:
+        """False where Slack does not offer agent sessions: to this app, or for a reason of its own in this thread."""
+        try:
+            await self._web.call(
+                self._web.client.agents_sessions_setStatus,
+                channel,
+                patience_s=patience_s,
+                channel_id=channel,
+                thread_ts=thread,
+                status=status,
+            )
+        except MessengerError as error:
+            if error.retryable or isinstance(error, ChannelNotFound):
+                raise
+            log.info("no agent session here (%s): showing a line of text instead", code_of(error))
+            self._has_sessions = code_of(error) not in _NOT_OFFERED
+            return False
+        return True
+
+    async def _set_line(self, channel: str, thread: str, text: str, patience_s: float | None) -> None:
+        await self._web.call(
+            self._web.client.assistant_threads_setStatus,
             channel,
-            channel=channel,
-            ts=thread,
-            include_all_metadata=True,
-            limit=200,
-            cursor=cursor or None,
+            patience_s=patience_s,
+            channel_id=channel,
+            thread_ts=thread,
+            status=text,
         )

@@ -1,8 +1,8 @@
 """Calls of Slack's Web API, with waits for rate limits, and the bot's own errors."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.adapters.retries import Sleep, retried
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 log = logging.getLogger(__name__)
@@ -19,10 +20,7 @@ Json = Mapping[str, Any]
 """A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
 
 Method = Callable[..., Awaitable[AsyncSlackResponse]]
-Sleep = Callable[[float], Awaitable[None]]
 
-TRIES = 3
-"""Calls that may be repeated are made this often while Slack is out of reach."""
 
 _TIMEOUT_S = 30
 _NOT_THERE = frozenset(
@@ -39,6 +37,21 @@ _FORBIDDEN = _TOKEN_GONE | {
 }
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 _PASSING = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What `auth.test` says of the token."""
+
+    team: str
+    user: str
+    bot: str
+    name: str
+
+    @property
+    def workspace(self) -> str:
+        """The workspace as memory names it."""
+        return f"slack:{self.team}"
 
 
 class Web:
@@ -75,19 +88,22 @@ class Web:
             raise MessengerUnavailable("the connection to Slack is closed: nothing can be fetched any more")
         return self.client.session
 
+    async def identity(self) -> Identity:
+        """Whose token this is. Raises `MessengerError` kinds."""
+        answer = await self.call(self.client.auth_test, "the bot's token")
+        return Identity(
+            team=str(answer["team_id"]),
+            user=str(answer["user_id"]),
+            bot=str(answer.get("bot_id") or ""),
+            name=str(answer.get("user") or "goodbot"),
+        )
+
     async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
         """The answer of a call that may be repeated: one that reads, or that leaves the same state the second time.
 
         `about` is what it is about, for people who read the log. Raises `MessengerError` kinds; `code_of` tells more.
         """
-        for attempt in range(1, TRIES + 1):
-            try:
-                return await self.once(method, about, patience_s=patience_s, **arguments)
-            except MessengerUnavailable:
-                if attempt == TRIES:
-                    raise
-                await self._sleep(attempt)
-        raise AssertionError("the last try returns or raises")
+        return await retried(lambda: self.once(method, about, patience_s=patience_s, **arguments), self._sleep)
 
     async def once(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
         """The answer of a call that must not be repeated unless Slack said that it did not happen.
@@ -193,8 +209,3 @@ def _wait_s(error: SlackApiError) -> float | None:
     headers = getattr(error.response, "headers", {})
     asked = headers.get("Retry-After") or headers.get("retry-after") or "1"
     return max(1.0, float(asked)) if str(asked).replace(".", "", 1).isdigit() else 1.0
-
-
-async def pause(seconds: float) -> None:
-    """How a running bot waits."""
-    await asyncio.sleep(seconds)

@@ -14,22 +14,22 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters import command_words, splitting
+from bot.adapters.retries import Sleep
 from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
+from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
-from bot.adapters.slack.identity import LISTS, identify
 from bot.adapters.slack.installations import Installations
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
-from bot.adapters.slack.posting import ProcessStart
-from bot.adapters.slack.web import Sleep, Web, pause
+from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
-from memory.ports import Clock, NewId
+from memory.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -49,17 +49,15 @@ class SlackWorkspaces:
         *,
         path: Path,
         clock: Clock,
-        new_id: NewId,
         teaches: Callable[[str], bool] = lambda emoji: True,
-        sleep: Sleep = pause,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
-        self._new_id = new_id
         self._teaches = teaches
         self._sleep = sleep
-        self._begun = ProcessStart(clock())
+        self._begun = clock()
         self._ended = asyncio.Event()
         self._running: asyncio.Task[Any] | None = None
         self._opening = asyncio.Lock()
@@ -124,12 +122,9 @@ class SlackWorkspaces:
         )
         pages = oauth_pages(settings, installations, self._web.library_client, self._members.keep)
         connections = make_connections(app, self._web, settings, pages)
-        await deliver(connections, self._ended, self._sleep, on_open=self._note_that_it_is_open)
-
-    def _note_that_it_is_open(self) -> None:
-        settings = self._settings
         address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
-        log.info("connected to Slack; install the app in a workspace at %s%s", address, INSTALL_PATH)
+        on_open = f"connected to Slack; install the app in a workspace at {address}{INSTALL_PATH}"
+        await deliver(connections, self._ended, self._sleep, on_open=on_open)
 
     def _end(self, code: str) -> None:
         if not self._ended.is_set():
@@ -154,7 +149,6 @@ class SlackWorkspaces:
         return SlackMessenger(
             self._settings.model_copy(update={"bot_token": SecretStr(token)}),
             clock=self._clock,
-            new_id=self._new_id,
             teaches=self._teaches,
             sleep=self._sleep,
             begun=self._begun,
@@ -167,7 +161,7 @@ class SlackWorkspaces:
 
     async def _still_works(self, token: str) -> bool:
         try:
-            await identify(self._web_of(token, gone=lambda code: None))
+            await self._web_of(token, gone=lambda code: None).identity()
         except NotPermitted:
             return False
         return True

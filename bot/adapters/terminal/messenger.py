@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
 
+from bot.adapters.command_words import CORRECT, Typed
+from bot.adapters.tasks import unless
 from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.commands import (
     Act,
@@ -40,8 +41,6 @@ from bot.model import (
 )
 from bot.ports import EventSink
 from memory.ports import Clock, NewId
-
-T = TypeVar("T")
 
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
 
@@ -98,7 +97,7 @@ class TerminalMessenger:
         with self._lines.session():
             for text in filter(None, (self._greeting, _HINT if self._interactive else "")):
                 await self._screen.remark(text)
-            while (line := await self._unless_closed(self._lines.read(self._speaker.person))) is not None:
+            while (line := await unless(self._closed, self._lines.read(self._speaker.person))) is not None:
                 typed = Refusal(line.problem) if line.problem else parse(line.text)
                 if isinstance(typed, Quit):
                     break
@@ -193,7 +192,7 @@ class TerminalMessenger:
                 await self._unreact(typed, sink)
             case Export(file, kind):
                 self._export_to = file
-                await self._deliver(self._speaker.command("export", kind), sink)
+                await self._deliver(self._speaker.command(Typed("export", kind)), sink)
                 self._export_to = ""
             case _:
                 await self._tell(typed, sink)
@@ -206,13 +205,13 @@ class TerminalMessenger:
                 self._stopping = None
                 await self._deliver(self._speaker.message(text), sink)
             case Correct(text):
-                await self._deliver(self._speaker.correction(text, self._board.last()), sink)
+                await self._deliver(self._speaker.command(Typed(CORRECT, text), self._board.last()), sink)
             case Command(name, argument, number):
                 target = self._board.find(number) if number is not None else ""
                 if isinstance(target, Refusal):
                     await self._screen.remark(target.text)
                 else:
-                    await self._deliver(self._speaker.command(name, argument, target), sink)
+                    await self._deliver(self._speaker.command(Typed(name, argument), target), sink)
 
     async def _speak_as(self, name: str) -> None:
         self._speaker.person = name or self._speaker.person
@@ -248,9 +247,9 @@ class TerminalMessenger:
         if self._interactive:
             return
         if self._wait_until_answered is not None:
-            await self._unless_closed(self._wait_until_answered())
+            await unless(self._closed, self._wait_until_answered())
         elif isinstance(event, PersonMessage):
-            await self._unless_closed(self._at_rest.wait())
+            await unless(self._closed, self._at_rest.wait())
 
     # Small parts ----------------------------------------------------------------------------------------------------
 
@@ -270,18 +269,6 @@ class TerminalMessenger:
         """The answer may still take a moment to end, so that the key is seen to have worked."""
         await stop()
         await self._screen.remark("stopping; Ctrl-C again leaves")
-
-    async def _unless_closed(self, work: Awaitable[T]) -> T | None:
-        """The work's result, or None as soon as the messenger is closed."""
-        wanted = asyncio.ensure_future(work)
-        closed = asyncio.ensure_future(self._closed.wait())
-        try:
-            await asyncio.wait({wanted, closed}, return_when=asyncio.FIRST_COMPLETED)
-            return wanted.result() if wanted.done() and not self._closed.is_set() else None
-        finally:
-            wanted.cancel()
-            closed.cancel()
-            await asyncio.gather(wanted, closed, return_exceptions=True)
 
 
 def _open(streams: Streams, interrupted: Callable[[], bool]) -> tuple[Lines, Screen]:

@@ -4,18 +4,22 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import in_terminal
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.styles import Style
 
 from bot.adapters.terminal.commands import COMMAND_NAMES
 from bot.adapters.terminal.lines import Line
 from bot.adapters.terminal.screen import one_line, writing
 from bot.adapters.terminal.streams import Streams
 from bot.errors import MessengerUnavailable
-
-if TYPE_CHECKING:
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.formatted_text import StyleAndTextTuples
-    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
@@ -36,8 +40,6 @@ class Prompt:
     @contextmanager
     def session(self) -> Iterator[None]:
         """While it lasts, whatever a library prints appears above the prompt instead of across it."""
-        from prompt_toolkit.patch_stdout import patch_stdout
-
         try:
             with patch_stdout(raw=True):
                 yield
@@ -56,8 +58,6 @@ class Prompt:
 
     async def above(self, write: Callable[[], object]) -> None:
         """Call `write` with the prompt out of the way. Calls follow one another, each whole."""
-        from prompt_toolkit.application import in_terminal
-
         async with in_terminal():
             writing(write)
 
@@ -77,20 +77,14 @@ class Prompt:
             self._frame = next(self._frames)
             self._session.app.invalidate()
 
-    def _message(self, who: str) -> "StyleAndTextTuples":
+    def _message(self, who: str) -> StyleAndTextTuples:
         prompt = ("class:prompt", f"{one_line(who)} › ")
         # A line that was entered stays on the screen; the progress above it must not.
         if not self._status or self._session.app.is_done:
             return [prompt]
         return [("class:status", f"{self._frame} {self._status}\n"), prompt]
 
-    def _make_session(self, streams: Streams) -> "PromptSession[str]":
-        from prompt_toolkit import PromptSession
-        from prompt_toolkit.completion import WordCompleter
-        from prompt_toolkit.output import ColorDepth
-        from prompt_toolkit.shortcuts import CompleteStyle
-        from prompt_toolkit.styles import Style
-
+    def _make_session(self, streams: Streams) -> PromptSession[str]:
         return PromptSession(
             completer=WordCompleter(list(COMMAND_NAMES), sentence=True),
             complete_while_typing=False,
@@ -103,14 +97,12 @@ class Prompt:
             output=streams.cursor,
         )
 
-    def _keys(self) -> "KeyBindings":
-        from prompt_toolkit.key_binding import KeyBindings
-
+    def _keys(self) -> KeyBindings:
         keys = KeyBindings()
 
         @keys.add("c-c")
         @keys.add("<sigint>")
-        def _(event: "KeyPressEvent") -> None:
+        def _(event: KeyPressEvent) -> None:
             buffer = event.app.current_buffer
             if buffer.text:
                 buffer.reset()

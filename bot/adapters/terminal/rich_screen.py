@@ -1,23 +1,24 @@
 """The chat on a real terminal: Markdown, colour, and answers with their numbers in the margin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from rich.console import Console, Group, RenderableType
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bot.adapters import commonmark
 from bot.adapters.terminal.prompt import Prompt
 from bot.adapters.terminal.screen import choice_lines, one_line, visible
 from bot.model import BotMessage
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.markdown import Markdown
 
 
 class RichScreen:
     """Writes above the prompt, so that answers may arrive while somebody types."""
 
     def __init__(self, stdout: TextIO, prompt: Prompt, *, color: bool) -> None:
-        from rich.console import Console
-
         self._prompt = prompt
         self._console = Console(
             file=stdout, force_terminal=True, no_color=not color, emoji=False, markup=False, highlight=False
@@ -25,17 +26,12 @@ class RichScreen:
 
     async def answer(self, number: int, message: BotMessage) -> None:
         """The number in the margin, the text, the lessons below it."""
-        from rich.console import Group
-        from rich.text import Text
-
         lessons = [Text(f"↳ used lesson: {one_line(lesson)}", style="magenta") for lesson in message.lessons]
         content = Group(_markdown(message.text), *lessons, "")
         await self._beside(Text(f"[{number}]", style="bold green"), content)
 
     async def notice(self, text: str) -> None:
         """The text with a bar in the margin."""
-        from rich.text import Text
-
         await self._beside(Text(" · ", style="cyan"), _markdown(text))
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
@@ -44,9 +40,6 @@ class RichScreen:
 
     async def remark(self, text: str) -> None:
         """Dimmed, set in."""
-        from rich.padding import Padding
-        from rich.text import Text
-
         await self._show(Padding(Text(visible(text), style="dim"), (0, 0, 0, 4)))
 
     async def typed(self, who: str, text: str) -> None:
@@ -56,8 +49,7 @@ class RichScreen:
         """The progress line is the prompt's."""
         self._prompt.working(text)
 
-    async def _beside(self, margin: "RenderableType", content: "RenderableType") -> None:
-        from rich.table import Table
+    async def _beside(self, margin: RenderableType, content: RenderableType) -> None:
 
         grid = Table.grid(padding=(0, 1), expand=True)
         grid.add_column(no_wrap=True)
@@ -65,15 +57,11 @@ class RichScreen:
         grid.add_row(margin, content)
         await self._show(grid)
 
-    async def _show(self, renderable: "RenderableType") -> None:
+    async def _show(self, renderable: RenderableType) -> None:
         await self._prompt.above(lambda: self._console.print(renderable))
 
 
-def _markdown(text: str) -> "Markdown":
-    from rich.markdown import Markdown
-
-    from bot.adapters import commonmark
-
+def _markdown(text: str) -> Markdown:
     markdown = Markdown("")
     # Rich drops HTML without a word; an answer about <b> must show its <b>. So HTML is parsed as the text it is.
     markdown.parsed = commonmark.parser().parse(visible(text))

@@ -1,5 +1,6 @@
 """The person at the keyboard, and the events of what they do."""
 
+from bot.adapters.command_words import Typed, command_event
 from bot.config import TerminalSettings
 from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction
 from memory.model import Role, Scope, Visibility
@@ -58,25 +59,8 @@ class Speaker:
             role=self.role,
         )
 
-    def correction(self, text: str, message_id: str) -> PersonCorrection:
-        """They say what would have been right; an empty id means the last answer they can see."""
-        return PersonCorrection(
-            event_id=self._new_id(),
-            scope=self.scope,
-            text=text,
-            at=self._clock(),
-            role=self.role,
-            message_id=message_id,
-        )
-
-    def command(self, name: str, argument: str, message_id: str = "") -> PersonCommand:
-        """They give one of the bot's own commands."""
-        return PersonCommand(
-            event_id=self._new_id(),
-            scope=self.scope,
-            name=name,
-            argument=argument,
-            at=self._clock(),
-            role=self.role,
-            message_id=message_id,
+    def command(self, typed: Typed, message_id: str = "") -> PersonCommand | PersonCorrection:
+        """They give one of the bot's own commands, or say what would have been right, about an answer or the last."""
+        return command_event(
+            typed, event_id=self._new_id(), scope=self.scope, at=self._clock(), role=self.role, message_id=message_id
         )

@@ -114,8 +114,8 @@ def _quoted(passages: list[Passage]) -> str:
     if not passages or passages[0].similarity < _MIN_SIMILARITY:
         raise ToolFailed("The documents say nothing about that.")
     floor = max(_MIN_SIMILARITY, passages[0].similarity - _AS_GOOD_AS_THE_BEST)
-    return "\n\n".join(f"{passage.text}\n({_source(passage)})" for passage in passages if passage.similarity >= floor)
-
-
-def _source(passage: Passage) -> str:
-    return f"from {passage.file}, {passage.heading}" if passage.heading else f"from {passage.file}"
+    return "\n\n".join(
+        f"{passage.text}\n(from {', '.join(filter(None, (passage.file, passage.heading)))})"
+        for passage in passages
+        if passage.similarity >= floor
+    )

@@ -30,79 +30,43 @@ _SPREAD_OUT = {
 """Countries whose people live in several zones, with cities to name."""
 
 _CITIES = {
-    "Abu Dhabi": "Asia/Dubai",
-    "Amsterdam": "Europe/Amsterdam",
-    "Atlanta": "America/New_York",
-    "Austin": "America/Chicago",
-    "Bangalore": "Asia/Kolkata",
-    "Barcelona": "Europe/Madrid",
-    "Basel": "Europe/Zurich",
-    "Beijing": "Asia/Shanghai",
-    "Bengaluru": "Asia/Kolkata",
-    "Bern": "Europe/Zurich",
-    "Boston": "America/New_York",
-    "Brasilia": "America/Sao_Paulo",
-    "Cape Town": "Africa/Johannesburg",
-    "Chennai": "Asia/Kolkata",
-    "Cologne": "Europe/Berlin",
-    "Dallas": "America/Chicago",
-    "Delhi": "Asia/Kolkata",
-    "Edinburgh": "Europe/London",
-    "Frankfurt": "Europe/Berlin",
-    "Geneva": "Europe/Zurich",
-    "Hamburg": "Europe/Berlin",
-    "Hanoi": "Asia/Ho_Chi_Minh",
-    "Houston": "America/Chicago",
-    "Hyderabad": "Asia/Kolkata",
-    "Islamabad": "Asia/Karachi",
-    "Kyoto": "Asia/Tokyo",
-    "LA": "America/Los_Angeles",
-    "Las Vegas": "America/Los_Angeles",
-    "Lyon": "Europe/Paris",
-    "Manchester": "Europe/London",
-    "Miami": "America/New_York",
-    "Milan": "Europe/Rome",
-    "Montreal": "America/Toronto",
-    "Mumbai": "Asia/Kolkata",
-    "Munich": "Europe/Berlin",
-    "New Delhi": "Asia/Kolkata",
-    "NYC": "America/New_York",
-    "Osaka": "Asia/Tokyo",
-    "Ottawa": "America/Toronto",
-    "Philadelphia": "America/New_York",
-    "Portland": "America/Los_Angeles",
-    "Porto": "Europe/Lisbon",
-    "Rio de Janeiro": "America/Sao_Paulo",
-    "Saint Petersburg": "Europe/Moscow",
-    "San Diego": "America/Los_Angeles",
-    "San Francisco": "America/Los_Angeles",
-    "Seattle": "America/Los_Angeles",
-    "Shenzhen": "Asia/Shanghai",
-    "Tel Aviv": "Asia/Jerusalem",
-    "Washington": "America/New_York",
-    "Washington DC": "America/New_York",
-    "Wellington": "Pacific/Auckland",
+    "Africa/Johannesburg": "Cape Town",
+    "America/Chicago": "Austin, Dallas, Houston",
+    "America/Los_Angeles": "LA, Las Vegas, Portland, San Diego, San Francisco, Seattle",
+    "America/New_York": "Atlanta, Boston, Miami, NYC, Philadelphia, Washington, Washington DC",
+    "America/Sao_Paulo": "Brasilia, Rio de Janeiro",
+    "America/Toronto": "Montreal, Ottawa",
+    "Asia/Dubai": "Abu Dhabi",
+    "Asia/Ho_Chi_Minh": "Hanoi",
+    "Asia/Jerusalem": "Tel Aviv",
+    "Asia/Karachi": "Islamabad",
+    "Asia/Kolkata": "Bangalore, Bengaluru, Chennai, Delhi, Hyderabad, Mumbai, New Delhi",
+    "Asia/Shanghai": "Beijing, Shenzhen",
+    "Asia/Tokyo": "Kyoto, Osaka",
+    "Europe/Amsterdam": "Amsterdam",
+    "Europe/Berlin": "Cologne, Frankfurt, Hamburg, Munich",
+    "Europe/Lisbon": "Porto",
+    "Europe/London": "Edinburgh, Manchester",
+    "Europe/Madrid": "Barcelona",
+    "Europe/Moscow": "Saint Petersburg",
+    "Europe/Paris": "Lyon",
+    "Europe/Rome": "Milan",
+    "Europe/Zurich": "Basel, Bern, Geneva",
+    "Pacific/Auckland": "Wellington",
 }
+"""Large cities that the tables lack, by their zone."""
 _COUNTRIES = {
-    "America": "US",
-    "Bosnia": "BA",
-    "Congo": "CD",
-    "Czechia": "CZ",
-    "England": "GB",
-    "Great Britain": "GB",
-    "Ivory Coast": "CI",
-    "Korea": "KR",
-    "North Korea": "KP",
-    "Scotland": "GB",
-    "South Korea": "KR",
-    "UAE": "AE",
-    "UK": "GB",
-    "United Kingdom": "GB",
-    "United States of America": "US",
-    "US": "US",
-    "USA": "US",
-    "Wales": "GB",
+    "AE": "UAE",
+    "BA": "Bosnia",
+    "CD": "Congo",
+    "CI": "Ivory Coast",
+    "CZ": "Czechia",
+    "GB": "England, Great Britain, Scotland, UK, United Kingdom, Wales",
+    "KP": "North Korea",
+    "KR": "Korea, South Korea",
+    "US": "America, United States of America, US, USA",
 }
+"""Other names of countries by their code."""
 _OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
 _FURTHEST_OFFSET = timedelta(hours=14)
 _LONGEST = 200
@@ -171,10 +135,10 @@ def _gazetteer() -> _Gazetteer:
         zones[_folded(zone.rpartition("/")[2])] = (_city(zone), zone)
     zones.update((_folded(zone), (_city(zone), zone)) for zone in sorted(available))
     zones.update((_folded(_city(zone)), (_city(zone), zone)) for zone in sorted(current))
-    zones.update((_folded(city), (city, zone)) for city, zone in _CITIES.items())
+    zones.update((_folded(city), (city, zone)) for zone, cities in _CITIES.items() for city in cities.split(", "))
     zones.update((name, ("UTC", "UTC")) for name in ("utc", "gmt", "z", "zulu"))
     countries = {_folded(name): code for code, name in names.items()}
-    countries.update((_folded(name), code) for name, code in _COUNTRIES.items())
+    countries.update((_folded(name), code) for code, others in _COUNTRIES.items() for name in others.split(", "))
     cities = {_folded(_city(zone)) for zone in current}
     usable = {name: code for name, code in countries.items() if code in country_zones and name not in cities}
     return _Gazetteer(zones=zones, countries=usable, country_names=names, country_zones=country_zones)

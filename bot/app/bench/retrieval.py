@@ -133,7 +133,7 @@ def _recalled(
 
     def recall(text: str) -> tuple[Exemplar, ...]:
         begun = time.perf_counter()
-        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, config=config).recollection.exemplars
+        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, config=config).exemplars
         recall_ms.append((time.perf_counter() - begun) * 1000)
         on_step()
         return tuple(found)

@@ -29,4 +29,4 @@ def findings(settings: Settings) -> Iterator[CheckResult]:
 
 def wrong_settings(reason: str) -> CheckResult:
     """What is found when the settings cannot be read, and nothing else can be looked at."""
-    return CheckResult(code="GB001", what=reason, ok=False, remedy="mend the settings named above")
+    return fault("GB001", reason, "mend the settings named above")

@@ -8,6 +8,7 @@ from bot.app.build import make_embedder, make_model, open_memory
 from bot.app.crash_report import last_report
 from bot.app.log_file import LogFile
 from bot.config import Settings
+from bot.conversation.counts import count
 from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
 from memory.model import Incoming
@@ -16,7 +17,7 @@ _MOST_NAMED = 5
 
 
 def _settings(settings: Settings) -> CheckResult:
-    return CheckResult(code="GB001", what=f"settings are valid; model {settings.model.name}", ok=True)
+    return fine("GB001", f"settings are valid; model {settings.model.name}")
 
 
 def _database(settings: Settings) -> CheckResult:
@@ -24,13 +25,8 @@ def _database(settings: Settings) -> CheckResult:
         with open_memory(settings) as memory:
             names = memory.audit.workspaces()
     except MemoryFault as error:
-        return CheckResult(
-            code="GB002", what=str(error), ok=False, remedy="see the message; DATABASE_URL names the file"
-        )
-    count = f"{len(names)} workspace{'' if len(names) == 1 else 's'}"
-    return CheckResult(
-        code="GB002", what=f"database {settings.storage.place} opens and is up to date, {count}", ok=True
-    )
+        return fault("GB002", str(error), "see the message; DATABASE_URL names the file")
+    return fine("GB002", f"database {settings.storage.place} opens and is up to date, {count(len(names), 'workspace')}")
 
 
 def _log_agrees(settings: Settings) -> CheckResult:
@@ -38,13 +34,10 @@ def _log_agrees(settings: Settings) -> CheckResult:
         with open_memory(settings) as memory:
             found = memory.audit.check()
     except MemoryFault as error:
-        return CheckResult(
-            code="GB003", what=f"could not compare: {error}", ok=False, remedy="mend GB002 or GB011 first"
-        )
+        return fault("GB003", f"could not compare: {error}", "mend GB002 or GB011 first")
     if found:
-        what = f"{len(found)} stored values are not what the event log says"
-        return CheckResult(code="GB003", what=what, ok=False, remedy="run `goodbot rebuild`")
-    return CheckResult(code="GB003", what="everything stored is what the event log says", ok=True)
+        return fault("GB003", f"{len(found)} stored values are not what the event log says", "run `goodbot rebuild`")
+    return fine("GB003", "everything stored is what the event log says")
 
 
 def _embedder(settings: Settings) -> CheckResult:
@@ -52,13 +45,9 @@ def _embedder(settings: Settings) -> CheckResult:
         embedder = make_embedder(settings)
         embedder.embed(["ready?"])
     except MemoryFault as error:
-        return CheckResult(
-            code="GB004",
-            what=str(error),
-            ok=False,
-            remedy="reinstall goodbot, or set GOODBOT_EMBEDDER_NAME=hashing to go on without a model",
-        )
-    return CheckResult(code="GB004", what=f"embedder {embedder.name} works", ok=True)
+        remedy = "reinstall goodbot, or set GOODBOT_EMBEDDER_NAME=hashing to go on without a model"
+        return fault("GB004", str(error), remedy)
+    return fine("GB004", f"embedder {embedder.name} works")
 
 
 def _unfiled(settings: Settings) -> CheckResult:
@@ -68,38 +57,32 @@ def _unfiled(settings: Settings) -> CheckResult:
         with open_memory(settings) as memory:
             lost = memory.audit.not_embedded(name)
     except MemoryFault as error:
-        return CheckResult(code="GB005", what=f"could not look: {error}", ok=False, remedy="mend GB002 or GB011 first")
+        return fault("GB005", f"could not look: {error}", "mend GB002 or GB011 first")
     if lost:
-        return CheckResult(
-            code="GB005",
-            what=f"{lost} lessons were embedded with another model and are not recalled",
-            ok=False,
-            remedy="go back to the embedder they were made with (GOODBOT_EMBEDDER_NAME)",
-        )
-    return CheckResult(code="GB005", what="every lesson can be recalled", ok=True)
+        what = f"{lost} lessons were embedded with another model and are not recalled"
+        return fault("GB005", what, "go back to the embedder they were made with (GOODBOT_EMBEDDER_NAME)")
+    return fine("GB005", "every lesson can be recalled")
 
 
 def _model(settings: Settings) -> CheckResult:
     try:
         make_model(settings, make_embedder(settings))
     except ConfigError as error:
-        return CheckResult(code="GB006", what=str(error), ok=False, remedy="set GOODBOT_MODEL and its key")
+        return fault("GB006", str(error), "set GOODBOT_MODEL and its key")
     except BotError as error:
-        return CheckResult(code="GB006", what=str(error), ok=False, remedy="see the message")
+        return fault("GB006", str(error), "see the message")
     asked = "no request was sent" if settings.model.name != "offline" else "it is no language model"
-    return CheckResult(code="GB006", what=f"model {settings.model.name} is configured ({asked})", ok=True)
+    return fine("GB006", f"model {settings.model.name} is configured ({asked})")
 
 
 def _knowledge(settings: Settings) -> CheckResult:
     folder = settings.knowledge.folder
     if not folder:
-        return CheckResult(code="GB007", what="no knowledge folder is set (optional)", ok=True)
+        return fine("GB007", "no knowledge folder is set (optional)")
     if not Path(folder).is_dir():
-        return CheckResult(
-            code="GB007", what=f"{folder} is no folder", ok=False, remedy="set GOODBOT_KNOWLEDGE_FOLDER to one"
-        )
-    count = sum(path.suffix in (".md", ".txt") for path in Path(folder).rglob("*"))
-    return CheckResult(code="GB007", what=f"knowledge folder {folder} has {count} documents", ok=True)
+        return fault("GB007", f"{folder} is no folder", "set GOODBOT_KNOWLEDGE_FOLDER to one")
+    number = sum(path.suffix in (".md", ".txt") for path in Path(folder).rglob("*"))
+    return fine("GB007", f"knowledge folder {folder} has {number} documents")
 
 
 def _log_file(settings: Settings) -> CheckResult:
@@ -108,8 +91,8 @@ def _log_file(settings: Settings) -> CheckResult:
         LogFile(path).close()
     except OSError as error:
         what = f"the log {path} cannot be written: {error.strerror}"
-        return CheckResult(code="GB008", what=what, ok=False, remedy="set GOODBOT_LOG_FILE to a file that can")
-    return CheckResult(code="GB008", what=f"log is written to {path}", ok=True)
+        return fault("GB008", what, "set GOODBOT_LOG_FILE to a file that can")
+    return fine("GB008", f"log is written to {path}")
 
 
 def _set_aside(settings: Settings) -> CheckResult:
@@ -123,12 +106,12 @@ def _set_aside(settings: Settings) -> CheckResult:
         return fine("GB010", "no message had to be set aside")
     named = "; ".join(map(_named, aside[:_MOST_NAMED]))
     more = f"; and {len(aside) - _MOST_NAMED} older" if len(aside) > _MOST_NAMED else ""
-    count = f"{len(aside)} message{'' if len(aside) == 1 else 's'}"
     report = last_report(Path(settings.storage.place))
     cause = f"where it was is in {report}" if report.exists() else "a kill without a crash is often a lack of memory"
     return warning(
         "GB010",
-        f"{count} ended the process again and again and will not be tried any more: {named}{more}",
+        f"{count(len(aside), 'message')} ended the process again and again and will not be tried any more: "
+        f"{named}{more}",
         f"{cause}; install the newest Goodbot and have the question asked again",
     )
 

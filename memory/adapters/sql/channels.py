@@ -2,29 +2,24 @@
 
 from typing import Any
 
-from sqlalchemy import Label, Table, bindparam, select
+from sqlalchemy import Label, Table, select
 
 from memory.adapters.sql.delivery_tables import channels
-from memory.adapters.sql.session import Session, put_statement, row_of
+from memory.adapters.sql.session import SqlTable, matching
 from memory.model import Channel
 
 _c = channels.c
-_PUT = put_statement(channels)
-_GET = select(channels).where(_c.workspace == bindparam("w"), _c.channel == bindparam("channel"))
+_GET = select(channels).where(matching(channels, "channel"))
 
 
-class SqlChannelTable:
+class SqlChannelTable(SqlTable):
     """`memory.ports.ChannelTable` in SQL."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
     def put(self, channel: Channel) -> None:
-        self._session.run(_PUT, row_of(channels, channel))
+        self._session.put(channels, channel)
 
     def get(self, workspace: str, channel: str) -> Channel | None:
-        row = self._session.row(_GET, {"w": workspace, "channel": channel})
-        return None if row is None else Channel(**row._mapping)
+        return self._session.first(Channel, _GET, workspace=workspace, channel=channel)
 
 
 def channel_visibility(table: Table) -> Label[Any]:

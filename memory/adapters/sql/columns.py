@@ -1,6 +1,10 @@
 """What every table is made of: the metadata they share, and the columns that most of them are of. None may be empty."""
 
-from sqlalchemy import Column, Float, Integer, MetaData, String, Text
+from datetime import datetime
+
+from sqlalchemy import Column, Float, ForeignKeyConstraint, Integer, MetaData, String, Text
+
+from memory.adapters.sql.types import Moment
 
 metadata = MetaData(
     naming_convention={
@@ -12,22 +16,38 @@ metadata = MetaData(
     }
 )
 
+READ_AS = "read as"
+"""Where a table says (`Table.info`) what each of its rows is read as, for whoever reads a whole database: `damage`.
 
-def short(name: str) -> Column[str]:
-    """A name, an id, a word."""
-    return Column(name, String, nullable=False)
+Tables that do not say so hold nothing but their columns.
+"""
 
 
-def prose(name: str) -> Column[str]:
+def short(*names: str) -> list[Column[str]]:
+    """Names, ids, words."""
+    return [Column(name, String, nullable=False) for name in names]
+
+
+def prose(*names: str) -> list[Column[str]]:
     """What somebody wrote, of any length."""
-    return Column(name, Text, nullable=False)
+    return [Column(name, Text, nullable=False) for name in names]
 
 
-def number(name: str) -> Column[int]:
-    """A whole number."""
-    return Column(name, Integer, nullable=False)
+def number(*names: str) -> list[Column[int]]:
+    """Whole numbers."""
+    return [Column(name, Integer, nullable=False) for name in names]
 
 
-def real(name: str) -> Column[float]:
-    """A number to the last digit of a float64."""
-    return Column(name, Float(53), nullable=False)
+def real(*names: str) -> list[Column[float]]:
+    """Numbers to the last digit of a float64."""
+    return [Column(name, Float(53), nullable=False) for name in names]
+
+
+def moment(*names: str) -> list[Column[datetime]]:
+    """Times."""
+    return [Column(name, Moment, nullable=False) for name in names]
+
+
+def of_episode() -> ForeignKeyConstraint:
+    """The row goes with its episode."""
+    return ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE")

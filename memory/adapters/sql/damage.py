@@ -13,7 +13,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from memory.adapters.row_validation import storable
-from memory.adapters.sql.columns import metadata
+from memory.adapters.sql.columns import READ_AS, metadata
 from memory.errors import NotADatabase
 
 _DIALECT = sqlite.dialect()
@@ -54,25 +54,23 @@ def damaged(path: Path, found: Iterable[Damage]) -> NotADatabase:
     )
 
 
-def find(path: Path, reads: Mapping[Table, Callable[[dict[str, Any]], object]], *, limit: int) -> list[Damage]:
+def find(path: Path, *, limit: int) -> list[Damage]:
     """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`.
 
-    A row is whole if `reads` makes something of it that the store would take again.
+    A row is whole if what it is read as (`READ_AS`) is something that the store would take again.
     """
     # A connection of its own, because here a text may be none.
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.text_factory = _text
-        return list(islice(_everywhere(connection, reads), limit))
+        return list(islice(_everywhere(connection), limit))
 
 
-def _everywhere(
-    connection: sqlite3.Connection, reads: Mapping[Table, Callable[[dict[str, Any]], object]]
-) -> Iterator[Damage]:
+def _everywhere(connection: sqlite3.Connection) -> Iterator[Damage]:
     for table in metadata.sorted_tables:
         columns = list(table.columns)
         names = ", ".join(f'"{column.name}"' for column in columns)
         rows = connection.execute(f'SELECT {names} FROM "{table.name}"')  # noqa: S608 - names of our own tables
-        read = reads.get(table)
+        read = table.info.get(READ_AS)
         for row in rows:
             found = list(in_rows(columns, [row]))
             if not found and read is not None:
@@ -80,10 +78,10 @@ def _everywhere(
             yield from found
 
 
-def _unread(table: Table, row: Mapping[Column[Any], object], read: Callable[[dict[str, Any]], object]) -> list[Damage]:
+def _unread(table: Table, row: Mapping[Column[Any], object], read: Callable[..., object]) -> list[Damage]:
     """The damage of a row whose values are each what their column holds."""
     try:
-        storable(read({column.name: _value(column, stored) for column, stored in row.items()}))
+        storable(read(**{column.name: _value(column, stored) for column, stored in row.items()}))
     except _FAULTS as error:
         key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
         return [Damage(table=table.name, key=key, column="", reason=_told(error))]

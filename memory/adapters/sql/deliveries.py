@@ -1,17 +1,18 @@
 """Messages on their way: in from people, out to them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, changed_column, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import reactions
@@ -19,9 +20,9 @@ from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Posted, Progress, Scope
 
 _i = incoming.c
+_o = outgoing.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
 _a = incoming_askers.c
-_ADD_ASKER = add_statement(incoming_askers)
 _READERS = (
     select(channels.c.visibility)
     .where(channels.c.workspace == changed_column(_i.workspace), channels.c.channel == changed_column(_i.channel))
@@ -39,29 +40,11 @@ _ASKER = (
     .scalar_subquery()
 )
 _WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_visibility(incoming))
-_INCOMING = _WHOLE.where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
-_OF_MESSAGE = _WHOLE.where(
-    _i.workspace == bindparam("w"),
-    _i.channel == bindparam("channel"),
-    _i.message_id == bindparam("message"),
-    _i.message_id != "",
-)
-_SENT = (
-    select(outgoing.c.part)
-    .where(
-        outgoing.c.workspace == bindparam("w"),
-        outgoing.c.channel == bindparam("channel"),
-        outgoing.c.thread == bindparam("thread"),
-        outgoing.c.sent_at.is_not(None),
-    )
-    .limit(1)
-)
-_OF_RUN = _WHOLE.where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "").order_by(
-    _i.at, _i.event_id
-)
-_IS_UNSENT = exists().where(
-    outgoing.c.workspace == _i.workspace, outgoing.c.run_id == _i.run_id, outgoing.c.sent_at.is_(None)
-)
+_INCOMING = _WHOLE.where(matching(incoming, "event_id"))
+_OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
+_SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
+_OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
+_IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
 _UNFINISHED = (
     _WHOLE.where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE]))
     .where(or_(_i.progress != Progress.SET_ASIDE, _IS_UNSENT))
@@ -86,18 +69,8 @@ _ADVANCE_RUN = (
     .values(progress=bindparam("after"))
 )
 _DELIVER = _ADVANCE_RUN.where(~_IS_UNSENT)
-_PUT_OUTGOING = put_statement(outgoing)
-_OUTGOING = (
-    select(outgoing, channel_visibility(outgoing))
-    .where(outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"))
-    .order_by(outgoing.c.part)
-)
-_DROP_UNSENT = delete(outgoing).where(
-    outgoing.c.workspace == bindparam("w"), outgoing.c.run_id == bindparam("run"), outgoing.c.sent_at.is_(None)
-)
-
-
-_o = outgoing.c
+_OUTGOING = select(outgoing, channel_visibility(outgoing)).where(among(outgoing, "run_id")).order_by(_o.part)
+_DROP_UNSENT = delete(outgoing).where(matching(outgoing, "run_id"), _o.sent_at.is_(None))
 _ROOT = (
     select(episodes.c.id)
     .where(episodes.c.workspace == changed_column(_o.workspace), episodes.c.run_id == changed_column(_o.run_id))
@@ -120,11 +93,8 @@ _POST = (
 )
 
 
-class SqlDeliveryTable:
+class SqlDeliveryTable(SqlTable):
     """`memory.ports.DeliveryTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def accept(self, message: Incoming) -> Incoming | None:
         if not storable(message).event_id:
@@ -135,27 +105,25 @@ class SqlDeliveryTable:
             return None
         if message.asked_by:
             event = {"workspace": message.scope.workspace, "event_id": message.event_id}
-            self._session.run(_ADD_ASKER, {**event, "person": message.asked_by})
+            self._session.run(add_statement(incoming_askers), {**event, "person": message.asked_by})
         return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
-        row = self._session.row(_INCOMING, {"w": workspace, "event": event_id})
-        return None if row is None else _incoming(row)
+        return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)
 
     def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
-        row = self._session.row(_OF_MESSAGE, {"w": workspace, "channel": channel, "message": message_id})
-        return None if row is None else _incoming(row)
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.first(incoming_of, _OF_MESSAGE, **where)
 
     def reword(self, workspace: str, event_id: str, text: str) -> None:
         if not self._session.run(_MOVE.values(text=storable(text)), {"w": workspace, "event": event_id}):
             raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
-        return self._session.row(_SENT, {"w": workspace, "channel": channel, "thread": thread}) is not None
+        return self._session.row(_SENT, {"workspace": workspace, "channel": channel, "thread": thread}) is not None
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
-        row = self._session.row(_OF_RUN, {"w": workspace, "run": run_id})
-        return None if row is None else _incoming(row)
+        return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         move = {"w": workspace, "event": event_id, "before": before, "after": after}
@@ -166,17 +134,17 @@ class SqlDeliveryTable:
     def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
         move = {"w": workspace, "event": event_id, "before": Progress.ACCEPTED, "after": Progress.ANSWERED}
         row = self._session.changed(_ANSWER, {**move, "run": storable(run_id)})
-        return None if row is None else _incoming(row)
+        return None if row is None else incoming_of(**row._mapping)
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
         return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
         here = _UNFINISHED if workspace is None else _UNFINISHED.where(_i.workspace == workspace)
-        return _all_incoming(self._session.rows(here))
+        return self._session.all(incoming_of, here)
 
     def set_aside(self) -> list[Incoming]:
-        return _all_incoming(self._session.rows(_SET_ASIDE))
+        return self._session.all(incoming_of, _SET_ASIDE)
 
     def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
         self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
@@ -185,10 +153,10 @@ class SqlDeliveryTable:
         said = _WHOLE.where(_i.workspace == workspace, _i.person == person, _ASKER.is_(None))
         if channel:
             said = said.where(_i.channel == channel)
-        return _all_incoming(self._session.rows(said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit)))
+        return self._session.all(incoming_of, said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit))
 
     def put_outgoing(self, *parts: Outgoing) -> None:
-        self._session.run(_PUT_OUTGOING, [row_of(outgoing, part) for part in parts])
+        self._session.put(outgoing, *parts)
 
     def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
         where = {"w": workspace, "run": run_id, "number": part}
@@ -200,10 +168,16 @@ class SqlDeliveryTable:
         return self._session.run(_DELIVER, {"w": workspace, "run": run_id, **move}) > 0
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
-        return [Outgoing(**row._mapping) for row in self._session.rows(_OUTGOING, {"w": workspace, "run": run_id})]
+        return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])
+
+    def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
+        found: dict[str, list[Outgoing]] = {}
+        for row in self._session.each(_OUTGOING, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(Outgoing(**row._mapping))
+        return found
 
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
-        return self._session.run(_DROP_UNSENT, {"w": workspace, "run": run_id}) > 0
+        return self._session.run(_DROP_UNSENT, {"workspace": workspace, "run_id": run_id}) > 0
 
     def delete_by(self, workspace: str, person: str) -> int:
         self._session.require_writing()
@@ -215,18 +189,13 @@ class SqlDeliveryTable:
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
-            here = and_(outgoing.c.workspace == workspace, outgoing.c.run_id.in_(ids))
+            here = and_(_o.workspace == workspace, _o.run_id.in_(ids))
             self._session.run(delete(outgoing).where(here))
 
 
-def _incoming(row: Row[Any]) -> Incoming:
-    return incoming_of(row._asdict())
-
-
-def incoming_of(values: dict[str, Any]) -> Incoming:
-    """The message of a row, which is taken apart."""
+def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns
+    """The message of a row."""
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
 
 
-def _all_incoming(rows: Sequence[Row[Any]]) -> list[Incoming]:
-    return [_incoming(row) for row in rows]
+incoming.info[READ_AS] = incoming_of

@@ -1,46 +1,32 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import (
-    Column,
-    ForeignKeyConstraint,
-    Index,
-    PrimaryKeyConstraint,
-    Table,
-    text,
-)
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
-from memory.adapters.sql.columns import metadata, number, prose, short
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Progress, Visibility
+from memory.model import Channel, Outgoing, Progress, Visibility
 
 channels = Table(
     "channels",
     metadata,
-    short("workspace"),
-    short("channel"),
+    *short("workspace", "channel"),
     Column("visibility", Word(Visibility), nullable=False),
-    Column("since", Moment, nullable=False),
+    *moment("since"),
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
+    info={READ_AS: Channel},
 )
 
 incoming = Table(
     "incoming",
     metadata,
-    short("workspace"),
-    short("event_id"),
-    short("channel"),
-    short("message_id"),
-    short("thread"),
-    short("person"),
+    *short("workspace", "event_id", "channel", "message_id", "thread", "person"),
     Column("visibility", Word(Visibility), nullable=False),
     Column("progress", Word(Progress), nullable=False),
-    Column("at", Moment, nullable=False),
-    short("run_id"),
-    short("place"),
-    number("crashes"),
-    number("kills"),
-    prose("text"),
+    *moment("at"),
+    *short("run_id", "place"),
+    *number("crashes", "kills"),
+    *prose("text"),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "person", "channel", "at"),
@@ -55,12 +41,11 @@ incoming = Table(
     ),
 )
 
+# Only messages that try another person's question again have a row.
 incoming_askers = Table(
     "incoming_askers",
     metadata,
-    short("workspace"),
-    short("event_id"),
-    short("person"),
+    *short("workspace", "event_id", "person"),
     PrimaryKeyConstraint("workspace", "event_id"),
     ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
     Index(None, "workspace", "person"),
@@ -70,14 +55,12 @@ incoming_askers = Table(
 outgoing = Table(
     "outgoing",
     metadata,
-    short("workspace"),
-    short("run_id"),
-    number("part"),
-    short("channel"),
-    short("thread"),
-    short("message_id"),
+    *short("workspace", "run_id"),
+    *number("part"),
+    *short("channel", "thread", "message_id"),
     Column("sent_at", Moment, nullable=True),
-    prose("text"),
+    *prose("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),
+    info={READ_AS: Outgoing},
 )

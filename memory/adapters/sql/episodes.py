@@ -17,6 +17,7 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    literal,
     or_,
     select,
     update,
@@ -26,7 +27,18 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, use
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
+from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.session import (
+    ID_LIMIT,
+    Session,
+    SqlTable,
+    add_statement,
+    among,
+    matching,
+    needing,
+    put_statement,
+    row_of,
+)
 from memory.adapters.sql.tables import (
     borrowed_words,
     episode_vectors,
@@ -37,8 +49,7 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.adapters.sql.teaching_tables import votes
-from memory.errors import Conflict, NotFound
-from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdicts, Vote
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility, Vote
 from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
@@ -46,9 +57,11 @@ if TYPE_CHECKING:
 
 _t = episodes.c
 _VERDICTS = ("personal", "channel", "workspace")
+_VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
 _LONG = ("thoughts", "context_before", "context_after", "trajectory")
+_TEXTS = (*_LONG, "goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction", "output")
 _FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
 
 _QUARANTINE = (
@@ -60,11 +73,8 @@ _QUARANTINE = (
 _BESIDE = (_QUARANTINE.label("quarantine"), channel_visibility(episodes))
 _WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
 _NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
-_PUT_QUARANTINE = put_statement(quarantines)
-_CLEAR_QUARANTINE = delete(quarantines).where(
-    quarantines.c.workspace == bindparam("w"), quarantines.c.episode_id == bindparam("id")
-)
-_PUT = put_statement(episodes)
+_OUTLINE = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _TEXTS), literal("").label("goal"), *_BESIDE)
+_CLEAR_QUARANTINE = delete(quarantines).where(matching(quarantines, "episode_id"))
 _CHANGING = (
     "status",
     "outcome_reason",
@@ -86,36 +96,25 @@ _UPDATE = (
     .where(_t.workspace == bindparam("w"), _t.id == bindparam("e"))
     .values({name: bindparam(f"new_{name}") for name in (*_CHANGING, "verdict", *_FLAT[: len(_VERDICTS)])})
 )
-_GET = _WHOLE.where(_t.workspace == bindparam("w"), _t.id == bindparam("id"))
-_GET_MANY = _WHOLE.where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)))
-_SUMMARIES = select(
-    _t.id,
-    _t.run_id,
-    _t.goal,
-    _t.origin,
-    _t.author,
-    _t.action,
-    _t.output,
-    func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
-).where(_t.workspace == bindparam("w"), _t.id.in_(bindparam("ids", expanding=True)), _t.archived_at.is_(None))
+_GET = _WHOLE.where(matching(episodes, "id"))
+_GET_MANY = _WHOLE.where(among(episodes, "id"))
 _VOTE = {f"vote_{column.name}": column.name for column in votes.c}
 _SUMMARIES = (
-    _SUMMARIES.add_columns(*(column.label(f"vote_{column.name}") for column in votes.c))
+    select(
+        *(_t[name] for name in ("id", "run_id", "goal", "origin", "author", "action", "output")),
+        func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
+        *(votes.c[name].label(label) for label, name in _VOTE.items()),
+    )
     .join_from(
         episodes,
         votes,
-        and_(
-            votes.c.workspace == _t.workspace,
-            votes.c.run_id == _t.run_id,
-            or_(votes.c.node_id == "", votes.c.node_id == _t.id),
-        ),
+        and_(votes.c.workspace == _t.workspace, votes.c.run_id == _t.run_id, votes.c.node_id.in_(["", _t.id])),
         isouter=True,
     )
+    .where(among(episodes, "id"), _t.archived_at.is_(None))
     .order_by(_t.id, votes.c.node_id, votes.c.actor)
 )
-_OF_RUNS = _WHOLE.where(_t.workspace == bindparam("w"), _t.run_id.in_(bindparam("runs", expanding=True))).order_by(
-    _t.run_id, _t.step_number, _t.id
-)
+_OF_RUNS = _WHOLE.where(among(episodes, "run_id")).order_by(_t.run_id, _t.step_number, _t.id)
 _ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
     _t.person == bindparam("asker"),
@@ -128,55 +127,42 @@ _REP = case(
     (bindparam("is_attempt", type_=Boolean), _ATTEMPTS.scalar_subquery() + 1), else_=bindparam("number", type_=Integer)
 )
 _ADD = upsert(episodes).values(rep=_REP).on_conflict_do_nothing()
-_VECTORS = select(episode_vectors).where(
-    episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id.in_(bindparam("ids", expanding=True))
-)
-_ADD_VECTOR = add_statement(episode_vectors)
-_PUT_VECTOR = put_statement(episode_vectors)
-_DROP_VECTOR = delete(episode_vectors).where(
-    episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("id")
-)
+_VECTORS = select(episode_vectors).where(among(episode_vectors, "episode_id"))
+_DROP_VECTOR = delete(episode_vectors).where(matching(episode_vectors, "episode_id"))
 _b = borrowed_words.c
-_NOTE_WORDS = add_statement(borrowed_words)
-_CLEAR_WORDS = delete(borrowed_words).where(_b.workspace == bindparam("w"), _b.episode_id == bindparam("id"))
-_WORDS = (
-    select(borrowed_words)
-    .where(_b.workspace == bindparam("w"), _b.episode_id.in_(bindparam("ids", expanding=True)))
-    .order_by(_b.episode_id, _b.person)
-)
-_WITH_WORDS = (
-    select(_b.episode_id)
-    .where(_b.workspace == bindparam("w"), _b.person == bindparam("person"))
-    .order_by(_b.episode_id)
-)
-_ADD_LINK = add_statement(links)
-_REMOVE_LINK = delete(links).where(
-    links.c.workspace == bindparam("w"),
-    links.c.from_id == bindparam("source"),
-    links.c.to_id == bindparam("target"),
-    links.c.kind == bindparam("what"),
-)
+_CLEAR_WORDS = delete(borrowed_words).where(matching(borrowed_words, "episode_id"))
+_WORDS = select(borrowed_words).where(among(borrowed_words, "episode_id")).order_by(_b.episode_id, _b.person)
+_WITH_WORDS = select(_b.episode_id).where(matching(borrowed_words, "person")).order_by(_b.episode_id)
+_REMOVE_LINK = delete(links).where(matching(links, "from_id", "to_id", "kind"))
 
 
-class SqlEpisodeTable:
+class SqlEpisodeTable(SqlTable):
     """`memory.ports.EpisodeTable` in SQL."""
 
     def __init__(self, session: Session, recall: index.RecallIndex) -> None:
-        self._session = session
+        super().__init__(session)
         self._recall = recall
 
     def put(self, *new: Episode) -> None:
         last = {(each.workspace, each.id): each for each in new}
-        self._session.run(_PUT, [_row(each) for each in last.values()])
-        self._session.run(_PUT_QUARANTINE, [_quarantine(each) for each in last.values() if each.quarantine])
-        free = [{"w": each.workspace, "id": each.id} for each in last.values() if not each.quarantine]
+        self._session.run(put_statement(episodes), [_row(each) for each in last.values()])
+        self._hold_back(last.values())
+        free = [{"workspace": each.workspace, "episode_id": each.id} for each in last.values() if not each.quarantine]
         self._session.run(_CLEAR_QUARANTINE, free)
 
     def add(self, *nodes: Episode) -> None:
         if self._session.run(_ADD, [_node_row(each) for each in nodes]) < len(nodes):  # one is there already
             self.put(*(self._counted(each) for each in nodes))
-        elif any(each.quarantine for each in nodes):
-            self._session.run(_PUT_QUARANTINE, [_quarantine(each) for each in nodes if each.quarantine])
+        else:
+            self._hold_back(nodes)
+
+    def _hold_back(self, given: Iterable[Episode]) -> None:
+        rows = [
+            {"workspace": each.workspace, "episode_id": each.id, "reasons": each.quarantine}
+            for each in given
+            if each.quarantine
+        ]
+        self._session.run(put_statement(quarantines), rows)
 
     def _counted(self, node: Episode) -> Episode:
         if not _is_attempt(node):
@@ -190,46 +176,40 @@ class SqlEpisodeTable:
         self._session.run(_UPDATE, [_changes(each) for each in changed])
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
-        row = self._session.row(_GET, {"w": workspace, "id": episode_id})
-        return None if row is None else _episode(row)
+        return self._session.first(episode_of, _GET, workspace=workspace, id=episode_id)
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
-        found: dict[str, Episode] = {}
-        for ids in chunks(episode_ids, ID_LIMIT):
-            rows = self._session.rows(_GET_MANY, {"w": workspace, "ids": ids})
-            found.update((row.id, _episode(row)) for row in rows)
-        return found
+        return {row.id: episode_of(**row._mapping) for row in self._session.each(_GET_MANY, workspace, episode_ids)}
 
     def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
-        found: dict[str, LessonSummary] = {}
-        for ids in chunks(episode_ids, ID_LIMIT):
-            rows = self._session.rows(_SUMMARIES, {"w": workspace, "ids": ids})
-            for episode_id, group in groupby(rows, key=lambda row: row.id):
-                found[episode_id] = _summary(list(group))
-        return found
+        rows = self._session.each(_SUMMARIES, workspace, episode_ids)
+        return {episode_id: _summary(list(of_one)) for episode_id, of_one in groupby(rows, key=lambda row: row.id)}
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         size = len(prefix)
         start = func.substr(_t.id, 1, size) == prefix
         end = and_(func.length(_t.id) >= size, func.substr(_t.id, func.length(_t.id) - size + 1) == prefix)
-        rows = self._session.rows(_WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
-        return [_episode(row) for row in rows]
+        return self._session.all(episode_of, _WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
         return self.of_runs(workspace, [run_id]).get(run_id, [])
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
         found: dict[str, list[Episode]] = {}
-        for ids in chunks(run_ids, ID_LIMIT):
-            for row in self._session.rows(_OF_RUNS, {"w": workspace, "runs": ids}):
-                found.setdefault(row.run_id, []).append(_episode(row))
+        for row in self._session.each(_OF_RUNS, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(episode_of(**row._mapping))
         return found
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        statement = _where(_NARROW, workspace, wanted)
+        return self._listed(_NARROW, workspace, wanted)
+
+    def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        return self._listed(_OUTLINE, workspace, wanted)
+
+    def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        statement = _where(columns, workspace, wanted)
         order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
-        rows = self._session.rows(statement.order_by(*order).limit(wanted.limit))
-        return [_episode(row) for row in rows]
+        return self._session.all(episode_of, statement.order_by(*order).limit(wanted.limit))
 
     def count(self, workspace: str, wanted: EpisodeFilter) -> int:
         return _number(self._session.row(_where(select(func.count()), workspace, wanted)))
@@ -253,12 +233,10 @@ class SqlEpisodeTable:
 
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
-        try:
-            if self._session.run(_ADD_VECTOR, row):  # and what had no vector was not findable
+        with needing(f"episode {episode_id} in {workspace}; store it"):
+            if self._session.run(add_statement(episode_vectors), row):  # and what had no vector was not findable
                 return
-            self._session.run(_PUT_VECTOR, row)
-        except Conflict as exc:
-            raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
+            self._session.run(put_statement(episode_vectors), row)
         index.refile(self._session, workspace, episode_id)
 
     def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
@@ -266,44 +244,36 @@ class SqlEpisodeTable:
             {"workspace": workspace, "episode_id": name, "model": storable(model), "vector": half(vector)}
             for name, vector in vectors.items()
         ]
-        try:
-            is_new = self._session.run(_ADD_VECTOR, rows) == len(rows)
-        except Conflict as exc:
-            missing = f"There is no episode {' or '.join(vectors)} in {workspace}; store it first."
-            raise NotFound(missing) from exc
+        with needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
+            is_new = self._session.run(add_statement(episode_vectors), rows) == len(rows)
         for name, vector in vectors.items() if not is_new else ():
             self.put_vector(workspace, name, model, vector)
 
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
-        found: dict[str, tuple[str, Vector]] = {}
-        for ids in chunks(episode_ids, ID_LIMIT):
-            rows = self._session.rows(_VECTORS, {"w": workspace, "ids": ids})
-            found.update((row.episode_id, (row.model, row.vector)) for row in rows)
-        return found
+        rows = self._session.each(_VECTORS, workspace, episode_ids)
+        return {row.episode_id: (row.model, row.vector) for row in rows}
 
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         index.unfile(self._session, workspace, [episode_id])
-        self._session.run(_DROP_VECTOR, {"w": workspace, "id": episode_id})
+        self._session.run(_DROP_VECTOR, {"workspace": workspace, "episode_id": episode_id})
 
     def note_words(self, workspace: str, episode_id: str, person: str) -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "person": storable(person)}
-        try:
-            self._session.run(_NOTE_WORDS, row)
-        except Conflict as exc:
-            raise NotFound(f"There is no episode {episode_id} in {workspace}; store it first.") from exc
+        with needing(f"episode {episode_id} in {workspace}; store it"):
+            self._session.run(add_statement(borrowed_words), row)
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
-        self._session.run(_CLEAR_WORDS, {"w": workspace, "id": episode_id})
+        self._session.run(_CLEAR_WORDS, {"workspace": workspace, "episode_id": episode_id})
 
     def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for ids in chunks(episode_ids, ID_LIMIT):
-            for row in self._session.rows(_WORDS, {"w": workspace, "ids": ids}):
-                found.setdefault(row.episode_id, []).append(row.person)
+        for row in self._session.each(_WORDS, workspace, episode_ids):
+            found.setdefault(row.episode_id, []).append(row.person)
         return found
 
     def with_words_of(self, workspace: str, person: str) -> list[str]:
-        return [row.episode_id for row in self._session.rows(_WITH_WORDS, {"w": workspace, "person": person})]
+        rows = self._session.rows(_WITH_WORDS, {"workspace": workspace, "person": person})
+        return [row.episode_id for row in rows]
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         index.file(self._session, workspace, episode_id, storable(tuple(entries)))
@@ -322,16 +292,12 @@ class SqlEpisodeTable:
         return index.filed(self._session, workspace, episode_id)
 
     def add_link(self, *new: Link) -> None:
-        rows = [row_of(links, link) for link in new]
-        try:
-            self._session.run(_ADD_LINK, rows)
-        except Conflict as exc:
-            edges = ", ".join(f"{link.from_id} or {link.to_id}" for link in new)
-            raise NotFound(f"There is no episode {edges} in {new[0].workspace}; store both first.") from exc
+        edges = ", ".join(f"{link.from_id} or {link.to_id} in {link.workspace}" for link in new)
+        with needing(f"episode {edges}; store both"):
+            self._session.run(add_statement(links), [row_of(links, link) for link in new])
 
     def remove_link(self, link: Link) -> None:
-        edge = {"w": link.workspace, "source": link.from_id, "target": link.to_id, "what": link.kind}
-        self._session.run(_REMOVE_LINK, edge)
+        self._session.run(_REMOVE_LINK, row_of(links, link))
 
     def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
         found: set[Link] = set()
@@ -357,6 +323,21 @@ def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Sel
         conditions.append(_t.archived_at.is_(None))
     if wanted.quarantined_only:
         conditions.append(_QUARANTINE.is_not(None))
+    if reader := wanted.counting_for:
+        is_own = or_(_t.person == reader.person, _t.author == reader.person)
+        conditions.append(
+            or_(
+                _t.verdict_workspace.in_(_VALIDATED),
+                and_(_t.verdict_channel.in_(_VALIDATED), _t.channel == reader.channel),
+                and_(_t.verdict_personal.in_(_VALIDATED), is_own),
+            )
+        )
+    if teacher := wanted.to_review_in:
+        may_widen = or_(
+            _t.origin != Origin.RUN, _t.verdict_channel.in_(_VALIDATED), _t.verdict_personal.in_(_VALIDATED)
+        )
+        conditions.append(or_(_t.visibility == Visibility.PUBLIC, _t.channel == teacher.channel))
+        conditions.append(or_(_QUARANTINE.is_not(None), and_(_t.promoted.is_(None), may_widen)))
     return statement.select_from(episodes).where(*conditions)
 
 
@@ -391,10 +372,6 @@ def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, 
     return {"w": workspace, "asker": person, "here": channel, "digest": _digest(goal)}
 
 
-def _quarantine(episode: Episode) -> dict[str, Any]:
-    return {"workspace": episode.workspace, "episode_id": episode.id, "reasons": episode.quarantine}
-
-
 def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
     """One lesson from its rows, of which there is one for each vote, or one without."""
     of_votes = [{name: row._mapping[label] for label, name in _VOTE.items()} for row in rows if row.vote_actor]
@@ -402,15 +379,21 @@ def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
     return LessonSummary(**lesson, votes=tuple(Vote(**each) for each in of_votes))
 
 
-def _episode(row: Row[Any]) -> Episode:
-    return episode_of(row._asdict())
-
-
-def episode_of(values: dict[str, Any]) -> Episode:
-    """The episode of a row, which is taken apart."""
+def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
+    """The episode of a row."""
     verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
     usage = Usage(**{name: values.pop(name) for name in _USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)
+
+
+def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
+    """The episode of a whole row with its scope; two columns follow from others."""
+    episode = episode_of(**columns)
+    return episode, episode.scope
+
+
+episodes.info[READ_AS] = _in_its_place
+episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
 
 
 def _number(row: Row[Any] | None) -> int:

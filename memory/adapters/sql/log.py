@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, func, select
+from sqlalchemy import and_, bindparam, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
-from memory.adapters.sql.session import Session, add_statement, row_of
+from memory.adapters.sql.session import SqlTable, add_statement, matching, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
 from memory.model import Event, EventKind
 
@@ -25,22 +24,17 @@ _LAST = (
     .order_by(_t.seq.desc())
     .limit(bindparam("count"))
 )
-_OF_EPISODE = (
-    select(events).where(_t.workspace == bindparam("w"), _t.episode_id == bindparam("episode")).order_by(_t.seq)
-)
+_OF_EPISODE = select(events).where(matching(events, "episode_id")).order_by(_t.seq)
 _OF_RUN = (
     select(events)
     .join(episodes, and_(episodes.c.workspace == _t.workspace, episodes.c.id == _t.episode_id))
-    .where(episodes.c.workspace == bindparam("w"), episodes.c.run_id == bindparam("run"))
+    .where(matching(episodes, "run_id"))
     .order_by(_t.seq)
 )
 
 
-class SqlEventLog:
+class SqlEventLog(SqlTable):
     """`memory.ports.EventLog` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
         if not source_event_id:
@@ -75,10 +69,10 @@ class SqlEventLog:
         ]
 
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
-        return _events(self._session.rows(_OF_EPISODE, {"w": workspace, "episode": episode_id}))
+        return self._session.all(Event, _OF_EPISODE, workspace=workspace, episode_id=episode_id)
 
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
-        return _events(self._session.rows(_OF_RUN, {"w": workspace, "run": run_id}))
+        return self._session.all(Event, _OF_RUN, workspace=workspace, run_id=run_id)
 
     def erase_actor(self, workspace: str, actor: str) -> list[str]:
         self._session.require_writing()
@@ -89,8 +83,4 @@ class SqlEventLog:
 
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
         own = and_(_t.workspace == workspace, _t.actor == actor, _t.kind.in_(kinds))
-        return _events(self._session.rows(select(events).where(own).order_by(_t.seq.desc()).limit(limit)))
-
-
-def _events(rows: Sequence[Row[Any]]) -> list[Event]:
-    return [Event(**row._mapping) for row in rows]
+        return self._session.all(Event, select(events).where(own).order_by(_t.seq.desc()).limit(limit))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import and_, bindparam, delete, insert, select, update
 
 from memory.adapters.row_validation import check_items, chunks, storable
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, row_of
 from memory.adapters.sql.tables import retrieval_items, retrievals
 from memory.errors import NotFound
 from memory.model import Retrieval, RetrievalItem
@@ -13,20 +13,15 @@ from memory.model import Retrieval, RetrievalItem
 _r = retrievals.c
 _i = retrieval_items.c
 _ADD = add_statement(retrievals)
-_PUT = put_statement(retrievals)
-_CLEAR = delete(retrieval_items).where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
+_CLEAR = delete(retrieval_items).where(matching(retrieval_items, "retrieval_id"))
 _ADD_ITEM = insert(retrieval_items)
-_GET = select(retrievals).where(_r.workspace == bindparam("w"), _r.id == bindparam("retrieval"))
-_ITEMS = (
-    select(retrieval_items)
-    .where(_i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"))
-    .order_by(_i.rank, _i.episode_id)
-)
-_OF_RUN = select(retrievals).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.at, _r.id)
-_ITEMS_OF_RUN = (
+_GET = select(retrievals).where(matching(retrievals, "id"))
+_ITEMS = select(retrieval_items).where(matching(retrieval_items, "retrieval_id")).order_by(_i.rank, _i.episode_id)
+_OF_RUNS = select(retrievals).where(among(retrievals, "run_id")).order_by(_r.at, _r.id)
+_ITEMS_OF_RUNS = (
     select(retrieval_items)
     .join(retrievals, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
-    .where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run"))
+    .where(among(retrievals, "run_id"))
     .order_by(_i.rank, _i.episode_id)
 )
 _SIGNAL = update(retrieval_items).where(
@@ -35,23 +30,19 @@ _SIGNAL = update(retrieval_items).where(
 _OF_EPISODE = (
     select(*_r, *(column.label(f"item_{column.name}") for column in _i))
     .join(retrieval_items, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
-    .where(_i.workspace == bindparam("w"), _i.episode_id == bindparam("episode"))
+    .where(matching(retrieval_items, "episode_id"))
     .order_by(_r.at.desc(), _r.id.desc())
 )
 
 
-class SqlRetrievalTable:
+class SqlRetrievalTable(SqlTable):
     """`memory.ports.RetrievalTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         check_items(storable(retrieval).workspace, retrieval.id, items)
-        row = row_of(retrievals, retrieval)
-        if not self._session.run(_ADD, row):  # another one has this id: its place is taken
-            self._session.run(_PUT, row)
-            self._session.run(_CLEAR, {"w": retrieval.workspace, "retrieval": retrieval.id})
+        if not self._session.run(_ADD, row_of(retrievals, retrieval)):  # another one has this id: its place is taken
+            self._session.put(retrievals, retrieval)
+            self._session.run(_CLEAR, {"workspace": retrieval.workspace, "retrieval_id": retrieval.id})
         self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
 
     def add(self, retrievals_: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
@@ -64,20 +55,22 @@ class SqlRetrievalTable:
             self.put(each, [item for item in items if item.retrieval_id == each.id])
 
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
-        key = {"w": workspace, "retrieval": retrieval_id}
-        row = self._session.row(_GET, key)
-        if row is None:
+        found = self._session.first(Retrieval, _GET, workspace=workspace, id=retrieval_id)
+        if found is None:
             return None
-        items = [RetrievalItem(**item._mapping) for item in self._session.rows(_ITEMS, key)]
-        return Retrieval(**row._mapping), items
+        return found, self._session.all(RetrievalItem, _ITEMS, workspace=workspace, retrieval_id=retrieval_id)
 
     def of_run(self, workspace: str, run_id: str) -> list[tuple[Retrieval, list[RetrievalItem]]]:
-        run = {"w": workspace, "run": run_id}
-        items: dict[str, list[RetrievalItem]] = {}
-        for row in self._session.rows(_ITEMS_OF_RUN, run):
+        return self.of_runs(workspace, [run_id]).get(run_id, [])
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
+        found: dict[str, list[tuple[Retrieval, list[RetrievalItem]]]] = {}
+        runs, items = list(run_ids), dict[str, list[RetrievalItem]]()
+        for row in self._session.each(_ITEMS_OF_RUNS, workspace, runs):
             items.setdefault(row.retrieval_id, []).append(RetrievalItem(**row._mapping))
-        found = [Retrieval(**row._mapping) for row in self._session.rows(_OF_RUN, run)]
-        return [(retrieval, items.get(retrieval.id, [])) for retrieval in found]
+        for row in self._session.each(_OF_RUNS, workspace, runs):
+            found.setdefault(row.run_id, []).append((Retrieval(**row._mapping), items.get(row.id, [])))
+        return found
 
     def set_signal(self, item: RetrievalItem) -> None:
         change = _SIGNAL.values(signal=item.signal, ratio=storable(item).ratio)
@@ -86,7 +79,7 @@ class SqlRetrievalTable:
             raise NotFound(f"Episode {item.episode_id} is not an item of retrieval {item.retrieval_id}.")
 
     def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
-        rows = self._session.rows(_OF_EPISODE.limit(limit), {"w": workspace, "episode": episode_id})
+        rows = self._session.rows(_OF_EPISODE.limit(limit), {"workspace": workspace, "episode_id": episode_id})
         return [
             (
                 Retrieval(**{column.name: row._mapping[column.name] for column in _r}),

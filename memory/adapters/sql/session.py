@@ -1,30 +1,33 @@
 """One connection inside one transaction: the only place where statements are executed."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam, literal_column
+from sqlalchemy import Column, ColumnElement, Connection, FromClause, Row, Select, and_, bindparam, literal_column
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
 
-from memory.adapters.row_validation import storable
+from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.tables import counters
-from memory.errors import StoreUnavailable
+from memory.errors import Conflict, NotFound, StoreUnavailable
 
+T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 ID_LIMIT = 10_000
 """How many ids one statement may name; SQLite takes 32,766 parameters."""
 
 
+@cache
 def put_statement(table: Table) -> Executable:
     """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
     statement = insert(table)
@@ -33,9 +36,29 @@ def put_statement(table: Table) -> Executable:
     return statement.on_conflict_do_update(index_elements=keys, set_=rest)
 
 
+@cache
 def add_statement(table: Table) -> Executable:
     """Insert a row unless that would break a key or a unique index; the row count says which."""
     return insert(table).on_conflict_do_nothing()
+
+
+def matching(table: FromClause, *names: str) -> ColumnElement[bool]:
+    """Of a query or deletion: the rows of this workspace that have in these columns what is given by their names."""
+    return and_(*(table.c[name] == bindparam(name) for name in ("workspace", *names)))
+
+
+def among(table: FromClause, name: str) -> ColumnElement[bool]:
+    """Of a query or deletion: the rows of this workspace that have one of the `ids` in this column (`Session.each`)."""
+    return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
+
+
+@contextmanager
+def needing(what: str) -> Iterator[None]:
+    """Raise `NotFound`, which says what has to be stored first, where a row would refer to nothing."""
+    try:
+        yield
+    except Conflict as exc:
+        raise NotFound(f"There is no {what} first.") from exc
 
 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
@@ -61,6 +84,13 @@ def _advance_statement() -> ReturningInsert[tuple[int]]:
 
 
 _ADVANCE = _advance_statement()
+
+
+class SqlTable:
+    """Tables of one transaction."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
 
 
 class Session:
@@ -93,6 +123,24 @@ class Session:
             found = self._connection.execute(statement, parameters)
             with self._readable(statement, parameters):
                 return found.first()
+
+    def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
+        """What a query finds, of each row what `kind` makes of its columns."""
+        return [kind(**row._mapping) for row in self.rows(statement, parameters)]
+
+    def first(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> T | None:
+        """The same of the first row, or None."""
+        row = self.row(statement, parameters)
+        return None if row is None else kind(**row._mapping)
+
+    def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
+        """What a query finds for these ids (`among`), in one statement for every `ID_LIMIT` of them."""
+        for some in chunks(dict.fromkeys(ids), ID_LIMIT):
+            yield from self.rows(statement, {"workspace": workspace, "ids": some})
+
+    def put(self, table: Table, *values: object) -> None:
+        """Insert rows, or rewrite those with the same keys."""
+        self.run(put_statement(table), [row_of(table, each) for each in values])
 
     @contextmanager
     def _readable(self, statement: Executable, parameters: Parameters | None) -> Iterator[None]:

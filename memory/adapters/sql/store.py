@@ -20,7 +20,6 @@ from memory.adapters.sql.episodes import SqlEpisodeTable
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.log import SqlEventLog
-from memory.adapters.sql.reading import READS
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
@@ -38,23 +37,6 @@ RECALL_BYTES = 256 * 2**20
 """How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
 
 _WORKSPACES = union(*(select(table.c.workspace) for table in (episodes, incoming, outgoing, topics)))
-
-
-class SqlTransaction:
-    """The tables of one transaction."""
-
-    def __init__(self, session: Session, recall: index.RecallIndex) -> None:
-        self.session = session
-        self.episodes = SqlEpisodeTable(session, recall)
-        self.log = SqlEventLog(session)
-        self.teaching = SqlTeachingTable(session)
-        self.channels = SqlChannelTable(session)
-        self.deliveries = SqlDeliveryTable(session)
-        self.retrievals = SqlRetrievalTable(session)
-        self.world = SqlTopicTable(session)
-        self.steps = SqlStepTable(session)
-        self.short = SqlShortMemoryTable(session)
-        self.upkeep = SqlUpkeepTable(session)
 
 
 class SqlStore:
@@ -111,25 +93,25 @@ class SqlStore:
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        with self._transaction(writes=True) as tx:
-            yield tx
+        with self._session(writes=True) as (session, recall):
+            yield _transaction(session, recall)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        with self._transaction(writes=False) as tx:
-            yield tx
+        with self._session(writes=False) as (session, recall):
+            yield _transaction(session, recall)
 
     def workspaces(self) -> list[str]:
-        with self._transaction(writes=False) as tx:
-            return sorted(row.workspace for row in tx.session.rows(_WORKSPACES))
+        with self._session(writes=False) as (session, _):
+            return sorted(row.workspace for row in session.rows(_WORKSPACES))
 
     def erase_free_space(self) -> None:
         """As the port says. Takes time in proportion to the file; waits up to 10 s for readers in other processes.
 
         Raises `StoreUnavailable` if they do not finish: some bytes may then still be in the log file.
         """
-        with self._transaction(writes=True) as tx:
-            index.sweep(tx.session)
+        with self._session(writes=True) as (session, _):
+            index.sweep(session)
         # `secure_delete` overwrites what is deleted, but not the copies that stay where a full page was split: of
         # 1,300 rows deleted from a table of 4,000, up to seven were still in the file. So all is written anew.
         # Straight on the driver's connection, because neither may run inside a transaction.
@@ -151,7 +133,7 @@ class SqlStore:
                     remedy=f"restore a backup, or take the row out: {_shell(self._path, each.statement)}; then run "
                     "`goodbot rebuild`",
                 )
-                for each in find(self._path, READS, limit=limit)
+                for each in find(self._path, limit=limit)
             ]
 
     def close(self) -> None:
@@ -160,8 +142,8 @@ class SqlStore:
         self._recall = index.RecallIndex(self._recall_bytes)
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[SqlTransaction]:
-        """One transaction: committed at the end, rolled back by any exception."""
+    def _session(self, *, writes: bool) -> Iterator[tuple[Session, index.RecallIndex]]:
+        """One transaction, and the copies that go with its file: committed at the end, rolled back by any exception."""
         with self._alone() if writes or self._is_in_memory else nullcontext():
             self._check_file()
             recall = self._recall  # before connecting: copies of one file never meet another one's rows
@@ -172,7 +154,7 @@ class SqlStore:
                     transaction = begin(connection, writes=writes)
                 session = Session(connection, self._path, writes=writes)
                 try:
-                    yield SqlTransaction(session, recall)
+                    yield session, recall
                 finally:
                     session.end()
                 with translated(self._path):
@@ -210,6 +192,21 @@ class SqlStore:
                 self._recall = index.RecallIndex(self._recall_bytes)
                 require_schema(self._engine, self._path, migrate=False)
                 self._file = file
+
+
+def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
+    return Transaction(
+        episodes=SqlEpisodeTable(session, recall),
+        log=SqlEventLog(session),
+        teaching=SqlTeachingTable(session),
+        channels=SqlChannelTable(session),
+        deliveries=SqlDeliveryTable(session),
+        retrievals=SqlRetrievalTable(session),
+        world=SqlTopicTable(session),
+        steps=SqlStepTable(session),
+        short=SqlShortMemoryTable(session),
+        upkeep=SqlUpkeepTable(session),
+    )
 
 
 def _path_of(url: str) -> Path:

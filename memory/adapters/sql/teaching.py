@@ -1,18 +1,19 @@
 """Reactions, votes and the ledger of sent messages."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     CompoundSelect,
-    Row,
     String,
     and_,
     bindparam,
     case,
     delete,
+    exists,
     func,
     insert,
     literal,
@@ -22,92 +23,38 @@ from sqlalchemy import (
     union_all,
 )
 
-from memory.adapters.row_validation import check_evidence, check_votes, chunks, storable
+from memory.adapters.row_validation import check_of_run, chunks, storable
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, Session, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row_of
+from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
 from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
 
 _r = reactions.c
-_l = ledger.c
-_PUT_REACTION = put_statement(reactions)
-_REACTION = select(reactions).where(
-    _r.workspace == bindparam("w"),
-    _r.channel == bindparam("channel"),
-    _r.message_id == bindparam("message"),
-    _r.node_id == bindparam("node"),
-    _r.actor == bindparam("actor"),
-    _r.source == bindparam("source"),
-)
-_OF_RUN = select(reactions).where(_r.workspace == bindparam("w"), _r.run_id == bindparam("run")).order_by(_r.seq)
-_UNCLAIMED = (
-    select(reactions)
-    .where(
-        _r.workspace == bindparam("w"),
-        _r.channel == bindparam("channel"),
-        _r.message_id == bindparam("message"),
-        _r.run_id == "",
-    )
-    .order_by(_r.seq)
-)
-_BY_ACTOR = (
-    select(reactions)
-    .where(_r.workspace == bindparam("w"), _r.actor == bindparam("actor"))
-    .order_by(_r.at.desc(), _r.seq.desc())
-)
-_PUT_VOTE = put_statement(votes_table)
-_VOTES = (
-    select(votes_table)
-    .where(votes_table.c.workspace == bindparam("w"), votes_table.c.run_id == bindparam("run"))
-    .order_by(votes_table.c.node_id, votes_table.c.actor)
-)
 _v = votes_table.c
-_DELETE_VOTE = delete(votes_table).where(
-    _v.workspace == bindparam("w"),
-    _v.run_id == bindparam("run"),
-    _v.node_id == bindparam("node"),
-    _v.actor == bindparam("actor"),
-)
-_VOTES_OF_RUNS = (
-    select(votes_table)
-    .where(_v.workspace == bindparam("w"), _v.run_id.in_(bindparam("runs", expanding=True)))
-    .order_by(_v.node_id, _v.actor)
-)
+_e = trust_evidence.c
+_c = trust_records.c
+_l = ledger.c
+_REACTION = select(reactions).where(matching(reactions, "channel", "message_id", "node_id", "actor", "source"))
+_OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq)
+_UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
+_BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc())
+_VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
+_DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_id", "actor"))
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
-_VOTED_ON = (
-    select(_v.run_id)
-    .distinct()
-    .where(_v.workspace == bindparam("w"), _v.actor.in_(bindparam("actors", expanding=True)))
-)
+_VOTED_ON = select(_v.run_id).distinct().where(among(votes_table, "actor"))
 _VOTED_ON_WITHIN_LIMIT = _VOTED_ON.where(_v.is_limited.is_(False))
-_e = trust_evidence.c
-_CLEAR_EVIDENCE = delete(trust_evidence).where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
-_EVIDENCE = (
-    select(trust_evidence)
-    .where(_e.workspace == bindparam("w"), _e.run_id == bindparam("run"))
-    .order_by(_e.node_id, _e.actor)
-)
-_PROVEN_IN = (
-    select(_e.actor).distinct().where(_e.workspace == bindparam("w"), _e.run_id.in_(bindparam("runs", expanding=True)))
-)
-_c = trust_records.c
-_RECORDS = select(_c.actor, _c.right, _c.wrong).where(
-    _c.workspace == bindparam("w"), _c.actor.in_(bindparam("actors", expanding=True))
-)
-_CLEAR_RECORDS = delete(trust_records).where(
-    _c.workspace == bindparam("w"), _c.actor.in_(bindparam("actors", expanding=True))
-)
+_CLEAR_EVIDENCE = delete(trust_evidence).where(matching(trust_evidence, "run_id"))
+_EVIDENCE = select(trust_evidence).where(matching(trust_evidence, "run_id")).order_by(_e.node_id, _e.actor)
+_PROVEN_IN = select(_e.actor).distinct().where(among(trust_evidence, "run_id"))
+_RECORDS = select(_c.actor, _c.right, _c.wrong).where(among(trust_records, "actor"))
+_CLEAR_RECORDS = delete(trust_records).where(among(trust_records, "actor"))
 _COUNT_RECORDS = insert(trust_records).from_select(
     ["workspace", "actor", "right", "wrong"],
-    select(
-        _e.workspace,
-        _e.actor,
-        func.sum(case((_e.agrees, 1), else_=0)),
-        func.sum(case((_e.agrees, 0), else_=1)),
-    )
-    .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("actors", expanding=True)))
+    select(_e.workspace, _e.actor, func.sum(case((_e.agrees, 1), else_=0)), func.sum(case((_e.agrees, 0), else_=1)))
+    .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("ids", expanding=True)))
     .group_by(_e.workspace, _e.actor),
 )
 _RECORD = (func.coalesce(_c.right, 0).label("right"), func.coalesce(_c.wrong, 0).label("wrong"))
@@ -115,7 +62,6 @@ _WITH_RECORD = votes_table.outerjoin(trust_records, and_(_c.workspace == _v.work
 _VOTE = [column.name for column in _v]
 _BOTH = [column.name for column in _r if column.name in _v]
 """What a register and a vote have in common."""
-_RUNS = bindparam("runs", type_=String(), expanding=True)
 _POLLS = union_all(
     select(
         *(_r[name] for name in _BOTH),
@@ -126,97 +72,84 @@ _POLLS = union_all(
         null().label("is_limited"),
         null().label("right"),
         null().label("wrong"),
-    ).where(_r.workspace == bindparam("w"), _r.run_id.in_(_RUNS)),
+    ).where(among(reactions, "run_id")),
     select(*(_v[name] for name in _BOTH), literal(""), literal(""), null(), null(), _v.is_limited, *_RECORD)
     .select_from(_WITH_RECORD)
-    .where(_v.workspace == bindparam("w"), _v.run_id.in_(_RUNS)),
+    .where(among(votes_table, "run_id")),
 )
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """How many votes one statement looks around; SQLite takes 500 parts of a compound."""
-_PUT_LEDGER = put_statement(ledger)
-_LEDGER = select(ledger).where(
-    _l.workspace == bindparam("w"),
-    _l.channel == bindparam("channel"),
-    _l.message_id == bindparam("message"),
-    _l.expires_at > bindparam("now"),
-)
-_own = ledger.alias("own").c
+_LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
+_own = ledger.alias("own")
 _ANSWER = (
     select(ledger, channel_visibility(ledger))
     .where(
-        _l.workspace == bindparam("w"),
+        matching(ledger),
         _l.run_id
-        == select(_own.run_id)
-        .where(
-            _own.workspace == bindparam("w"),
-            _own.channel == bindparam("channel"),
-            _own.message_id == bindparam("message"),
-            _own.expires_at > bindparam("now"),
-        )
+        == select(_own.c.run_id)
+        .where(matching(_own, "channel", "message_id"), _own.c.expires_at > bindparam("now"))
         .scalar_subquery(),
     )
     .order_by(_l.part, _l.posted_at, _l.message_id)
 )
-_LEDGER_OF_RUN = (
-    select(ledger)
-    .where(_l.workspace == bindparam("w"), _l.run_id == bindparam("run"))
-    .order_by(_l.part, _l.posted_at, _l.message_id)
+_LEDGER_OF_RUN = select(ledger).where(matching(ledger, "run_id")).order_by(_l.part, _l.posted_at, _l.message_id)
+_NEWEST = (
+    select(_l.run_id)
+    .where(matching(ledger, "channel"))
+    .order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
+    .limit(1)
+)
+_IS_REMEMBERED = exists().where(
+    episodes.c.workspace == _l.workspace, episodes.c.run_id == _l.run_id, episodes.c.parent_id == ""
 )
 
 
-class SqlTeachingTable:
+class SqlTeachingTable(SqlTable):
     """`memory.ports.TeachingTable` in SQL."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
     def put_reaction(self, reaction: Reaction) -> None:
-        row = row_of(reactions, reaction)
-        row["seq"] = reaction.seq or self._session.advance(reaction.workspace, "reaction")
-        self._session.run(_PUT_REACTION, row)
+        seq = reaction.seq or self._session.advance(reaction.workspace, "reaction")
+        self._session.put(reactions, replace(reaction, seq=seq))
 
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
-        names = ("w", "channel", "message", "node", "actor", "source")
-        row = self._session.row(_REACTION, dict(zip(names, key, strict=True)))
-        return None if row is None else Reaction(**row._mapping)
+        names = ("workspace", "channel", "message_id", "node_id", "actor", "source")
+        return self._session.first(Reaction, _REACTION, **dict(zip(names, key, strict=True)))
 
     def reactions_of_run(self, workspace: str, run_id: str) -> list[Reaction]:
-        return _reactions(self._session.rows(_OF_RUN, {"w": workspace, "run": run_id}))
+        return self._session.all(Reaction, _OF_RUN, workspace=workspace, run_id=run_id)
 
     def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
-        return _reactions(self._session.rows(_BY_ACTOR, {"w": workspace, "actor": actor}))
+        return self._session.all(Reaction, _BY_ACTOR, workspace=workspace, actor=actor)
 
     def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
-        where = {"w": workspace, "channel": channel, "message": message_id}
-        return _reactions(self._session.rows(_UNCLAIMED, where))
+        return self._session.all(Reaction, _UNCLAIMED, workspace=workspace, channel=channel, message_id=message_id)
 
     def delete_reactions(self, workspace: str, actor: str) -> int:
         return self._session.run(delete(reactions).where(_r.workspace == workspace, _r.actor == actor))
 
     def polls(self, workspace: str, run_ids: Iterable[str]) -> dict[str, Poll]:
         found = {run_id: _PollRows() for run_id in run_ids}
-        for ids in chunks(found, ID_LIMIT):
-            for row in self._session.rows(_POLLS, {"w": workspace, "runs": ids}):
-                found[row.run_id].add(row._asdict())
+        for row in self._session.each(_POLLS, workspace, found):
+            found[row.run_id].add(row._asdict())
         return {run_id: rows.poll for run_id, rows in found.items()}
 
     def set_votes(
         self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
     ) -> None:
-        check_votes(workspace, run_id, votes)
+        check_of_run(workspace, run_id, votes)
         stored = {_key(vote): vote for vote in (self.votes(workspace, run_id) if known is None else known)}
         wanted = {_key(vote): vote for vote in votes}
         gone = [key for key in stored if key not in wanted]
-        names = ("w", "run", "node", "actor")
+        names = ("workspace", "run_id", "node_id", "actor")
         self._session.run(_DELETE_VOTE, [dict(zip(names, key, strict=True)) for key in gone])
         self.put_votes(*(vote for key, vote in wanted.items() if stored.get(key) != vote))
 
     def put_votes(self, *votes: Vote) -> None:
-        self._session.run(_PUT_VOTE, [row_of(votes_table, vote) for vote in votes])
+        self._session.put(votes_table, *votes)
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
-        return [Vote(**row._mapping) for row in self._session.rows(_VOTES, {"w": workspace, "run": run_id})]
+        return self.votes_of_runs(workspace, [run_id]).get(run_id, [])
 
     def votes_around(
         self, votes: Sequence[Vote], *, window: timedelta, limit: int
@@ -235,60 +168,53 @@ class SqlTeachingTable:
 
     def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
         found: dict[str, list[Vote]] = {}
-        for ids in chunks(run_ids, ID_LIMIT):
-            for row in self._session.rows(_VOTES_OF_RUNS, {"w": workspace, "runs": ids}):
-                found.setdefault(row.run_id, []).append(Vote(**row._mapping))
+        for row in self._session.each(_VOTES_OF_RUNS, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(Vote(**row._mapping))
         return found
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
         voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON
-        found: set[str] = set()
-        for names in chunks(actors, ID_LIMIT):
-            found.update(row.run_id for row in self._session.rows(voted_on, {"w": workspace, "actors": names}))
-        return found
+        return {row.run_id for row in self._session.each(voted_on, workspace, actors)}
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
-        check_evidence(workspace, run_id, evidence)
+        check_of_run(workspace, run_id, evidence)
         proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
-        self._session.run(_CLEAR_EVIDENCE, {"w": workspace, "run": run_id})
+        self._session.run(_CLEAR_EVIDENCE, {"workspace": workspace, "run_id": run_id})
         self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])
         self.recount(workspace, proven)
 
     def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
-        rows = self._session.rows(_EVIDENCE, {"w": workspace, "run": run_id})
-        return [TrustEvidence(**row._mapping) for row in rows]
+        return self._session.all(TrustEvidence, _EVIDENCE, workspace=workspace, run_id=run_id)
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
         counted = dict.fromkeys(actors, (0, 0))
-        for names in chunks(counted, ID_LIMIT):
-            rows = self._session.rows(_RECORDS, {"w": workspace, "actors": names})
-            counted.update((row.actor, (row.right, row.wrong)) for row in rows)
-        return counted
+        rows = self._session.each(_RECORDS, workspace, counted)
+        return counted | {row.actor: (row.right, row.wrong) for row in rows}
 
     def recount(self, workspace: str, actors: Iterable[str]) -> None:
         self._session.require_writing()
         for names in chunks(actors, ID_LIMIT):
-            for statement in (_CLEAR_RECORDS, _COUNT_RECORDS):
-                self._session.run(statement, {"w": workspace, "actors": names})
+            self._session.run(_CLEAR_RECORDS, {"workspace": workspace, "ids": names})
+            self._session.run(_COUNT_RECORDS, {"w": workspace, "ids": names})
 
     def put_ledger(self, entry: LedgerEntry) -> None:
-        self._session.run(_PUT_LEDGER, row_of(ledger, entry))
+        self._session.put(ledger, entry)
 
     def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
-        row = self._session.row(_LEDGER, {"w": workspace, "channel": channel, "message": message_id, "now": now})
-        return None if row is None else LedgerEntry(**row._mapping)
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.first(LedgerEntry, _LEDGER, now=now, **where)
 
     def answer_of(self, workspace: str, channel: str, message_id: str, now: datetime) -> list[LedgerEntry]:
-        where = {"w": workspace, "channel": channel, "message": message_id, "now": now}
-        return _ledger(self._session.rows(_ANSWER, where))
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.all(LedgerEntry, _ANSWER, now=now, **where)
 
     def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
-        return _ledger(self._session.rows(_LEDGER_OF_RUN, {"w": workspace, "run": run_id}))
+        return self._session.all(LedgerEntry, _LEDGER_OF_RUN, workspace=workspace, run_id=run_id)
 
-    def recent_ledger(self, workspace: str, channel: str, limit: int) -> list[LedgerEntry]:
-        here = select(ledger).where(_l.workspace == workspace, _l.channel == channel)
-        newest = here.order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
-        return _ledger(self._session.rows(newest.limit(limit)))
+    def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
+        newest = _NEWEST.where(_IS_REMEMBERED.where(episodes.c.thread == thread) if thread else _IS_REMEMBERED)
+        row = self._session.row(newest, {"workspace": workspace, "channel": channel})
+        return None if row is None else row.run_id
 
     def sweep_ledger(self, now: datetime) -> int:
         return self._session.run(delete(ledger).where(_l.expires_at <= now))
@@ -296,7 +222,7 @@ class SqlTeachingTable:
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
-            proven = self._session.rows(_PROVEN_IN, {"w": workspace, "runs": ids})
+            proven = self._session.rows(_PROVEN_IN, {"workspace": workspace, "ids": ids})
             for table in (ledger, reactions, votes_table, trust_evidence):
                 self._session.run(delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids)))
             self.recount(workspace, [row.actor for row in proven])
@@ -361,11 +287,3 @@ def _place(vote: Vote, window: timedelta) -> dict[str, Any]:
 
 def _key(vote: Vote) -> tuple[str, str, str, str]:
     return vote.workspace, vote.run_id, vote.node_id, vote.actor
-
-
-def _reactions(rows: Sequence[Row[Any]]) -> list[Reaction]:
-    return [Reaction(**row._mapping) for row in rows]
-
-
-def _ledger(rows: Sequence[Row[Any]]) -> list[LedgerEntry]:
-    return [LedgerEntry(**row._mapping) for row in rows]

@@ -1,79 +1,62 @@
 """The tables of reactions, votes, what they prove of their voters, and the ledger of sent messages."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Index,
-    PrimaryKeyConstraint,
-    SmallInteger,
-    Table,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table
 
-from memory.adapters.sql.columns import metadata, number, short
-from memory.adapters.sql.types import Moment, Word
-from memory.model import Role
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
+from memory.adapters.sql.types import Word
+from memory.model import LedgerEntry, Reaction, Role, TrustEvidence, Vote
 
 reactions = Table(
     "reactions",
     metadata,
-    short("workspace"),
-    short("channel"),
-    short("message_id"),
-    short("node_id"),
-    short("actor"),
-    short("source"),
+    *short("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Column("value", SmallInteger, nullable=False),
     Column("role", Word(Role), nullable=False),
-    Column("at", Moment, nullable=False),
-    short("run_id"),
+    *moment("at"),
+    *short("run_id"),
     Column("is_active", Boolean, nullable=False),
     Column("seq", BigInteger, nullable=False),
-    short("event_id"),
+    *short("event_id"),
     PrimaryKeyConstraint("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
     sqlite_with_rowid=False,
+    info={READ_AS: Reaction},
 )
 
 votes = Table(
     "votes",
     metadata,
-    short("workspace"),
-    short("run_id"),
-    short("node_id"),
-    short("actor"),
+    *short("workspace", "run_id", "node_id", "actor"),
     Column("role", Word(Role), nullable=False),
     Column("value", SmallInteger, nullable=False),
-    Column("at", Moment, nullable=False),
-    short("source"),
-    short("event_id"),
+    *moment("at"),
+    *short("source", "event_id"),
     Column("is_limited", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     sqlite_with_rowid=False,
+    info={READ_AS: Vote},
 )
 
+# What administrators' votes prove about the other voters of a run: a fold of its votes, kept to be counted by person.
 trust_evidence = Table(
     "trust_evidence",
     metadata,
-    short("workspace"),
-    short("run_id"),
-    short("node_id"),
-    short("actor"),
+    *short("workspace", "run_id", "node_id", "actor"),
     Column("agrees", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor"),
     sqlite_with_rowid=False,
+    info={READ_AS: TrustEvidence},
 )
 
+# How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
 trust_records = Table(
     "trust_records",
     metadata,
-    short("workspace"),
-    short("actor"),
-    number("right"),
-    number("wrong"),
+    *short("workspace", "actor"),
+    *number("right", "wrong"),
     PrimaryKeyConstraint("workspace", "actor"),
     sqlite_with_rowid=False,
 )
@@ -81,16 +64,13 @@ trust_records = Table(
 ledger = Table(
     "ledger",
     metadata,
-    short("workspace"),
-    short("channel"),
-    short("message_id"),
-    short("run_id"),
-    number("part"),
-    Column("posted_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
+    *short("workspace", "channel", "message_id", "run_id"),
+    *number("part"),
+    *moment("posted_at", "expires_at"),
     PrimaryKeyConstraint("workspace", "channel", "message_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "channel", "posted_at"),
     Index(None, "expires_at"),
     sqlite_with_rowid=False,
+    info={READ_AS: LedgerEntry},
 )

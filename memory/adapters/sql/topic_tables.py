@@ -1,6 +1,5 @@
 """The tables of the world of topics."""
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +7,6 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Dialect,
-    Float,
     ForeignKeyConstraint,
     Index,
     LargeBinary,
@@ -19,28 +17,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from memory.adapters.row_validation import exact, to_json
-from memory.adapters.sql.columns import metadata, short
-from memory.adapters.sql.types import JsonObject, Moment, Word
+from memory.adapters.row_validation import exact
+from memory.adapters.sql.columns import READ_AS, metadata, moment, real, short
+from memory.adapters.sql.types import Moment, Word, json_object, json_value
 from memory.model import Visibility
-from memory.model.topic import FieldType, TopicEventKind
+from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
 
 if TYPE_CHECKING:
     from memory.model import Vector
-
-
-class JsonValue(TypeDecorator[object]):
-    """Any JSON value as JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: object | None, dialect: Dialect) -> str:
-        return to_json(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:
-        loaded: object = None if value is None else json.loads(value)
-        return loaded
 
 
 class ExactVector(TypeDecorator["Vector"]):
@@ -56,8 +40,9 @@ class ExactVector(TypeDecorator["Vector"]):
         return None if value is None else np.frombuffer(value, "<f8")
 
 
-def _maybe(name: str) -> Column[str | None]:
-    return Column(name, Text, nullable=True)
+def maybe(*names: str) -> list[Column[str | None]]:
+    """Texts that may be missing."""
+    return [Column(name, Text, nullable=True) for name in names]
 
 
 def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
@@ -75,35 +60,26 @@ def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
 topics = Table(
     "topics",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("partition"),
-    short("person"),
+    *short("workspace", "id", "partition", "person"),
     Column("seq", BigInteger, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("first_salience", Float(53), nullable=False),
-    Column("failed_salience", Float(53), nullable=False),
-    Column("salience", Float(53), nullable=False),
-    Column("salience_at", Moment, nullable=False),
+    *moment("created_at"),
+    *real("first_salience", "failed_salience", "salience"),
+    *moment("salience_at"),
     Column("archived_at", Moment, nullable=True),
-    short("merged_into"),
-    short("alias"),
-    _maybe("topic_kind"),
-    _maybe("title"),
-    _maybe("summary"),
+    *short("merged_into", "alias"),
+    *maybe("topic_kind", "title", "summary"),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "partition", "seq"),
     Index(None, "workspace", "partition", "title"),
     Index(None, "workspace", "merged_into"),
     Index(None, "workspace", "person"),
+    info={READ_AS: Topic},
 )
 
 topic_places = Table(
     "topic_places",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("channel"),
+    *short("workspace", "topic_id", "channel"),
     Column("visibility", Word(Visibility), nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_places", "topic_id"),
@@ -113,9 +89,7 @@ topic_places = Table(
 topic_vectors = Table(
     "topic_vectors",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("model"),
+    *short("workspace", "topic_id", "model"),
     Column("vector", ExactVector, nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_vectors", "topic_id"),
@@ -125,32 +99,25 @@ topic_vectors = Table(
 topic_fields = Table(
     "topic_fields",
     metadata,
-    short("workspace"),
-    short("topic_id"),
-    short("name"),
-    short("person"),
+    *short("workspace", "topic_id", "name", "person"),
     Column("field_type", Word(FieldType), nullable=False),
     Column("ref_topic_id", String, nullable=True),
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
     *_of_topic("topic_fields", "topic_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: TopicField},
 )
 
 # Values are only ever added: there is no update of this table anywhere.
 topic_revisions = Table(
     "topic_revisions",
     metadata,
-    short("workspace"),
-    short("id"),
-    short("topic_id"),
-    short("name"),
+    *short("workspace", "id", "topic_id", "name"),
     Column("seq", BigInteger, nullable=False),
-    short("person"),
-    Column("valid_from", Moment, nullable=False),
-    Column("value", JsonValue, nullable=False),
-    _maybe("provenance"),
-    _maybe("why_changed"),
-    _maybe("impact_expected"),
+    *short("person"),
+    *moment("valid_from"),
+    Column("value", json_value, nullable=False),
+    *maybe("provenance", "why_changed", "impact_expected"),
     PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
     ForeignKeyConstraint(
         ["workspace", "topic_id", "name"],
@@ -158,35 +125,34 @@ topic_revisions = Table(
         ondelete="CASCADE",
     ),
     Index(None, "workspace", "person"),
+    info={READ_AS: Revision},
 )
 
 topic_links = Table(
     "topic_links",
     metadata,
-    short("workspace"),
-    short("from_id"),
-    short("to_id"),
-    short("kind"),
-    short("person"),
-    Column("at", Moment, nullable=False),
+    *short("workspace", "from_id", "to_id", "kind", "person"),
+    *moment("at"),
     PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
     *_of_topic("topic_links", "from_id", "to_id"),
     Index(None, "workspace", "to_id"),
     sqlite_with_rowid=False,
+    info={READ_AS: TopicLink},
 )
 
 topic_events = Table(
     "topic_events",
     metadata,
-    short("workspace"),
+    *short("workspace"),
     Column("seq", BigInteger, nullable=False),
-    short("topic_id"),
+    *short("topic_id"),
     Column("kind", Word(TopicEventKind), nullable=False),
-    short("actor"),
-    Column("at", Moment, nullable=False),
-    Column("detail", JsonObject, nullable=False),
+    *short("actor"),
+    *moment("at"),
+    Column("detail", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     *_of_topic("topic_events", "topic_id"),
     Index(None, "workspace", "topic_id", "seq"),
     Index(None, "workspace", "actor"),
+    info={READ_AS: TopicEvent},
 )

@@ -1,14 +1,15 @@
 """Topics in SQL."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
-from memory.adapters.row_validation import chunks, storable
+from memory.adapters.row_validation import chunks, exact, storable
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, Session, add_statement, put_statement, row_of
+from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, needing, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
     topic_events,
     topic_fields,
@@ -18,60 +19,42 @@ from memory.adapters.sql.topic_tables import (
     topic_vectors,
     topics,
 )
-from memory.errors import Conflict, NotFound
-from memory.model.topic import (
-    NAMING,
-    Revision,
-    Topic,
-    TopicEvent,
-    TopicEventKind,
-    TopicField,
-    TopicLink,
-    names_topic,
-)
+from memory.errors import NotFound
+from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink, names_topic
 
 if TYPE_CHECKING:
     from memory.model import Vector
 
 _t = topics.c
 _p = topic_places.c
-_PUT = put_statement(topics)
-_PUT_PLACE = put_statement(topic_places)
 _WHOLE = select(topics, _p.channel, _p.visibility, channel_visibility(topic_places)).select_from(
     topics.outerjoin(topic_places, and_(_p.workspace == _t.workspace, _p.topic_id == _t.id))
 )
-_PUT_VECTOR = put_statement(topic_vectors)
-_PUT_FIELD = put_statement(topic_fields)
-_ADD_REVISION = add_statement(topic_revisions)
-_ADD_LINK = add_statement(topic_links)
-_ADD_EVENT = add_statement(topic_events)
+_BY_ID = _WHOLE.where(among(topics, "id")).order_by(_t.seq)
+_MERGED = _WHOLE.where(among(topics, "merged_into"))
 _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKED)
 """Events that only tell of what a person said."""
 
 
-class SqlTopicTable:
-    """`memory.ports.WorldTable` in SQL."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
+class SqlTopicTable(SqlTable):
+    """`memory.ports.TopicTable` in SQL."""
 
     def put(self, topic: Topic) -> None:
         self._session.require_writing()
         known = self.get(storable(topic).workspace, topic.id)
         seq = known.seq if known else self._session.advance(topic.workspace, "topic")
-        self._session.run(_PUT, row_of(topics, topic) | {"seq": seq})
+        self._session.put(topics, replace(topic, seq=seq))
         if topic.channel:
             place = {"channel": topic.channel, "visibility": topic.visibility}
-            self._session.run(_PUT_PLACE, {"workspace": topic.workspace, "topic_id": topic.id, **place})
+            self._session.run(
+                put_statement(topic_places), {"workspace": topic.workspace, "topic_id": topic.id, **place}
+            )
 
     def get(self, workspace: str, topic_id: str) -> Topic | None:
         return self.get_many(workspace, [topic_id]).get(topic_id)
 
     def get_many(self, workspace: str, topic_ids: Iterable[str]) -> dict[str, Topic]:
-        found: dict[str, Topic] = {}
-        for ids in chunks(dict.fromkeys(topic_ids), ID_LIMIT):
-            found |= {topic.id: topic for topic in self._topics(workspace, _t.id.in_(ids))}
-        return found
+        return {row.id: _topic(**row._mapping) for row in self._session.each(_BY_ID, workspace, topic_ids)}
 
     def within(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Topic]:
         return self._topics(workspace, *([] if partitions is None else [_t.partition.in_(partitions)]))
@@ -81,9 +64,8 @@ class SqlTopicTable:
         return sorted(found, key=lambda topic: topic.id)
 
     def merged_into(self, workspace: str, topic_ids: Iterable[str]) -> list[Topic]:
-        wanted = set(topic_ids) - {""}
-        found = [each for ids in chunks(wanted, ID_LIMIT) for each in self._topics(workspace, _t.merged_into.in_(ids))]
-        return sorted(found, key=lambda topic: topic.id)
+        rows = self._session.each(_MERGED, workspace, set(topic_ids) - {""})
+        return sorted((_topic(**row._mapping) for row in rows), key=lambda topic: topic.id)
 
     def of_person(self, workspace: str, person: str) -> list[Topic]:
         return self._topics(workspace, _t.person == person)
@@ -102,35 +84,26 @@ class SqlTopicTable:
 
     def put_vector(self, workspace: str, topic_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "topic_id": topic_id, "model": storable(model), "vector": vector}
-        try:
-            self._session.run(_PUT_VECTOR, row)
-        except Conflict as exc:
-            raise _no_topic(workspace, topic_id) from exc
+        with needing(_missing(workspace, topic_id)):
+            self._session.run(put_statement(topic_vectors), row)
 
     def vectors(self, workspace: str, model: str, topic_ids: Iterable[str]) -> "dict[str, Vector]":
-        found: dict[str, Vector] = {}
-        for ids in chunks(set(topic_ids), ID_LIMIT):
-            here = (topic_vectors.c.workspace == workspace, topic_vectors.c.topic_id.in_(ids))
-            rows = self._session.rows(select(topic_vectors).where(*here, topic_vectors.c.model == model))
-            found.update((row.topic_id, row.vector) for row in rows)
-        return found
+        rows = self._of_topics(topic_vectors, "topic_id", workspace, topic_ids)
+        return {row.topic_id: row.vector for row in rows if row.model == model}
 
     def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
         self._session.require_writing()
         here = (topic_vectors.c.workspace == workspace, topic_vectors.c.topic_id == from_id)
+        self._require(workspace, to_id)
         for row in self._session.rows(select(topic_vectors).where(*here)):
             self.put_vector(workspace, to_id, row.model, row.vector)
-        if self.get(workspace, to_id) is None:
-            raise _no_topic(workspace, to_id)
 
     def put_field(self, field: TopicField) -> None:
-        try:
-            self._session.run(_PUT_FIELD, row_of(topic_fields, field))
-        except Conflict as exc:
-            raise _no_topic(field.workspace, field.topic_id) from exc
+        with needing(_missing(field.workspace, field.topic_id)):
+            self._session.put(topic_fields, field)
 
     def fields(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicField]:
-        rows = self._of_topics(topic_fields, topic_fields.c.topic_id, workspace, topic_ids)
+        rows = self._of_topics(topic_fields, "topic_id", workspace, topic_ids)
         found = [TopicField(**row._mapping) for row in rows]
         return sorted(found, key=lambda field: (field.topic_id, field.name))
 
@@ -138,44 +111,35 @@ class SqlTopicTable:
         self._session.require_writing()
         row = row_of(topic_revisions, revision)
         row["seq"] = self._session.advance(revision.workspace, "topic")
-        try:
-            return self._session.run(_ADD_REVISION, row) == 1
-        except Conflict as exc:
-            missing = f"Topic {revision.topic_id} has no field {revision.name}; store the field first."
-            raise NotFound(missing) from exc
+        with needing(f"field {revision.name} of topic {revision.topic_id}; store the field"):
+            return self._session.run(add_statement(topic_revisions), row) == 1
 
     def revisions(self, workspace: str, topic_ids: Iterable[str]) -> list[Revision]:
-        return _revisions(self._of_topics(topic_revisions, topic_revisions.c.topic_id, workspace, topic_ids))
+        return _revisions(self._of_topics(topic_revisions, "topic_id", workspace, topic_ids))
 
     def revisions_by(self, workspace: str, person: str) -> list[Revision]:
         own = (topic_revisions.c.workspace == workspace, topic_revisions.c.person == person)
         return _revisions(self._session.rows(select(topic_revisions).where(*own)))
 
     def add_link(self, link: TopicLink) -> bool:
-        try:
-            return self._session.run(_ADD_LINK, row_of(topic_links, link)) == 1
-        except Conflict as exc:
-            missing = f"There is no topic {link.from_id} or {link.to_id} in {link.workspace}; store both first."
-            raise NotFound(missing) from exc
+        with needing(f"topic {link.from_id} or {link.to_id} in {link.workspace}; store both"):
+            return self._session.run(add_statement(topic_links), row_of(topic_links, link)) == 1
 
     def links(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicLink]:
         wanted = set(topic_ids)
-        ends = (topic_links.c.from_id, topic_links.c.to_id)
+        ends = ("from_id", "to_id")
         found = {TopicLink(**r._mapping) for end in ends for r in self._of_topics(topic_links, end, workspace, wanted)}
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind))
 
     def append(self, event: TopicEvent) -> None:
         self._session.require_writing()
         row = row_of(topic_events, event) | {"seq": self._session.advance(event.workspace, "topic")}
-        try:
-            self._session.run(_ADD_EVENT, row)
-        except Conflict as exc:
-            raise _no_topic(event.workspace, event.topic_id) from exc
+        with needing(_missing(event.workspace, event.topic_id)):
+            self._session.run(add_statement(topic_events), row)
 
     def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
         here = (topic_events.c.workspace == workspace, topic_events.c.topic_id == topic_id)
-        rows = self._session.rows(select(topic_events).where(*here).order_by(topic_events.c.seq))
-        return [TopicEvent(**row._mapping) for row in rows]
+        return self._session.all(TopicEvent, select(topic_events).where(*here).order_by(topic_events.c.seq))
 
     def erase_words(self, workspace: str, person: str) -> list[str]:
         self._session.require_writing()
@@ -206,8 +170,7 @@ class SqlTopicTable:
 
     def move(self, workspace: str, from_id: str, to_id: str) -> None:
         self._session.require_writing()
-        if self.get(workspace, to_id) is None:
-            raise _no_topic(workspace, to_id)
+        self._require(workspace, to_id)
         old_fields = (topic_fields.c.workspace == workspace, topic_fields.c.topic_id == from_id)
         for field in self.fields(workspace, [from_id]):
             self.put_field(replace(field, topic_id=to_id))
@@ -220,38 +183,41 @@ class SqlTopicTable:
     def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
         wanted = set(topic_ids)
         here = (topic_events.c.workspace == workspace, topic_events.c.kind.in_(list(NAMING)))
-        rows = self._session.rows(select(topic_events).where(*here).order_by(topic_events.c.seq)) if wanted else []
-        return [event for event in (TopicEvent(**row._mapping) for row in rows) if names_topic(event, wanted)]
+        every = select(topic_events).where(*here).order_by(topic_events.c.seq)
+        return [
+            event for event in (self._session.all(TopicEvent, every) if wanted else ()) if names_topic(event, wanted)
+        ]
 
     def retell(self, event: TopicEvent) -> None:
         self._session.require_writing()
         here = (topic_events.c.workspace == event.workspace, topic_events.c.seq == event.seq)
         self._session.run(update(topic_events).where(*here).values(detail=storable(event).detail))
 
+    def _require(self, workspace: str, topic_id: str) -> None:
+        if self.get(workspace, topic_id) is None:
+            raise NotFound(f"There is no {_missing(workspace, topic_id)} first.")
+
     def _topics(self, workspace: str, *conditions: ColumnElement[bool]) -> list[Topic]:
         statement = _WHOLE.where(_t.workspace == workspace, *conditions).order_by(_t.seq)
-        return [_topic(row) for row in self._session.rows(statement)]
+        return self._session.all(_topic, statement)
 
-    def _of_topics(
-        self, table: Table, column: ColumnElement[str], workspace: str, topic_ids: Iterable[str]
-    ) -> list[Row[Any]]:
-        return [
-            row
-            for ids in chunks(set(topic_ids), ID_LIMIT)
-            for row in self._session.rows(select(table).where(table.c.workspace == workspace, column.in_(ids)))
-        ]
+    def _of_topics(self, table: Table, column: str, workspace: str, topic_ids: Iterable[str]) -> Iterator[Row[Any]]:
+        return self._session.each(select(table).where(among(table, column)), workspace, topic_ids)
 
 
-def _topic(row: Row[Any]) -> Topic:
-    values = dict(row._mapping)
-    if values["channel"] is None:
-        del values["channel"], values["visibility"]
-    return Topic(**values)
+def _topic(channel: str | None, **columns: Any) -> Topic:  # noqa: ANN401 - columns
+    if channel is None:
+        del columns["visibility"]
+        return Topic(**columns)
+    return Topic(channel=channel, **columns)
+
+
+topic_vectors.info[READ_AS] = lambda vector, **_: len(exact(vector))
 
 
 def _revisions(rows: Iterable[Row[Any]]) -> list[Revision]:
     return sorted((Revision(**row._mapping) for row in rows), key=lambda revision: revision.seq)
 
 
-def _no_topic(workspace: str, topic_id: str) -> NotFound:
-    return NotFound(f"There is no topic {topic_id} in {workspace}; store it first.")
+def _missing(workspace: str, topic_id: str) -> str:
+    return f"topic {topic_id} in {workspace}; store it"

@@ -1,7 +1,7 @@
 """How values of the model are written in columns that every database has: text, whole numbers and bytes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -11,20 +11,19 @@ from sqlalchemy import BigInteger, Dialect, LargeBinary, String, Text
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
-from memory.model import Step, StepKind
+from memory.model import EnvironmentState, Step, StepKind
 
 if TYPE_CHECKING:
     from memory.model import Vector
 
 E = TypeVar("E", bound=Enum)
+T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _DAY = timedelta(days=1) // _MICROSECOND
-_NOTHING = ("[]", "{}")
-"""Most lists are empty; not parsing them is a good part of reading an episode."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -68,56 +67,23 @@ class Word(TypeDecorator[E], Generic[E]):
         return None if value is None else self._members[value]
 
 
-class TextTuple(TypeDecorator[tuple[str, ...]]):
-    """Several texts as a JSON list."""
+class Json(TypeDecorator[T], Generic[T]):
+    """A value as JSON; `write` and `read` turn it into what JSON can say, and back."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str:
-        return to_json(list(value or ()))
+    def __init__(self, write: Callable[[T], object], read: Callable[[Any], T]) -> None:
+        super().__init__()
+        self.write = write
+        self.read = read
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
-        return () if value is None or value in _NOTHING else _texts(json.loads(value))
+    def process_bind_param(self, value: T | None, dialect: Dialect) -> str:
+        return to_json(None if value is None else self.write(value))
 
-
-class JsonObject(TypeDecorator[Mapping[str, Any]]):
-    """A mapping of JSON values as JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Mapping[str, Any] | None, dialect: Dialect) -> str:
-        return to_json(dict(value or {}))
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
-        return {} if value is None or value in _NOTHING else dict(json.loads(value))
-
-
-class Numbers(TypeDecorator[tuple[float, ...]]):
-    """Numbers as a JSON list, exact to the last digit."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: tuple[float, ...] | None, dialect: Dialect) -> str:
-        return to_json(list(value or ()))
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[float, ...]:
-        return () if value is None or value in _NOTHING else tuple(float(number) for number in json.loads(value))
-
-
-class Steps(TypeDecorator[tuple[Step, ...]]):
-    """A trajectory as a JSON list of its steps, without what is empty."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: tuple[Step, ...] | None, dialect: Dialect) -> str:
-        return to_json([_step_to_json(step) for step in value or ()])
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Step, ...]:
-        return () if value is None or value in _NOTHING else tuple(_step_from_json(step) for step in json.loads(value))
+    def process_result_value(self, value: str | None, dialect: Dialect) -> T:
+        # Most lists are empty; not parsing them is a good part of reading an episode.
+        return self.read([] if value is None or value == "[]" else {} if value == "{}" else json.loads(value))
 
 
 class HalfVector(TypeDecorator["Vector"]):
@@ -160,3 +126,23 @@ def _step_from_json(stored: dict[str, Any]) -> Step:
     step = Step(kind=StepKind(stored.pop("kind")), subgoals=_texts(stored.pop("subgoals", [])), **stored)
     _texts([step.text, step.tool, step.flow])
     return step
+
+
+def _environment_to_json(seen: EnvironmentState) -> dict[str, object]:
+    return {"elements": list(seen.elements), "url": seen.url, "details": dict(seen.details)}
+
+
+text_tuple: Json[tuple[str, ...]] = Json(list, _texts)
+"""Several texts."""
+numbers: Json[tuple[float, ...]] = Json(list, lambda loaded: tuple(map(float, loaded)))
+"""Numbers, exact to the last digit."""
+json_object: Json[Mapping[str, Any]] = Json(dict, dict)
+"""A mapping of JSON values."""
+json_value: Json[object] = Json(lambda value: value, lambda loaded: loaded)
+"""Any JSON value."""
+environment = Json(_environment_to_json, lambda loaded: EnvironmentState(**loaded))
+"""What an agent saw."""
+trajectory = Json(
+    lambda steps: [_step_to_json(step) for step in steps], lambda loaded: tuple(map(_step_from_json, loaded))
+)
+"""The steps of an episode, without what is empty."""

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from functools import cache
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from memory.errors import Conflict, InvalidInput
-from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig
+from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig, keep_for_a_while
 from memory.library.lifecycle.redacting import clean_environment
-from memory.model import Audience, EnvironmentState, Scope, SessionRun, ShortMemory, Visibility
+from memory.model import Audience, EnvironmentState, Scope, SessionRun, Visibility
 from memory.model.validation import counted, embedding, flag, json_value, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import partition_of
@@ -72,7 +74,11 @@ class PendingStep:
     embedding: tuple[float, ...]
     env_pre: EnvironmentState
     env_post: EnvironmentState | None
+    """None: not known yet."""
     created_at: datetime
+
+
+_PENDING = TypeAdapter(list[PendingStep])
 
 
 def place_of(scope: Scope) -> str:
@@ -132,20 +138,24 @@ def init_episode(
             tx.steps.put_run(known)
             return EpisodeContext(episodic=memory, run=known)
         before = {each.node_run for each in tx.steps.runs(scope.workspace, scope.person, session_id)}
-        run = SessionRun(
-            workspace=scope.workspace,
-            person=scope.person,
-            partition=place_of(scope),
-            session_id=session_id,
-            run_id=run_id or service.new_id(),
-            node_run=service.new_id(),
-            rep=rep or 1 + len(before),
-            task=service.core.redactor.text(task),
-            is_evaluation=evaluation,
-            started_at=service.clock(),
-        )
+        run = new_run(memory, session_id, run_id or service.new_id(), rep or 1 + len(before), service.clock())
+        run = replace(run, task=service.core.redactor.text(task), is_evaluation=evaluation)
         tx.steps.put_run(run)
     return EpisodeContext(episodic=memory, run=run)
+
+
+def new_run(episodic: EpisodicMemory, session_id: str, run_id: str, rep: int, started_at: datetime) -> SessionRun:
+    """A run that begins here. It is not stored yet."""
+    return SessionRun(
+        workspace=episodic.scope.workspace,
+        person=episodic.scope.person,
+        partition=place_of(episodic.scope),
+        session_id=session_id,
+        run_id=run_id,
+        node_run=episodic.memory.new_id(),
+        rep=rep,
+        started_at=started_at,
+    )
 
 
 def record_step_start(
@@ -236,66 +246,14 @@ def _require_free(tx: Transaction, context: EpisodeContext, step: PendingStep, o
         raise Conflict(f"run {run.run_id} has a step number {step.step_num} already; leave it out to get the next one")
 
 
-def run_of(tx: Transaction, run: SessionRun) -> SessionRun | None:
-    """A run as it is stored now."""
-    return tx.steps.run(run.workspace, run.person, run.partition, run.session_id, run.run_id)
-
-
 def pending_steps(tx: Transaction, context: EpisodeContext) -> list[PendingStep]:
     """The run's steps that are not persisted yet, in order."""
     now = context.episodic.memory.clock()
     entry = tx.short.get(context.run.workspace, PENDING_KIND, context.run.node_run, now)
-    notes = entry.value.get("steps") if entry else None
-    return [_from_json(note) for note in notes] if isinstance(notes, list) else []
+    return _PENDING.validate_python(entry.value["steps"]) if entry else []
 
 
 def put_pending(tx: Transaction, context: EpisodeContext, steps: Sequence[PendingStep]) -> None:
     """Replace the run's steps that are not persisted yet."""
-    run, now = context.run, context.episodic.memory.clock()
-    tx.short.put(
-        ShortMemory(
-            workspace=run.workspace,
-            kind=PENDING_KIND,
-            key=run.node_run,
-            value={"steps": [_to_json(step) for step in steps]},
-            person=run.person,
-            created_at=now,
-            expires_at=now + PENDING_LIFE,
-        )
-    )
-
-
-def _to_json(step: PendingStep) -> dict[str, object]:
-    return {
-        "step_id": step.step_id,
-        "step_num": step.step_num,
-        "action": step.action,
-        "action_element_text": step.action_element_text,
-        "internal_state": step.internal_state,
-        "think": step.think,
-        "embedding": list(step.embedding),
-        "env_pre": _environment(step.env_pre),
-        "env_post": None if step.env_post is None else _environment(step.env_post),
-        "created_at": step.created_at.isoformat(),
-    }
-
-
-def _environment(environment: EnvironmentState) -> dict[str, object]:
-    return {"elements": list(environment.elements), "url": environment.url, "details": dict(environment.details)}
-
-
-def _from_json(note: dict[str, object]) -> PendingStep:
-    after = note["env_post"]
-    embedding = note["embedding"]
-    return PendingStep(
-        step_id=str(note["step_id"]),
-        step_num=int(str(note["step_num"])),
-        action=str(note["action"]),
-        action_element_text=str(note["action_element_text"]),
-        internal_state=str(note["internal_state"]),
-        think=str(note["think"]),
-        embedding=tuple(embedding) if isinstance(embedding, list) else (),
-        env_pre=EnvironmentState(**note["env_pre"]),  # type: ignore[arg-type]  # as `_environment` wrote it
-        env_post=None if after is None else EnvironmentState(**after),  # type: ignore[arg-type]  # the same
-        created_at=datetime.fromisoformat(str(note["created_at"])),
-    )
+    kept = {"steps": _PENDING.dump_python(list(steps), mode="json")}
+    keep_for_a_while(tx, context.episodic, PENDING_KIND, context.run.node_run, kept, PENDING_LIFE)

@@ -22,14 +22,14 @@ from memory.library.grading import (
     name_of,
     source_of,
 )
-from memory.library.lifecycle.context import EpisodeContext, known_run, run_of
+from memory.library.lifecycle.context import EpisodeContext, known_run
 from memory.library.lifecycle.entries import Entry, asker_verdict, entries_of
 from memory.library.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
-from memory.rules.audience import said_about
-from memory.services.verdicts import write_vote
+from memory.rules.audience import visibility_about
+from memory.services.verdicts import write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
@@ -56,6 +56,18 @@ class _Judge:
     source: GradeSource
     grader: str
     at: datetime
+
+    def grade(self, is_correct: bool, explanation: str, correction: str, confidence: float) -> Grade:
+        """What they say of one step, or of the run."""
+        return Grade(
+            source=self.source,
+            is_correct=is_correct,
+            explanation=explanation,
+            correction=correction,
+            confidence=float(confidence),
+            at=self.at,
+            grader=self.grader,
+        )
 
 
 def add_grades_to_memories(
@@ -99,7 +111,8 @@ def add_grades_to_memories(
                 unknown.append(each)
                 continue
             graded.add(entry.memory.id)
-            _add(tx, context.episodic, entry.episode, _grade(each, judge), judge)
+            grade = judge.grade(each.is_correct, each.explanation, each.correction, each.confidence)
+            _add(tx, context.episodic, entry.episode, grade, judge)
         _grade_run(tx, context, result, judge)
         after = entries_of(tx, context.episodic, context.session_id)
     mine = [entry.memory for entry in after if entry.episode.run_id == context.run.node_run]
@@ -120,32 +133,13 @@ def _find(entries: Sequence[Entry], node_run: str, grade: StepGrade) -> Entry | 
     return next(found, None)
 
 
-def _grade(given: StepGrade, judge: _Judge) -> Grade:
-    return Grade(
-        source=judge.source,
-        is_correct=given.is_correct,
-        explanation=given.explanation,
-        correction=given.correction,
-        confidence=float(given.confidence),
-        at=judge.at,
-        grader=judge.grader,
-    )
-
-
 def _grade_run(tx: Transaction, context: EpisodeContext, result: GradingResult, judge: _Judge) -> None:
     """Keep what is said of the whole run with the run's own episode."""
-    run = run_of(tx, context.run)
+    run = known_run(tx, context.scope, context.session_id, context.run_id)
     root = tx.episodes.get(run.workspace, run.root_id) if run is not None and run.root_id else None
     if root is None or result.task_completed is None:
         return
-    grade = Grade(
-        source=judge.source,
-        is_correct=result.task_completed,
-        explanation=result.overall_explanation,
-        confidence=float(result.completion_confidence),
-        at=judge.at,
-        grader=judge.grader,
-    )
+    grade = judge.grade(result.task_completed, result.overall_explanation, "", result.completion_confidence)
     _add(tx, context.episodic, root, grade, judge)
 
 
@@ -171,7 +165,7 @@ def cast(
     reason: str,
 ) -> None:
     """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
-    if said_about(episode, episodic.scope) is not episode.visibility:
+    if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction(
         workspace=episode.workspace,
@@ -185,7 +179,7 @@ def cast(
         role=role,
         run_id=episode.run_id,
     )
-    write_vote(episodic.memory.core, tx, vote, at, reason)
+    write_votes(episodic.memory.core, tx, at, vote, reason=reason)
 
 
 def grade_run(

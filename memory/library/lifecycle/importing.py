@@ -7,12 +7,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from memory.library.episodic import EpisodicMemory
+from memory.library.episodic import EpisodicMemory, keep_new
 from memory.library.import_ import Unreadable, content_hash, read_export
-from memory.library.lifecycle.context import known_run, memory_or_default, place_of
+from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
-from memory.library.lifecycle.persisting import NewStep, embedded, store_steps
+from memory.library.lifecycle.persisting import embedded, store_steps
 from memory.library.lifecycle.redacting import clean_entry
 from memory.model import (
     Episode,
@@ -32,9 +32,7 @@ from memory.model import (
 from memory.model.validation import text as text_of
 from memory.ports import Transaction
 from memory.rules.fold import facts
-from memory.rules.quarantine import flags_of
 from memory.services.core import event, existing, file_in_index, record
-from memory.services.quarantine_actions import hold_back
 
 _ID_DIGITS = 24
 
@@ -96,13 +94,11 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
     scope = episodic.scope
     numbers = {each.number for each in tx.steps.of_session(scope.workspace, scope.person, entry.session_id)}
     number = entry.id if entry.id > 0 and entry.id not in numbers else 1 + max(numbers, default=0)
-    step = NewStep(
+    step = PendingStep(
         step_id=entry.step_id,
         step_num=entry.step_num,
-        number=number,
-        rep=entry.rep,
         action=entry.action,
-        element_text=entry.action_element_text,
+        action_element_text=entry.action_element_text,
         internal_state=entry.internal_state,
         think=entry.think,
         embedding=entry.internal_state_embedding,
@@ -110,28 +106,15 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
         env_post=entry.env_post,
         created_at=entry.created_at,
     )
-    episode = store_steps(tx, episodic, run, [step], vectors)[number]
+    episode = store_steps(tx, episodic, run, {number: step}, vectors, rep=entry.rep)[number]
     _grade_entry(tx, episodic, episode, entry)
     _grade_whole(tx, episodic, episode, entry)
     return True
 
 
 def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> SessionRun:
-    scope = episodic.scope
-    known = known_run(tx, scope, entry.session_id, entry.run_id)
-    if known is not None:
-        tx.steps.put_run(known)
-        return known
-    run = SessionRun(
-        workspace=scope.workspace,
-        person=scope.person,
-        partition=place_of(scope),
-        session_id=entry.session_id,
-        run_id=entry.run_id,
-        node_run=episodic.memory.new_id(),
-        rep=entry.rep,
-        started_at=entry.created_at,
-    )
+    known = known_run(tx, episodic.scope, entry.session_id, entry.run_id)
+    run = known or new_run(episodic, entry.session_id, entry.run_id, entry.rep, entry.created_at)
     tx.steps.put_run(run)
     return run
 
@@ -228,11 +211,7 @@ def _add_episode(
         )
     )
     tx.episodes.put(episode)
-    tx.log.append(event(episode, EventKind.CREATED, scope.person, episode.created_at))
-    episode = hold_back(tx, episode, flags_of(episode), episode.created_at)
-    vector = vectors.get(given.goal)
-    if vector is not None:
-        tx.episodes.put_vector(episode.workspace, episode.id, episodic.memory.embedder.name, vector)
+    episode = keep_new(tx, episodic.memory, episode, vectors.get(given.goal))
     if given.correction:
         change = event(episode, EventKind.CORRECTED, scope.person, at, detail={"text": given.correction})
         record(tx, episode, change)

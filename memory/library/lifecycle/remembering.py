@@ -1,7 +1,7 @@
 """Memories of earlier runs for the present moment (seed 001, `retrieveMemories`; stages and arithmetic: seed 000)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from memory.library.lifecycle.context import EpisodeContext, Seen, seen
@@ -94,11 +94,5 @@ def _remembered(entry: MemoryEntry) -> Remembered[MemoryEntry]:
 
 
 def _sum(one: StageCounts, other: StageCounts) -> StageCounts:
-    return StageCounts(
-        **{
-            each.name: getattr(one, each.name) | getattr(other, each.name)
-            if each.name == "env_fallback"
-            else getattr(one, each.name) + getattr(other, each.name)
-            for each in fields(StageCounts)
-        }
-    )
+    counts: dict[str, Any] = {name: count + other.as_dict()[name] for name, count in one.as_dict().items()}
+    return StageCounts(**counts | {"env_fallback": one.env_fallback or other.env_fallback})

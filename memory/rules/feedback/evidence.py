@@ -1,4 +1,4 @@
-"""What a detector finds."""
+"""The finding of a detector, and what a detector is."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The seed's keyword heuristic (002), reproduced exactly."""
+"""The keyword heuristic of the first specification, reproduced exactly."""
 
 import re
 

@@ -15,7 +15,7 @@ from memory.model import Exemplar, Lesson, Signal
 from memory.rules.feedback.evidence import USED_ABOVE, Evidence
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
 from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
-from memory.rules.feedback.words import NAME_WEIGHT, Said, Term, has_words, says_something, terms
+from memory.rules.feedback.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
 
 MOSTLY_FROM = 0.50
 """Share of what a short answer adds to the question that must come from a long lesson."""
@@ -114,9 +114,9 @@ class _Text:
         return {term.number for term in self.terms if term.number}
 
     @cached_property
-    def said(self) -> Said:
+    def index(self) -> TermIndex:
         """The terms, ready to be asked, with those that are denied."""
-        return Said(self.terms, self.denied.__contains__)
+        return TermIndex(self.terms, self.denied.__contains__)
 
     @cached_property
     def folded(self) -> str:
@@ -173,18 +173,18 @@ def _of_avoid(mistake: _Text, correction: _Text, asked: str, answer: _Text) -> E
 
 def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
     """What `text` adds to what is known, looked for in the answer. None if it says nothing of its own."""
-    there = Said(terms(known, text.languages))
+    there = TermIndex(terms(known, text.languages))
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
         return None
-    said = answer.said
-    found = {term.text: said.find(term) for term in evidence}
+    index = answer.index
+    found = {term.text: index.find(term) for term in evidence}
     matched = [term for term in evidence if found[term.text]]
     recall = text.weight(matched) / text.weight(evidence)
     share = max(recall, _precision(evidence, there, answer) if text.weight(matched) >= NAME_WEIGHT else 0.0)
     if len(matched) >= SEVERAL and recall >= SOME_OF_MANY:
         share = max(share, USED_ABOVE + 0.001)
-    everywhere = {term.text: said.find(term) for term in text.terms}
+    everywhere = {term.text: index.find(term) for term in text.terms}
     is_denied = _gives_other_numbers(text, there, answer) or _is_denied(text, _once(text.terms), everywhere, answer)
     return _Comparison(share=min(1.0, share), is_denied=is_denied)
 
@@ -193,9 +193,9 @@ def _once(some: Sequence[Term]) -> list[Term]:
     return list({term.text: term for term in reversed(some)}.values())
 
 
-def _precision(evidence: Sequence[Term], known: Said, answer: _Text) -> float:
+def _precision(evidence: Sequence[Term], known: TermIndex, answer: _Text) -> float:
     """How much of what the answer adds is the lesson's: a short answer may use a part of a long lesson."""
-    taught = Said(evidence)
+    taught = TermIndex(evidence)
     added = _once([term for term in answer.terms if not known.find(term)])
     theirs = [term for term in added if taught.find(term)]
     share = answer.weight(theirs) / answer.weight(added) if added else 0.0
@@ -218,12 +218,12 @@ def _is_denied(text: _Text, matched: Sequence[Term], found: dict[str, list[Term]
     return opposing > agreeing
 
 
-def _gives_other_numbers(text: _Text, known: Said, answer: _Text) -> bool:
+def _gives_other_numbers(text: _Text, known: TermIndex, answer: _Text) -> bool:
     """Whether the answer counts the same thing and comes to another number."""
     ours, theirs = ([term for term in side.terms if term.number and not known.find(term)] for side in (text, answer))
     if not ours or not theirs or text.numbers & answer.numbers:
         return False
-    beside = Said(_beside(theirs, answer.terms))
+    beside = TermIndex(_beside(theirs, answer.terms))
     return any(beside.find(near) for near in _beside(ours, text.terms))
 
 
@@ -235,9 +235,9 @@ def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
 
 def _opposes(lesson: _Text, answer: _Text) -> bool:
     """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
-    said = answer.said
+    index = answer.index
     everything = _once([term for term in lesson.terms if not term.number])
-    found = {term.text: said.find(term) for term in everything}
+    found = {term.text: index.find(term) for term in everything}
     matched = [term for term in everything if found[term.text]]
     if not matched:
         return False

@@ -1,4 +1,4 @@
-"""A second opinion by meaning: a paraphrase shares no word with the lesson."""
+"""A detector that also compares meanings: a paraphrase shares no word with the lesson."""
 
 import math
 from collections.abc import Callable

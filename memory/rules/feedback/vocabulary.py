@@ -1,4 +1,4 @@
-"""The words that turn a sentence round, by language (`vocabulary.toml`), and which language a text is in."""
+"""The words that negate or qualify a sentence, by language (`vocabulary.toml`), and which language a text is in."""
 
 import re
 import tomllib

@@ -93,9 +93,9 @@ def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
 
 
 def says_something(text: str) -> bool:
-    """Whether there is more than emoji, thanks and "all right"."""
-    said = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
-    return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in said)
+    """Whether a text has more than emoji, thanks and "all right"."""
+    words = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
+    return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in words)
 
 
 def has_words(text: str) -> bool:
@@ -192,19 +192,19 @@ def _english() -> Callable[[str], str]:
 
 @functools.lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    """English endings off; endings of other languages are met by `Said`'s common beginnings."""
+    """English endings off; endings of other languages are met by `TermIndex`'s common beginnings."""
     return _english()(word) if word.isascii() and word.isalpha() else word
 
 
-class Said:
-    """The terms of a text, ready to be asked whether it says a word.
+class TermIndex:
+    """The terms of a text by form, stem and number, to look words up in.
 
     `is_denied` tells those that it denies. Of all places that say the same, the first with either sign is kept: how
     often a text says something does not matter, and a question must not take longer the more often it does.
     """
 
-    def __init__(self, said: Iterable[Term], is_denied: Callable[[Term], bool] = lambda term: False) -> None:
-        self._terms = [(term, is_denied(term)) for term in said]
+    def __init__(self, indexed: Iterable[Term], is_denied: Callable[[Term], bool] = lambda term: False) -> None:
+        self._terms = [(term, is_denied(term)) for term in indexed]
         self._by_form: dict[str, dict[bool, Term]] = {}
         self._by_stem: dict[str, dict[bool, Term]] = {}
         self._by_number: dict[str, dict[bool, Term]] = {}
@@ -277,4 +277,4 @@ def _has_an_ending(word: str) -> bool:
     return _SHARED < len(word) <= _LONGEST_WORD and word.isalpha()
 
 
-__all__ = ["Said", "Term", "clauses", "content_words", "fold", "has_words", "says_something", "terms"]
+__all__ = ["Term", "TermIndex", "clauses", "content_words", "fold", "has_words", "says_something", "terms"]

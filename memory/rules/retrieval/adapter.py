@@ -1,4 +1,4 @@
-"""The exchangeable retriever (seed 000): `set_retriever` puts another in, `get_retriever` falls back to the default."""
+"""The exchangeable retriever: `set_retriever` puts another in, `get_retriever` falls back to the default."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,14 +5,19 @@ Letting the larger or the more similar group win silently is what poisoning need
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.model import Audience, Episode, Exemplar, Lesson, Verdict, Vote
+from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
+from memory.model.normal_form import comparable
+from memory.rules.retrieval.cosine import unit_cosine
 
 SAME_QUESTION = 0.9
 """Cosine from which two goals count as one question (the bound at which ACE joins its bullets)."""
+
+SAME_GOAL = 0.95
+"""Cosine of two goals from which they are one goal in other words."""
 
 SAME_ANSWER = 0.5
 """Share of the shorter answer's own words that must be in the longer one for both to say the same."""
@@ -94,11 +99,20 @@ def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, E
 
 def is_same_question(first: Episode, second: Episode, similarity: Callable[[Episode, Episode], float]) -> bool:
     """Whether two goals ask the same: by their words, else the same numbers and a similarity of `SAME_QUESTION`."""
-    if _key(first.goal) == _key(second.goal):
+    if comparable(first.goal) == comparable(second.goal):
         return True
     if sorted(_NUMBER.findall(first.goal)) != sorted(_NUMBER.findall(second.goal)):
         return False
     return similarity(first, second) >= SAME_QUESTION
+
+
+def is_same_goal(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, Vector]]) -> bool:
+    """Whether the goals of two episodes are one: the same words, or near in meaning by embeddings of one model."""
+    if comparable(one.goal) == comparable(other.goal):
+        return True
+    if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
+        return False
+    return unit_cosine(vectors[one.id][1], vectors[other.id][1]) >= SAME_GOAL
 
 
 def says_the_same(first: Episode, second: Episode) -> bool:
@@ -106,13 +120,9 @@ def says_the_same(first: Episode, second: Episode) -> bool:
     asked = set(_words(first.goal)) | set(_words(second.goal))
     one, other = (set(_words(episode.output)) - asked for episode in (first, second))
     if not one or not other:
-        return _key(first.output) == _key(second.output) or one == other
+        return comparable(first.output) == comparable(second.output) or one == other
     return len(one & other) / min(len(one), len(other)) > SAME_ANSWER
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
-
-
-def _key(text: str) -> str:
-    return " ".join(text.split()).casefold()

@@ -5,14 +5,14 @@ Stages and arithmetic are the seed's (000, `DefaultRetriever`), with the ambigui
 per author) let everything through.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from memory.model import StageCounts, Verdict
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.context import overlap
 
 M = TypeVar("M")
 
@@ -66,7 +66,7 @@ def select(
     fallback = config.soft_gate and bool(loaded) and not matched
     if fallback:
         matched = loaded
-    top = _newest_first(matched, key=lambda item: item.env)[: config.top_k]
+    top = sorted(matched, key=_by_context, reverse=True)[: config.top_k]
     ranked = [replace(item, score=_combined(item, config, intent_only=fallback)) for item in top]
     gated = [item for item in ranked if item.candidate.intent >= config.min_intent]
     deduped = _deduplicated(gated)
@@ -86,6 +86,33 @@ def select(
     )
 
 
+def overlap(
+    left: AbstractSet[str],
+    right: AbstractSet[str],
+    *,
+    weights: Mapping[str, float] | None = None,
+    both_empty: float = 1.0,
+) -> float:
+    """How much two situations have in common: intersection over union of their context elements, 0..1.
+
+    An element is a normalised string such as `channel:C1`. The seed weighs all alike; `weights` weigh them by their
+    kind, the part before the first colon; kinds without a weight count 1.
+
+    Two empty sides have nothing against each other: `both_empty`. Exactly one empty side shares nothing: 0.
+    (Settled ambiguity A3 of the retrieval seed.)
+    """
+    if not left and not right:
+        return both_empty
+
+    def size(elements: AbstractSet[str]) -> float:
+        if not weights:
+            return float(len(elements))
+        return sum(weights.get(element.partition(":")[0], 1.0) for element in sorted(elements))
+
+    union = size(left | right)
+    return size(left & right) / union if union else both_empty
+
+
 def _env(candidate: Candidate[M], current: frozenset[str], config: RetrievalConfig) -> float:
     return overlap(candidate.elements, current, weights=config.element_weights, both_empty=config.empty_env_iou)
 
@@ -98,9 +125,9 @@ def _combined(item: Scored[M], config: RetrievalConfig, *, intent_only: bool) ->
     return round(config.env_weight * item.env + config.intent_weight * intent, 12)
 
 
-def _newest_first(items: Sequence[Scored[M]], *, key: Callable[[Scored[M]], float]) -> list[Scored[M]]:
-    """By score, then newer, then the later id (A5)."""
-    return sorted(items, key=lambda item: (key(item), item.candidate.created_at, item.candidate.id), reverse=True)
+def _by_context(item: Scored[M]) -> tuple[float, datetime, str | int]:
+    """By overlap, then newer, then the later id (A5)."""
+    return (item.env, item.candidate.created_at, item.candidate.id)
 
 
 def _deduplicated(items: Sequence[Scored[M]]) -> list[Scored[M]]:
@@ -126,12 +153,12 @@ def _one_voice(items: Sequence[Scored[M]], limit: int | None, asker: str) -> lis
     """At most `limit` lessons of each kind from one author; the asker's own are not limited."""
     if limit is None:
         return list(items)
-    heard: dict[tuple[str, Verdict], int] = {}
+    counts: dict[tuple[str, Verdict], int] = {}
     kept: list[Scored[M]] = []
     for item in items:
         voice = (item.candidate.author, item.candidate.verdict)
-        heard[voice] = heard.get(voice, 0) + 1
-        if item.candidate.author == asker or heard[voice] <= limit:
+        counts[voice] = counts.get(voice, 0) + 1
+        if item.candidate.author == asker or counts[voice] <= limit:
             kept.append(item)
     return kept
 

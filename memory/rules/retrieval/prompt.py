@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from memory.model import Exemplar, Lesson, RuleLine, Step, StepKind, Verdict
+from memory.model.normal_form import shortened
 
 HEADER = """\
 # Lessons From Previous Attempt
@@ -68,17 +69,12 @@ def _shown(character: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """Neutralised text with its white space folded, cut at `limit` characters with the cut marked."""
-    return _cut(neutralise(text), limit)
+    return shortened(neutralise(text), limit)
 
 
 def shown_line(text: str, limit: int) -> str:
     """The same for people, to whom a tag of the prompt is a word like any other."""
-    return _cut(visible(text), limit)
-
-
-def _cut(text: str, limit: int) -> str:
-    folded = " ".join(text.split())
-    return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"
+    return shortened(visible(text), limit)
 
 
 def indented(text: str) -> str:
@@ -193,10 +189,10 @@ def _disputed(number: int, exemplar: Exemplar) -> str:
     """A lesson that others contradict: what was said, and that it is not settled. Nothing to follow."""
     episode = exemplar.episode
     act = f"{one_line(episode.action or 'answer', _ACTION_CHARACTERS)}: '{one_line(episode.goal, _GOAL_CHARACTERS)}'"
-    said = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
+    answer = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
     return (
         f"{number}. {exemplar.lesson.value}: {label(episode.place, exemplar.relevance)}{act}\n"
-        f"People disagree here, so do not take this for settled: {said}"
+        f"People disagree here, so do not take this for settled: {answer}"
     )
 
 

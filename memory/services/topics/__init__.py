@@ -1,12 +1,11 @@
-"""The world of topics: facts with their history, queried in stages, reinforced by being read (seed 003).
+"""Topics: facts with their history, queried in stages, reinforced by being read.
 
 `World` is the way in. `QueryRequest` and `QueryResponse` are the request and the response of `POST /v1/query`.
 """
 
+from memory.model.topic import WorldPolicy
 from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placement, Related
-from memory.services.topics.policy import WorldPolicy
-from memory.services.topics.query import QueryRequest, Stage
-from memory.services.topics.response import Bundle, FieldBundle, QueryResponse, Value
+from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, QueryResponse, Stage, Value
 from memory.services.topics.source import MakeSource, TopicIndex, TopicSource
 from memory.services.topics.topics import World
 

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from datetime import datetime
+from functools import partial
 
 from memory.model.topic import Topic, TopicEvent, TopicEventKind
 from memory.ports import Transaction
 from memory.rules.strength import salience
+from memory.services.consistency import Fault
 
 
-def folded(topic: Topic, event: TopicEvent) -> Topic:
+def apply_entry(topic: Topic, event: TopicEvent) -> Topic:
     """The topic after one entry."""
     match event.kind:
         case TopicEventKind.SALIENCE:
@@ -26,27 +28,27 @@ def folded(topic: Topic, event: TopicEvent) -> Topic:
             return topic
 
 
-def replayed(topic: Topic, trail: Iterable[TopicEvent]) -> Topic:
+def replay_entries(topic: Topic, trail: Iterable[TopicEvent]) -> Topic:
     """The topic as its whole trail says it must be."""
     state = replace(
         topic, salience=topic.first_salience, salience_at=topic.created_at, archived_at=None, merged_into=""
     )
     for event in trail:
-        state = folded(state, event)
+        state = apply_entry(state, event)
     return state
 
 
-def told(tx: Transaction, topic: Topic, kind: TopicEventKind, actor: str, at: datetime, /, **detail: object) -> Topic:
+def append(tx: Transaction, topic: Topic, kind: TopicEventKind, actor: str, at: datetime, /, **detail: object) -> Topic:
     """Append an entry and store the topic as it leaves it."""
     event = TopicEvent(workspace=topic.workspace, topic_id=topic.id, kind=kind, actor=actor, at=at, detail=detail)
     tx.world.append(event)
-    after = folded(topic, event)
+    after = apply_entry(topic, event)
     if after != topic:
         tx.world.put(after)
     return after
 
 
-def attended(
+def change_salience(
     tx: Transaction,
     topic: Topic,
     actor: str,
@@ -60,22 +62,20 @@ def attended(
     """Change a topic's salience: what is left of it now, times `times`, plus `by`, at most `cap`."""
     left = salience(topic.salience, topic.salience_at, at)
     after = min(cap, left * times + by)
-    return told(tx, topic, TopicEventKind.SALIENCE, actor, at, **{"from": left, "to": after, "reason": reason})
+    return append(tx, topic, TopicEventKind.SALIENCE, actor, at, **{"from": left, "to": after, "reason": reason})
 
 
-def differences(tx: Transaction, workspace: str) -> Iterator[tuple[Topic, str, object, object]]:
-    """(topic, field, stored, expected) for every stored number that is not what the trail says."""
+def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
+    """Every stored number of a topic that is not what its trail says."""
     for topic in tx.world.within(workspace):
-        expected = replayed(topic, tx.world.trail(workspace, topic.id))
+        expected = replay_entries(topic, tx.world.trail(workspace, topic.id))
         for field in fields(Topic):
-            stored, told_so = getattr(topic, field.name), getattr(expected, field.name)
-            if stored != told_so:
-                yield topic, field.name, stored, told_so
-
-
-def rebuild(tx: Transaction, workspace: str) -> int:
-    """Make every topic what its trail says. Returns how many values differed."""
-    wrong = list(differences(tx, workspace))
-    for topic in {each.id: each for each, *_ in wrong}.values():
-        tx.world.put(replayed(topic, tx.world.trail(workspace, topic.id)))
-    return len(wrong)
+            stored, logged = getattr(topic, field.name), getattr(expected, field.name)
+            if stored != logged:
+                yield Fault(
+                    episode_id=topic.id,
+                    what=f"topic {field.name}",
+                    stored=stored,
+                    expected=logged,
+                    mend=partial(tx.world.put, expected),
+                )

@@ -9,8 +9,7 @@ from memory.model import Scope
 from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField
 from memory.ports import Transaction
 from memory.rules.audience import may_meet, partitions_for
-from memory.services.topics.query import QueryRequest, Stage
-from memory.services.topics.response import Bundle, FieldBundle, Value
+from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, Stage, Value
 
 
 class Visible:
@@ -47,19 +46,19 @@ class Visible:
         """The topic that goes by this name, though another one may stand for it. None outside what is visible."""
         return self.every.get(self._named.get(name or "", ""))
 
-    def stands_for(self, topic: Topic | None) -> Topic | None:
+    def survivor_of(self, topic: Topic | None) -> Topic | None:
         """The topic that speaks for this one: itself, or the one it was merged into."""
         return self.every.get(topic.merged_into) if topic is not None and topic.merged_into else topic
 
-    def standing(self, name: str | None) -> Topic | None:
+    def representative(self, name: str | None) -> Topic | None:
         """The topic that speaks for whatever goes by this name. None outside what is visible."""
-        return self.stands_for(self.named(name))
+        return self.survivor_of(self.named(name))
 
     def shown(self, topic: Topic) -> Topic:
         """The topic as it may be handed out: by its name here."""
         return replace(topic, id=self.name_of(topic.id), alias="")
 
-    def told_of(self, event: TopicEvent) -> list[TopicEvent]:
+    def renamed(self, event: TopicEvent) -> list[TopicEvent]:
         """An entry of a topic's trail with the names of topics in sight; none if it is about one that is not."""
         key = NAMING.get(event.kind, "")
         other = event.detail.get(key)
@@ -82,7 +81,7 @@ class Visible:
         found: dict[str, dict[str, str | None]] = defaultdict(dict)
         for link in self._tx.world.links(self.workspace, home):
             for end, other in ((link.from_id, link.to_id), (link.to_id, link.from_id)):
-                topic = self.stands_for(self.every.get(other))
+                topic = self.survivor_of(self.every.get(other))
                 if end in home and topic is not None and topic.id != home[end]:
                     found[home[end]][self.name_of(topic.id)] = topic.title
         return {each: tuple(sorted(found[each].items())) for each in topic_ids}
@@ -99,29 +98,29 @@ class Visible:
         owned: dict[tuple[str, str], list[TopicField]] = defaultdict(list)
         for field in self._tx.world.fields(self.workspace, home):
             owned[home[field.topic_id], field.name].append(field)
-        said: dict[tuple[str, str], list[Revision]] = defaultdict(list)
+        given: dict[tuple[str, str], list[Revision]] = defaultdict(list)
         for revision in self._tx.world.revisions(self.workspace, home):
-            said[home[revision.topic_id], revision.name].append(revision)
+            given[home[revision.topic_id], revision.name].append(revision)
         bundles: dict[str, dict[str, FieldBundle]] = {each: {} for each in topic_ids}
-        for (topic_id, name), revisions in sorted(said.items()):
+        for (topic_id, name), revisions in sorted(given.items()):
             revisions.sort(key=lambda each: precedence(topic_id, each), reverse=True)
             current = next((each for each in revisions if each.valid_from <= at), None)
-            told = revisions[:limit] if limit is not None else [current] if current is not None else []
-            if told:
+            history = revisions[:limit] if limit is not None else [current] if current is not None else []
+            if history:
                 field = min(
                     owned[topic_id, name], key=lambda each: (each.topic_id != topic_id, self.name_of(each.topic_id))
                 )
-                bundles[topic_id][name] = self._field(field, current, told)
+                bundles[topic_id][name] = self._field(field, current, history)
         return bundles
 
-    def _field(self, field: TopicField, current: Revision | None, told: Sequence[Revision]) -> FieldBundle:
-        target = self.stands_for(self.every.get(field.ref_topic_id or ""))
+    def _field(self, field: TopicField, current: Revision | None, history: Sequence[Revision]) -> FieldBundle:
+        target = self.survivor_of(self.every.get(field.ref_topic_id or ""))
         return FieldBundle(
             name=field.name,
             field_type=field.field_type,
             ref_topic_id=self.name_of(target.id) if target is not None else None,
             current=_value(current) if current is not None else None,
-            history=tuple(map(_value, told)),
+            history=tuple(map(_value, history)),
         )
 
 

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.model.topic import NAMING, Topic, TopicEventKind, TopicField, TopicLink
+from memory.model.topic import NAMING, Topic, TopicEventKind, TopicField
 from memory.ports import NewId, Transaction
 from memory.rules.audience import has_narrowed, is_personal
-from memory.services.topics.audit_log import told
+from memory.services.topics.audit_log import append
 from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.withdraw import hold_again
 
@@ -23,7 +23,7 @@ def erase_person(tx: Transaction, workspace: str, person: str, at: datetime, new
     A topic of others that a topic of theirs stood for stands for itself again. A value that a purge took back holds no
     more than before, though what had replaced it is gone.
     """
-    said = {each.id for each in tx.world.revisions_by(workspace, person)}
+    ids = {each.id for each in tx.world.revisions_by(workspace, person)}
     touched = tx.world.erase_words(workspace, person)
     # Those that nobody owns end with the last part that anybody had in them.
     own = {each.id: each for who in (person, "") for each in tx.world.of_person(workspace, who)}
@@ -37,7 +37,7 @@ def erase_person(tx: Transaction, workspace: str, person: str, at: datetime, new
     merge_duplicates(tx, alone, at, limit=len(alone))
     _rename(tx, workspace, names, gone)
     left = [names.get(each, each) for each in touched if each not in gone]
-    _erase_revision_ids(tx, workspace, left, said)
+    _erase_revision_ids(tx, workspace, left, ids)
     hold_again(tx, workspace, left, at, new_id)
 
 
@@ -49,7 +49,7 @@ def _parts(tx: Transaction, workspace: str, own: Collection[str]) -> dict[str, l
     parts: dict[str, list[str]] = defaultdict(list)
     for revision in tx.world.revisions(workspace, own):
         parts[revision.topic_id].append(revision.person)
-    for link in sorted(tx.world.links(workspace, own), key=_when):
+    for link in sorted(tx.world.links(workspace, own), key=lambda link: link.at):
         for end in {link.from_id, link.to_id} & set(own):
             parts[end].append(link.person)
     for field in _all_fields(tx, workspace):
@@ -107,10 +107,10 @@ def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], nam
 
 def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
     """Let a topic stand for itself again: in the archive if what stood for it was there, else not."""
-    alone = told(tx, topic, TopicEventKind.SPLIT, "", at)
+    alone = append(tx, topic, TopicEventKind.SPLIT, "", at)
     if (alone.archived_at is None) == (home.archived_at is None):
         return alone
-    return told(tx, alone, TopicEventKind.RESTORED if home.archived_at is None else TopicEventKind.ARCHIVED, "", at)
+    return append(tx, alone, TopicEventKind.RESTORED if home.archived_at is None else TopicEventKind.ARCHIVED, "", at)
 
 
 def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Collection[str]) -> None:
@@ -124,7 +124,7 @@ def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Col
             tx.world.put_field(replace(field, ref_topic_id=erased[field.ref_topic_id] or None))
 
 
-def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[str], said: Collection[str]) -> None:
+def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[str], ids: Collection[str]) -> None:
     """Take the ids of a person's values, which they may have chosen, out of what others confirmed."""
     homes = {each.merged_into or each.id for each in tx.world.get_many(workspace, topic_ids).values()}
     for home in sorted(homes):
@@ -132,13 +132,9 @@ def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[s
         left = {(each.name, each.id) for each in tx.world.revisions(workspace, group)}
         for event in (event for topic_id in group for event in tx.world.trail(workspace, topic_id)):
             named = event.detail.get("revision")
-            if named in said and (event.detail.get("field"), named) not in left:
+            if named in ids and (event.detail.get("field"), named) not in left:
                 tx.world.retell(replace(event, detail={**event.detail, "revision": ""}))
 
 
 def _all_fields(tx: Transaction, workspace: str) -> list[TopicField]:
     return tx.world.fields(workspace, [each.id for each in tx.world.within(workspace)])
-
-
-def _when(link: TopicLink) -> datetime:
-    return link.at

@@ -1,4 +1,4 @@
-"""What goes into the world: a new topic, more about a known one, or a new value of one field."""
+"""What is ingested: a new topic, more about a known one, or a new value of one field."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from datetime import datetime
 from memory.model.topic import Topic, TopicEventKind
 from memory.ports import Transaction
 from memory.rules.audience import has_narrowed
-from memory.services.topics.audit_log import told
+from memory.services.topics.audit_log import append
 
 
 def merge_duplicates(
@@ -39,7 +39,7 @@ def merge_duplicates(
 
 def _join(tx: Transaction, duplicate: Topic, survivor: Topic, at: datetime, actor: str) -> Topic:
     for each in [duplicate, *tx.world.merged_into(duplicate.workspace, [duplicate.id])]:
-        told(tx, each, TopicEventKind.MERGED, actor, at, into=survivor.id)
+        append(tx, each, TopicEventKind.MERGED, actor, at, into=survivor.id)
     if survivor.archived_at is not None and duplicate.archived_at is None:
-        return told(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)
+        return append(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)
     return survivor

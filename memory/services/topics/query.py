@@ -1,13 +1,16 @@
-"""What a query asks for: the fields of `POST /v1/query` with the seed's defaults, checked."""
+"""What a query asks for, checked, and what it answers: the request and response of `POST /v1/query`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from memory.errors import InvalidInput
+from memory.model.topic import FieldType
 from memory.model.validation import flag, shown, text, texts, whole, word
 
 MAX_TOP_K = 100
+SUMMARY_LINES = 5
 
 
 class Stage(StrEnum):
@@ -105,3 +108,91 @@ def _whole(value: object, name: str) -> int:
     if isinstance(value, int | float) and value == value // 1 and abs(value) < 2**63:
         return int(value)
     raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One value of a field, with where it is known from."""
+
+    id: str
+    value: object
+    valid_from: datetime
+    provenance: str | None
+    why_changed: str | None
+    impact_expected: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldBundle:
+    """A field with the values the query asked for, newest first."""
+
+    name: str
+    field_type: FieldType
+    ref_topic_id: str | None
+    current: Value | None
+    """The value that holds; None while every value holds from a later moment on."""
+    history: tuple[Value, ...]
+    """Never empty. The current value alone unless the query wanted the whole history; then what is planned too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """One topic with what the stages added to it."""
+
+    topic_id: str
+    title: str | None
+    summary: str | None
+    topic_kind: str | None
+    salience: float
+    """Before this query raised it."""
+    failed_salience: float
+    neighbors: tuple[tuple[str, str | None], ...]
+    """(id, title) of each linked topic, by id."""
+    fields: tuple[FieldBundle, ...]
+    similarity: float | None
+    """Cosine to the query, -1..1; None when the semantic stage did not choose the topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResponse:
+    """The answer to one query."""
+
+    query: str
+    candidates: tuple[Bundle, ...]
+
+    @property
+    def summary_text(self) -> str:
+        """One line for each of the first five topics. Titles are quoted, so that no title can end its line."""
+        lines = [f"- {each.topic_id} {each.title!r} sim={each.similarity}" for each in self.candidates[:SUMMARY_LINES]]
+        return "\n".join([f"Top topics for {self.query!r}:", *lines])
+
+    def as_dict(self) -> dict[str, object]:
+        """The body of the seed's response."""
+        return {
+            "query": self.query,
+            "candidates": [
+                _as_dict(bundle)
+                | {
+                    "neighbors": [{"id": topic_id, "title": title} for topic_id, title in bundle.neighbors],
+                    "fields": [
+                        _as_dict(field)
+                        | {
+                            "field_type": field.field_type.value,
+                            "current": _value(field.current) if field.current is not None else None,
+                            "history": [_value(value) for value in field.history],
+                        }
+                        for field in bundle.fields
+                    ],
+                }
+                for bundle in self.candidates
+            ],
+            "summary_text": self.summary_text,
+        }
+
+
+def _as_dict(part: Value | FieldBundle | Bundle) -> dict[str, object]:
+    return {field.name: getattr(part, field.name) for field in fields(part)}
+
+
+def _value(value: Value) -> dict[str, object]:
+    return _as_dict(value) | {"valid_from": value.valid_from.astimezone(UTC).isoformat()}

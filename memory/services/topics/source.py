@@ -1,21 +1,18 @@
 """Where a query looks: sources of topics. The stored topics are one; what people taught the bot is another."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from memory.model import Scope
-from memory.model.topic import Topic
-from memory.ports import Embedder, Transaction
+from memory.model.topic import Topic, WorldPolicy
+from memory.ports import Transaction
 from memory.rules.audience import partitions_for
 from memory.rules.strength import salience
-from memory.services.topics.audit_log import attended
+from memory.services.topics.audit_log import change_salience
 from memory.services.topics.bundles import Visible, bundles
-from memory.services.topics.policy import WorldPolicy
-from memory.services.topics.query import QueryRequest
-from memory.services.topics.response import Bundle
-from memory.services.topics.selection import ranked
+from memory.services.topics.query import Bundle, QueryRequest
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -27,7 +24,7 @@ Hits = Sequence[tuple[str, float]]
 class TopicSource(Protocol):
     """The topics of one kind that one person may see, within one transaction. Nothing else is ever named."""
 
-    def standing(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
+    def resolve(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
         """For each of these ids that names an active topic here, the id of the topic that stands for it."""
         ...
 
@@ -59,34 +56,28 @@ class TopicIndex(Protocol):
         ...
 
 
+@dataclass(kw_only=True)
 class StoredTopics:
-    """The world's own topics."""
+    """The source of the topics that were ingested."""
 
-    def __init__(
-        self,
-        tx: Transaction,
-        scope: Scope,
-        *,
-        now: datetime,
-        embedder: Embedder,
-        dimension: int,
-        policy: WorldPolicy,
-        index: TopicIndex | None,
-    ) -> None:
-        self._tx = tx
-        self._scope = scope
-        self._now = now
-        self._model = embedder.name
-        self._policy = policy
-        self._index = index
-        self._visible = Visible(tx, scope)
-        found = tx.world.vectors(scope.workspace, self._model, [topic.id for topic in self._visible.live])
-        fitting = [topic.id for topic in self._visible.live if len(found.get(topic.id, ())) == dimension]
-        self._vectors = {topic_id: found[topic_id] for topic_id in fitting}
+    tx: Transaction
+    scope: Scope
+    now: datetime
+    model: str
+    """The embedder's name."""
+    dimension: int
+    policy: WorldPolicy
+    index: TopicIndex | None
 
-    def standing(self, topic_ids: Sequence[str]) -> dict[str, str]:
+    def __post_init__(self) -> None:
+        self._visible = Visible(self.tx, self.scope)
+        live = [topic.id for topic in self._visible.live]
+        found = self.tx.world.vectors(self.scope.workspace, self.model, live)
+        self._vectors = {each: found[each] for each in live if len(found.get(each, ())) == self.dimension}
+
+    def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """A duplicate's id is good for the topic that stands for it."""
-        known = {each: self._visible.standing(each) for each in topic_ids}
+        known = {each: self._visible.representative(each) for each in topic_ids}
         return {
             each: self._visible.name_of(topic.id)
             for each, topic in known.items()
@@ -99,10 +90,8 @@ class StoredTopics:
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
         """From the index if it has an answer, else every comparable topic with its exact cosine."""
-        partitions = partitions_for(self._scope)
-        indexed = (
-            self._index.nearest(self._scope.workspace, partitions, self._model, vector, k) if self._index else None
-        )
+        partitions = partitions_for(self.scope)
+        indexed = self.index.nearest(self.scope.workspace, partitions, self.model, vector, k) if self.index else None
         live = {topic.id for topic in self._visible.live}
         known = [(topic_id, cosine) for topic_id, cosine in indexed or () if topic_id in live]
         return [
@@ -112,21 +101,49 @@ class StoredTopics:
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
         """With the salience of now."""
         present = [(self._present(topic_id), similarity) for topic_id, similarity in chosen]
-        return bundles(self._visible, present, request, at=self._now, max_history=self._policy.max_history)
+        return bundles(self._visible, present, request, at=self.now, max_history=self.policy.max_history)
 
     def _present(self, name: str) -> Topic:
         topic = self._named(name)
-        return replace(topic, salience=salience(topic.salience, topic.salience_at, self._now))
+        return replace(topic, salience=salience(topic.salience, topic.salience_at, self.now))
 
     def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
         """By the policy's bump, up to its cap."""
-        bump, cap = self._policy.bump, self._policy.salience_cap
+        bump, cap = self.policy.bump, self.policy.salience_cap
         for topic_id in topic_ids:
             topic = self._named(topic_id)
-            attended(self._tx, topic, actor, self._now, reason="query_bump", by=bump, cap=cap)
+            change_salience(self.tx, topic, actor, self.now, reason="query_bump", by=bump, cap=cap)
 
     def _named(self, name: str) -> Topic:
         topic = self._visible.named(name)
         if topic is None:
             raise KeyError(name)
         return topic
+
+
+def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:
+    """Every topic with its exact cosine, in double precision, best first; equal ones stay in order of arrival.
+
+    A vector without length, or with a part that is no finite number, is like nothing: 0.
+    """
+    import numpy as np  # only where something is compared
+
+    if not vectors:
+        return []
+    rows = np.stack([np.asarray(vector, np.float64) for vector in vectors.values()])
+    wanted = np.asarray(query, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.sqrt((rows * rows).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
+        products = (rows * wanted).sum(axis=1)
+    comparable = (lengths > 0) & np.isfinite(lengths) & np.isfinite(products)
+    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=comparable)
+    scored = zip(vectors, np.clip(cosines, -1.0, 1.0).tolist(), strict=True)
+    return sorted(scored, key=lambda pair: pair[1], reverse=True)
+
+
+def as_vector(numbers: Sequence[float]) -> "Vector":
+    """Numbers as a vector, without losing a digit."""
+    import numpy as np
+
+    vector: Vector = np.asarray(numbers, np.float64)
+    return vector

@@ -1,24 +1,21 @@
-"""The use cases of the world: query, ingest, revise, archive and restore, each one transaction."""
+"""The use cases of topics: query, ingest, revise, archive and restore, each one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory.errors import EmbeddingFailed, NotFound
 from memory.model import Scope
-from memory.model.topic import Topic, TopicEvent, TopicEventKind
+from memory.model.topic import Topic, TopicEvent, TopicEventKind, WorldPolicy
 from memory.model.validation import one_of
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
 from memory.services.embedding import CheckedEmbedder
-from memory.services.topics.audit_log import attended, told
+from memory.services.topics.audit_log import append, change_salience
 from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
-from memory.services.topics.policy import WorldPolicy
-from memory.services.topics.query import QueryRequest
-from memory.services.topics.response import Bundle, QueryResponse
-from memory.services.topics.selection import as_vector, choose
-from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex
+from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
+from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
 from memory.services.topics.writer import Writing
 
 if TYPE_CHECKING:
@@ -80,10 +77,10 @@ class World:
         self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
     ) -> QueryResponse:
         sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
-        chosen = choose(sources, vector, request, min_similarity=self._policy.min_similarity)
+        chosen = _chosen(sources, vector, request, min_similarity=self._policy.min_similarity)
         bundles: dict[str, Bundle] = {}
         for source in sources:
-            known = source.standing([topic_id for topic_id, _ in chosen])
+            known = source.resolve([topic_id for topic_id, _ in chosen])
             here = [
                 (topic_id, similarity) for topic_id, similarity in chosen if topic_id in known.keys() - bundles.keys()
             ]
@@ -94,10 +91,10 @@ class World:
 
     def _own_source(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
         return StoredTopics(
-            tx,
-            scope,
+            tx=tx,
+            scope=scope,
             now=self._clock(),
-            embedder=self._embedder,
+            model=self._embedder.name,
             dimension=self._embedder.dimension if vector is None else len(vector),
             policy=self._policy,
             index=self._index,
@@ -114,15 +111,15 @@ class World:
         policy, now = self._policy, self._clock()
         if tx.world.count(workspace) < policy.soft_limit:
             return []
-        standing = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
-        if len(standing) < policy.soft_limit:
+        topics = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
+        if len(topics) < policy.soft_limit:
             return []
         forgotten: list[str] = []
-        for topic in standing:
+        for topic in topics:
             left = salience(topic.salience, topic.salience_at, now)
             if topic.archived_at is None and left < policy.forget_below:
-                halved = attended(tx, topic, "", now, reason="forgotten", times=0.5, cap=policy.salience_cap)
-                told(tx, halved, TopicEventKind.ARCHIVED, "", now)
+                halved = change_salience(tx, topic, "", now, reason="forgotten", times=0.5, cap=policy.salience_cap)
+                append(tx, halved, TopicEventKind.ARCHIVED, "", now)
                 forgotten.append(topic.id)
         return forgotten
 
@@ -182,24 +179,24 @@ class World:
 
     def archive(self, scope: Scope, topic_id: str) -> None:
         """Take a topic out of every answer until it is restored. Raises `NotFound`."""
-        self._tell(scope, topic_id, TopicEventKind.ARCHIVED)
+        self._set_archived(scope, topic_id, TopicEventKind.ARCHIVED)
 
     def restore(self, scope: Scope, topic_id: str) -> None:
         """Bring an archived topic back. Raises `NotFound`."""
-        self._tell(scope, topic_id, TopicEventKind.RESTORED)
+        self._set_archived(scope, topic_id, TopicEventKind.RESTORED)
 
-    def _tell(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
+    def _set_archived(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
         with self._store.write() as tx:
             topic = _existing(Visible(tx, scope), topic_id)
             if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
-                told(tx, topic, kind, scope.person, self._clock())
+                append(tx, topic, kind, scope.person, self._clock())
 
     def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
         """The audit trail of a topic, oldest first. Raises `NotFound`."""
         with self._store.read() as tx:
             visible = Visible(tx, scope)
             topic = _existing(visible, topic_id)
-            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.told_of(event)]
+            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.renamed(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic that stands for this id, archived or not. Raises `NotFound`."""
@@ -208,8 +205,39 @@ class World:
             return visible.shown(_existing(visible, topic_id))
 
 
+def _chosen(
+    sources: Sequence[TopicSource], vector: "Vector | None", request: QueryRequest, *, min_similarity: float
+) -> list[tuple[str, float | None]]:
+    """(topic id, similarity) in the order of the answer.
+
+    With the semantic stage: the nearest `top_k`, of those the ones on the allow-list (the seed applies it afterwards).
+    If there is nothing to compare with, the allow-list itself. Without it: the allow-list in its order, else the first
+    topics that have an embedding. Names that stand for the same topic count once.
+    """
+    listed = None if request.topic_ids is None else _listed(sources, request.topic_ids)
+    if Stage.SEMANTIC not in request.stages:
+        first = [topic_id for source in sources for topic_id in source.in_order()] if listed is None else listed
+        return [(topic_id, None) for topic_id in first[: request.top_k]]
+    hits = [] if vector is None else [hit for source in sources for hit in source.nearest(vector, request.top_k)]
+    if not hits:
+        return [(topic_id, None) for topic_id in (listed or [])[: request.top_k]]
+    hits.sort(key=lambda hit: hit[1], reverse=True)
+    return [
+        (topic_id, cosine)
+        for topic_id, cosine in hits[: request.top_k]
+        if cosine >= min_similarity and (listed is None or topic_id in listed)
+    ]
+
+
+def _listed(sources: Sequence[TopicSource], topic_ids: Sequence[str]) -> list[str]:
+    known: dict[str, str] = {}
+    for source in sources:
+        known = {**source.resolve(topic_ids), **known}
+    return list(dict.fromkeys(known[each] for each in topic_ids if each in known))
+
+
 def _existing(visible: Visible, topic_id: str) -> Topic:
-    topic = visible.standing(topic_id)
+    topic = visible.representative(topic_id)
     if topic is None:
         raise NotFound(f"there is no topic {topic_id} here")
     return topic

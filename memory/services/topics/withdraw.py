@@ -11,7 +11,7 @@ from datetime import datetime
 from memory.model.topic import Revision, Topic, TopicEventKind
 from memory.ports import NewId, Transaction
 from memory.rules.audience import is_personal
-from memory.services.topics.audit_log import told
+from memory.services.topics.audit_log import append
 from memory.services.topics.bundles import precedence
 
 PURGED = "purge"
@@ -28,9 +28,9 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
     Returns (values that were taken back, topics that were archived, topics of others that changed partitions).
     """
     topics = {each.id: each for each in tx.world.within(workspace) if not is_personal(each.partition, person)}
-    said = tx.world.revisions_by(workspace, person)
+    given = tx.world.revisions_by(workspace, person)
     homes = {
-        (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in said if each.topic_id in topics
+        (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in given if each.topic_id in topics
     }
     values = sum(_withdraw(tx, workspace, person, home, name, at, new_id) for home, name in sorted(homes))
     archived = shelved = 0
@@ -38,7 +38,7 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
         if topic.person != person:
             shelved += _shelve_back(tx, topic, person, at)
         elif topic.archived_at is None and not topic.merged_into and _speakers(tx, topic) <= {person}:
-            told(tx, topic, TopicEventKind.ARCHIVED, person, at, because=PURGED)
+            append(tx, topic, TopicEventKind.ARCHIVED, person, at, because=PURGED)
             archived += 1
     return values, archived, shelved
 
@@ -48,21 +48,21 @@ def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: da
     every = {each.id: each.merged_into or each.id for each in tx.world.within(workspace)}
     for home in sorted({every[each] for each in topic_ids if each in every}):
         given = _given(tx, workspace, home)
-        standing = _standing(tx, workspace, home, given)
+        valid = _not_withdrawn(tx, workspace, home, given)
         for name in sorted({each.name for each in given}):
             for moment in _moments(given, name, at):
                 current = _current(home, _given(tx, workspace, home), name, moment)
-                if current is not None and current not in standing and current.provenance != PURGED:
-                    _replace(tx, home, current, standing, "", at, moment, new_id)
-                    standing = _standing(tx, workspace, home, _given(tx, workspace, home))
+                if current is not None and current not in valid and current.provenance != PURGED:
+                    _replace(tx, home, current, valid, "", at, moment, new_id)
+                    valid = _not_withdrawn(tx, workspace, home, _given(tx, workspace, home))
 
 
 def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str, at: datetime, new_id: NewId) -> bool:
     """Let others' values hold now, and from each moment on from which a value of the person's would."""
     given = [each for each in _given(tx, workspace, home) if each.name == name]
-    standing = _standing(tx, workspace, home, given)
-    others = [each for each in standing if each.person != person]
-    detail: dict[str, object] = {"until": _last(given, person)}
+    valid = _not_withdrawn(tx, workspace, home, given)
+    others = [each for each in valid if each.person != person]
+    detail: dict[str, object] = {"until": max(each.seq for each in given if each.person == person)}
     is_replaced = False
     for moment in _moments(given, name, at):
         current = _current(home, _given(tx, workspace, home), name, moment)
@@ -70,10 +70,10 @@ def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str
             _replace(tx, home, current, others, person, at, moment, new_id, **detail)
             is_replaced = True
     topic = tx.world.get(workspace, home)
-    if not is_replaced and topic is not None and any(each.person == person for each in standing):
+    if not is_replaced and topic is not None and any(each.person == person for each in valid):
         current = _current(home, given, name, at)
         detail |= {"field": name, "revision": current.id if current is not None else "", "because": PURGED}
-        told(tx, topic, TopicEventKind.CONFIRMED, person, at, **detail)
+        append(tx, topic, TopicEventKind.CONFIRMED, person, at, **detail)
     return is_replaced
 
 
@@ -96,7 +96,7 @@ def _replace(
     topic = tx.world.get(current.workspace, current.topic_id)
     if topic is not None:
         because = {"field": current.name, "revision": again.id, "because": PURGED}
-        told(tx, topic, TopicEventKind.REVISED, actor, at, **because, **detail)
+        append(tx, topic, TopicEventKind.REVISED, actor, at, **because, **detail)
 
 
 def _given(tx: Transaction, workspace: str, home: str) -> list[Revision]:
@@ -114,11 +114,7 @@ def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) 
     return max(holding, key=lambda each: precedence(home, each), default=None)
 
 
-def _last(given: Sequence[Revision], person: str) -> int:
-    return max(each.seq for each in given if each.person == person)
-
-
-def _standing(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
+def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
     """The values that no purge took back, without the nulls that purges left."""
     until: dict[tuple[str, str], int] = {}
     for topic_id in (home, *(each.id for each in tx.world.merged_into(workspace, [home]))):
@@ -132,8 +128,8 @@ def _standing(tx: Transaction, workspace: str, home: str, given: Sequence[Revisi
 def _speakers(tx: Transaction, topic: Topic) -> set[str]:
     """Who spoke of a topic, or of one it stands for, and was not taken back."""
     joined = tx.world.merged_into(topic.workspace, [topic.id])
-    standing = _standing(tx, topic.workspace, topic.id, _given(tx, topic.workspace, topic.id))
-    return {each.person for each in joined} | {each.person for each in standing}
+    valid = _not_withdrawn(tx, topic.workspace, topic.id, _given(tx, topic.workspace, topic.id))
+    return {each.person for each in joined} | {each.person for each in valid}
 
 
 def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
@@ -145,5 +141,5 @@ def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bo
     wanted = left[-1] if left else TopicEventKind.RESTORED
     if wanted is moves[-1].kind:
         return False
-    told(tx, topic, wanted, person, at, because=PURGED)
+    append(tx, topic, wanted, person, at, because=PURGED)
     return True

@@ -10,7 +10,7 @@ from memory.model import Scope
 from memory.model.topic import FieldType, Revision, Topic, TopicEventKind, TopicField, TopicLink
 from memory.ports import NewId, Transaction
 from memory.rules.audience import partition_of
-from memory.services.topics.audit_log import told
+from memory.services.topics.audit_log import append
 from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import NO_VALUE, FieldInput, Ingest, Placement, Related
 
@@ -34,11 +34,11 @@ class Writing:
         """
         if wanted.placement is Placement.NEW_TOPIC:
             return self._create(wanted)
-        topic = self.visible.standing(wanted.topic_id)
+        topic = self.visible.representative(wanted.topic_id)
         if topic is None:
             raise InvalidInput(f"there is no topic {wanted.topic_id} here")
         if topic.archived_at is not None:
-            topic = told(self.tx, topic, TopicEventKind.RESTORED, self.scope.person, self.now)
+            topic = append(self.tx, topic, TopicEventKind.RESTORED, self.scope.person, self.now)
         return topic
 
     def _create(self, wanted: Ingest) -> Topic:
@@ -66,7 +66,7 @@ class Writing:
         self.tx.world.put(topic)
         self.visible.every[topic.id] = topic
         self.visible.name(topic)
-        return told(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
+        return append(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
 
     def field(self, topic: Topic, given: FieldInput) -> TopicEventKind | None:
         """Give a field a value, or a reference. Returns whether that was news, a confirmation, or no value at all.
@@ -97,7 +97,7 @@ class Writing:
         held = self.visible.fields([topic.id], at=moment, limit=None)[topic.id].get(field.name)
         current = held.current if held is not None else None
         if current is not None and not given.revision_id and _same(current.value, value):
-            self._tell(topic, TopicEventKind.CONFIRMED, field=field.name, revision=current.id)
+            self._record(topic, TopicEventKind.CONFIRMED, field=field.name, revision=current.id)
             return TopicEventKind.CONFIRMED
         if given.revision_id and self._is_known(topic, field, given.revision_id):
             return None
@@ -114,7 +114,7 @@ class Writing:
             impact_expected=self._clean(given.impact_expected),
         )
         self.tx.world.add_revision(revision)
-        self._tell(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
+        self._record(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
         return TopicEventKind.REVISED
 
     def _is_known(self, topic: Topic, field: TopicField, revision_id: str) -> bool:
@@ -125,7 +125,7 @@ class Writing:
 
     def link(self, topic: Topic, related: Related) -> bool:
         """Make an edge; False where the other end is unknown here, or the topic itself."""
-        other = self.visible.standing(related.topic_id)
+        other = self.visible.representative(related.topic_id)
         if other is None or other.id == topic.id:
             return False
         link = TopicLink(
@@ -137,11 +137,11 @@ class Writing:
             at=self.now,
         )
         if self.tx.world.add_link(link):
-            self._tell(topic, TopicEventKind.LINKED, to=other.id, kind=link.kind)
+            self._record(topic, TopicEventKind.LINKED, to=other.id, kind=link.kind)
         return True
 
-    def _tell(self, topic: Topic, kind: TopicEventKind, /, **detail: object) -> None:
-        told(self.tx, topic, kind, self.scope.person, self.now, **detail)
+    def _record(self, topic: Topic, kind: TopicEventKind, /, **detail: object) -> None:
+        append(self.tx, topic, kind, self.scope.person, self.now, **detail)
 
     def _clean(self, text: str | None) -> str | None:
         return None if text is None else self.clean(text)

@@ -1,4 +1,4 @@
-"""What keeps memory in shape without anybody asking: jobs, their leases, and what they do."""
+"""Maintenance jobs, their lease, and what they do."""
 
 from memory.services.upkeep.jobs import JOBS, Job, JobState, Upkeep
 

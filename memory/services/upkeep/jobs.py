@@ -5,20 +5,20 @@ is decided by a lease in the database, so that several may stand ready; what was
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.errors import InvalidInput, MemoryFault
+from memory.model import Episode, Verdict
 from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
-from memory.ports import EpisodeFilter
+from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.consolidation import rules_of
 from memory.services.archive import archive_idle
 from memory.services.core import Core
 from memory.services.forget import Privacy, erase_run, overwrite_erased
 from memory.services.topics import World
 from memory.services.upkeep.merging import join_duplicates
-from memory.services.upkeep.sweeping import forgotten_runs, is_forgotten, sweep_expired
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,9 @@ class JobState:
 
 
 def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    ledger, short, claims = sweep_expired(core.store, now, policy)
+    with core.store.write() as tx:
+        ledger, short = tx.teaching.sweep_ledger(now), tx.short.sweep(now)
+        claims = tx.log.sweep_claims(now - policy.claims_kept)
     finished = Privacy(core).finish()
     return f"{ledger} ledger rows, {short} short memories, {claims} event ids; {finished} erasures ended"
 
@@ -66,6 +68,37 @@ def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     if erased:
         overwrite_erased(core.store)
     return f"{erased} answers nobody judged"
+
+
+def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
+    """Answers older than the retention that nobody judged, that taught nothing and that nothing rests on."""
+    with store.read() as tx:
+        every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
+        runs: dict[str, list[Episode]] = {}
+        for episode in every:
+            runs.setdefault(episode.run_id, []).append(episode)
+        return [run_id for run_id, nodes in runs.items() if is_forgotten(tx, workspace, run_id, nodes, now, policy)]
+
+
+def is_forgotten(
+    tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], now: datetime, policy: UpkeepPolicy
+) -> bool:
+    """Whether an answer with these nodes may go: see `forgotten_runs`.
+
+    Something rests on it as long as there is another answer's correction of it, or another answer that was shown it.
+    """
+    before = now - policy.pending_kept
+    is_unjudged = all(
+        node.created_at < before and node.verdict is Verdict.PENDING and not node.correction and node.promoted is None
+        for node in nodes
+    )
+    if not is_unjudged or tx.teaching.votes(workspace, run_id):
+        return False
+    own = {node.id for node in nodes}
+    if any(link.to_id in own and link.from_id not in own for link in tx.episodes.links(workspace, own)):
+        return False
+    shown = (each for node in nodes for each, _ in tx.retrievals.of_episode(workspace, node.id))
+    return all(retrieval.run_id == run_id for retrieval in shown)
 
 
 def _archive(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
@@ -105,12 +138,12 @@ JOBS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Upkeep:
-    """Runs jobs and knows when they ran."""
+    """Runs the jobs and records when they ran."""
 
-    def __init__(self, core: Core, policy: UpkeepPolicy) -> None:
-        self._core = core
-        self._policy = policy
+    _core: Core
+    _policy: UpkeepPolicy
 
     def states(self) -> list[JobState]:
         """Every job, in the order they run in."""
@@ -140,7 +173,7 @@ class Upkeep:
             return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + LEASE_FOR), now)
 
     def release(self, owner: str) -> None:
-        """Leave the jobs to whoever comes first."""
+        """Give up the lease."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(LEASE, owner)
 
@@ -158,7 +191,7 @@ class Upkeep:
             summary = job.run(self._core, self._policy, started)
         except Exception as error:
             log.error("job %s failed: %s", name, error, exc_info=error)
-            failure = _told(error)
+            failure = _failure_text(error)
         done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
@@ -169,7 +202,7 @@ class Upkeep:
         return self.run(name) if self.due(name) and self.hold(owner) else None
 
 
-def _told(error: Exception) -> str:
+def _failure_text(error: Exception) -> str:
     """Why a job failed, as text that can be stored."""
     expected = isinstance(error, MemoryFault) and str(error)
     text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory.model import Episode, EventKind, Link, LinkKind
+from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
-from memory.rules.consolidation import said, same_goal
+from memory.rules.consolidation import advice_of
+from memory.rules.retrieval.consensus import is_same_goal
 from memory.services.archive import ACTOR, MERGED, is_restored_by_a_person, part, shelve
 from memory.services.core import event, record
-from memory.services.same_goal import is_same_goal
 
 
 def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
@@ -34,7 +35,7 @@ def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
     for lesson in lessons:
         places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
         if places and not lesson.quarantine and lesson.action not in ("none", "expand"):
-            key = (places, lesson.is_root, said(lesson), same_goal(lesson.correction))
+            key = (places, lesson.is_root, advice_of(lesson), comparable(lesson.correction))
             groups.setdefault(key, []).append(lesson)
     return [group for group in groups.values() if len(group) > 1]
 

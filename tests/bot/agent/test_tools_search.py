@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
 from bot.agent.tools.registry import ToolContext, ToolRegistry, ToolResult
 from memory.errors import EmbeddingFailed, StoreUnavailable
 from memory.library.working_memory import WorkingMemory
-from memory.model import Scope, Vector
+from memory.model import Incoming, Scope, Vector
 from tests.doubles.model import NOW, SCOPE, tool_call
 
 WORDS = ["vacation", "deploy", "lunch", "deadline", "friday", "server", "soup", "berlin"]
@@ -60,11 +60,14 @@ class History:
         self._fault = fault
         self.asked: list[Scope] = []
 
-    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def __call__(self, scope: Scope, limit: int) -> list[Incoming]:
         self.asked.append(scope)
         if self._fault is not None:
             raise self._fault
-        latest = [(NOW - timedelta(minutes=age), text) for age, text in enumerate(self._texts)]
+        latest = [
+            Incoming(scope=scope, event_id="", message_id="", text=text, at=NOW - timedelta(minutes=age))
+            for age, text in enumerate(self._texts)
+        ]
         return latest[:limit]
 
 

@@ -131,7 +131,7 @@ async def test_context_is_what_surrounds_the_node() -> None:
     before = ("channel:C1", "person:ana", "platform:terminal", "tool:remember")
     assert result.nodes[0].context_before == before
     assert result.nodes[0].context_after == ("channel:C1", "memory:door", *before[1:])
-    assert recall.asked == [("0", "G", frozenset(before))]
+    assert recall.asked == [("G", frozenset(before))]
 
 
 # Mistakes ---------------------------------------------------------------------------------------------------------
@@ -378,13 +378,12 @@ async def test_every_node_recalls_for_its_own_goal_and_what_is_shown_is_recorded
     recall = CannedRecall({"G": (for_root,), "A": for_a})
     model = ByGoal({"G": [expand("sequence", "A", "B")], "A": [answer("a")], "B": [answer("b")]})
     result = await run(make_tree(model, recall=recall))
-    assert [(path, goal) for path, goal, _ in recall.asked] == [("0", "G"), ("0.0", "A"), ("0.1", "B")]
+    assert [goal for goal, _ in recall.asked] == ["G", "A", "B"]
     assert [node.exemplar_ids for node in result.nodes] == [("e1",), ("e2", "e3"), ()]
-    assert result.shown == (("0", (for_root,)), ("0.0", for_a))
-    assert [(path, each.retrieval_id) for path, each in result.recollections] == [
-        ("0", "R0"),
-        ("0.0", "R0.0"),
-        ("0.1", "R0.1"),
+    assert [(each.node_path, each.retrieval_id, each.shown_ids) for each in result.recollections] == [
+        ("0", "RG", ("e1",)),
+        ("0.0", "RA", ("e2", "e3")),
+        ("0.1", "RB", ()),
     ]
     assert "a taught answer" in opening(model.requests_for("A")[0])
     assert "a taught answer" not in opening(model.requests_for("G")[0])
@@ -397,13 +396,13 @@ async def test_an_exemplar_that_does_not_fit_the_budget_is_not_said_to_be_shown(
     tree = make_tree(model, recall=CannedRecall({"G": (large, small)}), lessons_budget_tokens=budget)
     result = await run(tree)
     assert result.nodes[0].exemplar_ids == ("small",)
-    assert result.recollections[0][1].exemplars == (large, small)
+    assert result.recollections[0].exemplars == (large, small)
     assert "xxxx" not in opening(model.requests[0])
 
 
 async def test_a_memory_out_of_order_costs_the_lessons_not_the_answer() -> None:
     class Broken(CannedRecall):
-        async def __call__(self, *_: object) -> Recollection:
+        async def __call__(self, *_: object, **__: object) -> Recollection:
             raise StoreUnavailable("the disk is gone")
 
     result = await run(make_tree(ScriptedModel([answer("x")]), recall=Broken()))

@@ -1,6 +1,7 @@
-"""The hand-over to memory's threads: how long the oldest of the running calls has run."""
+"""The hand-over to memory's threads: how long calls run, and in which context."""
 
 import asyncio
+from contextvars import ContextVar
 from threading import Event
 
 from bot.conversation.executor import Executor
@@ -28,4 +29,12 @@ async def test_the_longest_running_call_is_known_while_it_runs() -> None:
     end[1].set()
     assert await calls[1] == 1
     assert executor.longest_s == 0
+    executor.close()
+
+
+async def test_a_call_sees_the_context_of_its_caller() -> None:
+    variable: ContextVar[str] = ContextVar("variable", default="none")
+    executor = Executor()
+    variable.set("the caller's")
+    assert await executor(variable.get) == "the caller's"
     executor.close()

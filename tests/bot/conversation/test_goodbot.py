@@ -498,7 +498,7 @@ async def test_beginning_no_more_lets_the_running_answer_end_and_keeps_the_next_
     gate = chat.oracle.gates["first"] = asyncio.Event()
     await chat.sink(chat.message("first"))
     await chat.oracle.arrived.get()
-    chat.bot.begin_no_more()
+    chat.bot.conversations.begin_no_more()
     await chat.sink(chat.message("second"))
     gate.set()
     await chat.bot.idle()
@@ -512,7 +512,7 @@ async def test_an_answer_that_does_not_even_end_when_told_to_is_broken_off_and_k
     await chat.sink(chat.message("first"))
     await chat.messenger.arrived.get()
     chat.bot.leave()
-    await chat.bot.abandon(1.0)
+    await chat.bot.conversations.abandon(1.0)
     await chat.bot.idle()
     assert progress(chat) == [Progress.ANSWERED]
 

@@ -8,7 +8,8 @@ import pytest
 from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, made_of
 from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
-from bot.agent.prompt import Situation, node_prompt
+from bot.agent.prompt import node_prompt
+from bot.agent.record import Task
 from bot.conversation.pictures import Pictures, described
 from bot.errors import ModelRejected
 from bot.model import ImageFile, ModelRequest, PersonMessage, TextFile, UserTurn
@@ -158,7 +159,7 @@ async def test_a_refusal_that_is_not_about_the_pictures_stays_one() -> None:
 @pytest.mark.parametrize(("why", "says_so"), [("", True), ("a part of the whole", False)])
 async def test_the_offline_model_says_once_that_it_cannot_see(why: str, says_so: bool) -> None:
     model = OfflineModel(HashingEmbedder().embed)
-    prompt = node_prompt("what is this?", Situation(now=NOW, why=why))
+    prompt = node_prompt(Task(goal="what is this?", why=why), NOW)
     with_picture = ModelRequest(system="", turns=(UserTurn(text=prompt, images=(CAT,)),))
     without = ModelRequest(system="", turns=(UserTurn(text=prompt),))
     seen, plain = (await model.reply(with_picture)).turn, (await model.reply(without)).turn

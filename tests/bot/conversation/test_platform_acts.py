@@ -193,9 +193,10 @@ async def test_a_moderator_clears_reactions(chat: Chat) -> None:
     assert run.unfinished() == []
     await chat.sink(replace(cleared, event_id="c2", emoji="", at=chat.world.clock.tick()))
     with chat.store.read() as tx:
-        (entry,) = tx.teaching.recent_ledger(ANA.workspace, "c1", 1)
-        assert tx.teaching.votes(ANA.workspace, entry.run_id) == []
-        assert tx.episodes.of_run(ANA.workspace, entry.run_id)[0].verdict is Verdict.PENDING
+        run_id = tx.teaching.newest_answer(ANA.workspace, "c1")
+        assert run_id is not None
+        assert tx.teaching.votes(ANA.workspace, run_id) == []
+        assert tx.episodes.of_run(ANA.workspace, run_id)[0].verdict is Verdict.PENDING
 
 
 async def test_a_command_in_a_thread_means_the_answer_there_although_another_came_later(chat: Chat) -> None:

@@ -14,9 +14,11 @@ from memory.model import (
     EventKind,
     LinkKind,
     Origin,
+    Scope,
     Signal,
     Verdict,
     Verdicts,
+    Visibility,
 )
 from memory.ports import EpisodeFilter, Store
 from memory.rules.fold import apply, with_verdicts
@@ -121,6 +123,47 @@ class EpisodesContract(StoreCase):
             assert tx.episodes.count("w", EpisodeFilter(limit=1)) == 3
         narrow = {"trajectory": (), "context_before": (), "context_after": (), "thoughts": ""}
         assert newest[0] == replace(whole, id="e3", workspace="w", created_at=at(1), **narrow)  # type: ignore[arg-type]
+
+    def test_outlines_are_lists_without_any_text(self, store: Store) -> None:
+        whole = replace(full_episode(), id="e1", workspace="w", archived_at=None)
+        with store.write() as tx:
+            tx.episodes.put(whole)
+        with store.read() as tx:
+            (outline,) = tx.episodes.outlines("w", EpisodeFilter())
+        texts = (
+            "goal",
+            "why",
+            "thoughts",
+            "action_target",
+            "output",
+            "outcome_reason",
+            "correction",
+            "task_incomplete",
+        )
+        lists = ("trajectory", "context_before", "context_after")
+        empty = dict.fromkeys(texts, "") | dict.fromkeys(lists, ())
+        assert outline == replace(whole, **empty)  # type: ignore[arg-type]  # fields by name
+
+    def test_lists_for_a_reader_and_for_a_teacher_have_all_that_may_be_theirs(self, store: Store) -> None:
+        yes = Verdict.SUCCESS
+        said = {
+            "mine": episode("mine", author="bo", verdicts=Verdicts(personal=yes), promoted=Audience.PERSONAL),
+            "theirs": episode("theirs", verdicts=Verdicts(personal=yes)),
+            "here": episode("here", verdicts=Verdicts(channel=yes), promoted=Audience.CHANNEL),
+            "there": episode("there", channel="C2", visibility=Visibility.PRIVATE, verdicts=Verdicts(channel=yes)),
+            "all": episode("all", channel="C2", verdicts=Verdicts(workspace=yes), promoted=Audience.WORKSPACE),
+            "none": episode("none"),
+            "held": episode("held", channel="C2", quarantine=("instructions",)),
+        }
+        bo = Scope(workspace="w", channel="C1", person="bo")
+        with store.write() as tx:
+            tx.episodes.put(*said.values())
+            for wanted, names in (
+                (EpisodeFilter(counting_for=bo), {"mine", "here", "all"}),
+                (EpisodeFilter(to_review_in=bo), {"theirs", "held"}),
+            ):
+                assert {each.id for each in tx.episodes.outlines("w", wanted)} == names
+                assert tx.episodes.count("w", wanted) == len(names)
 
     @pytest.mark.parametrize(
         ("wanted", "found"),

@@ -26,6 +26,7 @@ from tests.memory.adapters.store_samples import (
     event,
     evidence,
     item,
+    outgoing,
     reaction,
     retrieval,
     vote,
@@ -300,14 +301,26 @@ class TablesContract(StoreCase):
             assert tx.teaching.ledger_of_run("w", "r1") == [first]
             assert tx.teaching.ledger_of_run("w", "other") == []
 
-    def test_the_ledger_of_a_channel_is_newest_first(self, store: Store) -> None:
+    def test_the_parts_of_an_answer_are_in_order(self, store: Store) -> None:
         parts = [entry("m2", part=2), entry("m1", part=1), entry("m3", part=3), entry("m4", part=4, channel="C2")]
         with store.write() as tx:
             for part in parts:
                 tx.teaching.put_ledger(part)
         with store.read() as tx:
             assert [e.part for e in tx.teaching.ledger_of_run("w", "r1")] == [1, 2, 3, 4]
-            assert [e.part for e in tx.teaching.recent_ledger("w", "C1", 2)] == [3, 2]
+
+    def test_the_newest_answer_of_a_channel_and_of_a_thread(self, store: Store) -> None:
+        with store.write() as tx:
+            for seconds, (run, thread) in enumerate([("r1", "t1"), ("r2", "t2"), ("r3", "t1"), ("gone", "t1")]):
+                if run != "gone":
+                    tx.episodes.put(episode(f"e-{run}", run_id=run, thread=thread, parent_id=""))
+                tx.teaching.put_ledger(replace(entry(f"m-{run}", run_id=run), posted_at=at(seconds)))
+            tx.episodes.put(episode("node", run_id="gone", parent_id="e-r3"))
+        with store.read() as tx:
+            assert tx.teaching.newest_answer("w", "C1") == "r3"
+            assert [tx.teaching.newest_answer("w", "C1", each) for each in ("t1", "t2", "t3")] == ["r3", "r2", None]
+            assert tx.teaching.newest_answer("w", "C2") is None
+            assert tx.teaching.newest_answer("v", "C1") is None
 
     def test_expired_entries_are_swept_everywhere(self, store: Store) -> None:
         with store.write() as tx:
@@ -356,6 +369,20 @@ class TablesContract(StoreCase):
                 "r2": [replace(mine, run_id="r2")],
             }
             assert tx.teaching.votes_of_runs("w", []) == {}
+
+    def test_parts_and_recalls_of_several_runs_are_read_at_once(self, store: Store) -> None:
+        recalls = [retrieval("q1"), retrieval("q2", run_id="r2")]
+        with store.write() as tx:
+            tx.deliveries.put_outgoing(outgoing(2), outgoing(1), outgoing(1, run_id="r2"), outgoing(1, run_id="r4"))
+            tx.retrievals.add(recalls, [item("q1", "e1")])
+            tx.retrievals.put(retrieval("q3", "v"), [])
+        with store.read() as tx:
+            parts = tx.deliveries.outgoing_of_runs("w", ["r1", "r2", "r3"])
+            assert parts == {"r1": [outgoing(1), outgoing(2)], "r2": [outgoing(1, run_id="r2")]}
+            found = {"r1": [(recalls[0], [item("q1", "e1")])], "r2": [(recalls[1], [])]}
+            assert tx.retrievals.of_runs("w", ["r1", "r2", "r3"]) == found
+            assert tx.retrievals.of_runs("w", []) == {}
+            assert tx.deliveries.outgoing_of_runs("w", []) == {}
 
     def test_a_recall_comes_back_whole(self, store: Store) -> None:
         items = [item("q1", "e2", rank=2), replace(item("q1", "e1"), signal=None)]

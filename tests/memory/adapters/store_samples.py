@@ -384,7 +384,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "evidence": tx.teaching.evidence(workspace, "r1"),
             "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
             "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),
-            "recent": tx.teaching.recent_ledger(workspace, "C1", 10),
+            "recent": tx.teaching.newest_answer(workspace, "C1"),
             "incoming": tx.deliveries.incoming(workspace, "ev1"),
             "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
             "unfinished": tx.deliveries.unfinished(workspace),

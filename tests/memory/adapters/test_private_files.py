@@ -206,6 +206,8 @@ def test_an_export_goes_to_a_pipe_or_a_stream_as_it_is(tmp_path: Path) -> None:
         assert b"what is 2 + 2?" in reader.communicate()[0]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert not is_plain_file(tmp_path / "pipe")
+    assert not is_plain_file(Path("/dev/stdout"))
+    assert is_plain_file(Path("/dev/shm/goodbot.db"))
 
 
 # doctor -------------------------------------------------------------------------------------------------------------

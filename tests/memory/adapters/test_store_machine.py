@@ -212,4 +212,4 @@ class TwoStores(RuleBasedStateMachine):
 
 
 TestTwoStores = TwoStores.TestCase
-TestTwoStores.settings = settings(deadline=None, max_examples=10, stateful_step_count=30)
+TestTwoStores.settings = settings(deadline=None, max_examples=settings().max_examples // 5, stateful_step_count=30)

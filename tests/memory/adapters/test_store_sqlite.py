@@ -29,6 +29,7 @@ from memory.errors import (
 from memory.model import EventKind
 from memory.ports import Store
 from tests import CHECKOUT
+from tests.doubles.stores import open_file
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
@@ -48,52 +49,52 @@ def open_at(path: Path) -> SqlStore:
 
 class TestSqlStore(StoreContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlRecall(RecallContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlSnapshots(SnapshotsContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlChannels(ChannelsContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlSteps(StepsContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlUpkeep(UpkeepContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlTables(TablesContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlDeliveries(DeliveriesContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlEpisodes(EpisodesContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 class TestSqlWorld(WorldContract):
     def make_store(self, folder: Path) -> Store:
-        return open_at(folder / "goodbot.db")
+        return open_file(folder / "goodbot.db")
 
 
 @pytest.fixture

@@ -215,8 +215,8 @@ def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent
     records[3] |= {"session_id": ""}
     report = import_memories(json.dumps([*records, 5]), episodic=agents[1].ana)
     assert [(error.position, error.reason.split(";")[0]) for error in report.errors] == [
-        (2, "'great' is not a valid Outcome"),
-        (3, "MemoryEntry has no field 'mood'"),
+        (2, "outcome: Input should be 'pending', 'success' or 'failure', got 'great'"),
+        (3, "it has no field 'mood'"),
         (6, "expected an object, got int"),
         (2, "no session is named"),
     ]

@@ -56,7 +56,7 @@ from memory.rules.feedback import KeywordDetector, SimilarityDetector
 from memory.rules.retrieval.cosine import cosine, unit_cosine
 from memory.services.embedding import CheckedEmbedder
 from memory.services.topics import Placement, Related
-from memory.services.topics.selection import ranked
+from memory.services.topics.source import ranked
 from tests.doubles.memory_world import FakeClock, World, scope
 from tests.doubles.stores import rows
 

@@ -7,7 +7,7 @@ import pytest
 
 from memory.model import Audience, Episode, EventKind, Role, RuleLine, Scope, Verdict, Visibility
 from memory.model.upkeep import Rule
-from memory.rules.consolidation import line_of, rules_of
+from memory.rules.consolidation import living, rule_line, rules_of
 from memory.rules.retrieval.prompt import escapes, estimate_tokens, render_lessons, with_rules
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import exemplar
@@ -34,7 +34,7 @@ def taught(
 
 
 def rules(world: World, of: Scope | None = None, goal: str = GOALS[1]) -> tuple[RuleLine, ...]:
-    return world.memory.recalling.recall(of or scope(), goal).recollection.rules
+    return world.memory.recalling.recall(of or scope(), goal).rules
 
 
 def lines(world: World, of: Scope | None = None, goal: str = GOALS[1]) -> list[str]:
@@ -183,11 +183,12 @@ def test_a_row_that_was_tampered_with_makes_no_line(world: World) -> None:
         world.react(lesson)
     (rule,) = rules_of(W, [world.episode(lesson) for lesson in lessons], 3)
     forged = replace(rule, lesson_ids=(lessons[1].id, *(lesson.id for lesson in others)))
-    assert line_of(forged, [world.episode(each) for each in [*lessons, *others]], 3) == ""
+    assert rule_line(forged, living(forged, [world.episode(each) for each in [*lessons, *others]]), 3) == ""
 
 
 def test_long_texts_are_cut() -> None:
-    assert len(line_of(*long_rule())) < 700
+    rule, lessons, at_least = long_rule()
+    assert len(rule_line(rule, living(rule, lessons), at_least)) < 700
 
 
 def long_rule() -> tuple[Rule, Sequence[Episode], int]:

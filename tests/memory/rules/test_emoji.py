@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.rules.emoji import DEFAULT_EMOJI, EmojiMap, normalise, spellings
+from memory.rules.emoji import EmojiMap, normalise, spellings
+from tests.doubles.emoji import DEFAULT_EMOJI
 
 TONES = ["\U0001f3fb", "\U0001f3fc", "\U0001f3fd", "\U0001f3fe", "\U0001f3ff"]
 

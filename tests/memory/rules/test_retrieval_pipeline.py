@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from memory.model import Verdict
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.context import overlap
-from memory.rules.retrieval.pipeline import Candidate, Scored, select
+from memory.rules.retrieval.pipeline import Candidate, Scored, overlap, select
 from tests.doubles.memory_world import START
 
 S, F = Verdict.SUCCESS, Verdict.FAILURE

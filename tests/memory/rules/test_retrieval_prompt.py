@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.prompt import TOOL_OUTPUT_CHARACTERS, Situation, node_prompt, system_prompt, tool_output
+from bot.agent.prompt import TOOL_OUTPUT_CHARACTERS, node_prompt, system_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.tools.calculator import calculator_tool
 from bot.agent.tools.notes import recall_tool
 from memory.library.working_memory import Observation
@@ -21,8 +22,8 @@ def test_the_opening_turn_whole() -> None:
         ],
         budget_tokens=1_000,
     )
-    situation = Situation(
-        now=NOW,
+    task = Task(
+        goal="Say when breakfast is",
         why="meals were asked for",
         flow="sequence",
         position=2,
@@ -30,7 +31,7 @@ def test_the_opening_turn_whole() -> None:
         siblings=("Say when lunch is", "Say when dinner is"),
     )
     memory = [Observation(key="kitchen", value="closed", node="0.1"), Observation(key="menu", value="soup")]
-    assert node_prompt("Say when breakfast is", situation, lessons=lessons, memory=memory) == (
+    assert node_prompt(task, NOW, lessons=lessons, memory=memory) == (
         "<lessons>\n"
         "# Lessons From Previous Attempt\n"
         "These are results from a PREVIOUS attempt at this task.\n"
@@ -58,7 +59,7 @@ def test_the_opening_turn_whole() -> None:
 
 
 def test_absent_sections_are_left_out() -> None:
-    assert node_prompt("Hello", Situation(now=NOW)) == (
+    assert node_prompt(Task(goal="Hello"), NOW) == (
         "<situation>\nNow: 2026-11-21 10:00 UTC (Saturday)\n</situation>\n<goal>\nHello\n</goal>"
     )
 
@@ -126,8 +127,8 @@ hostile = st.text() | st.lists(
 @given(goal=hostile, why=hostile, key=hostile, sibling=hostile, told=hostile)
 def test_no_text_opens_or_closes_a_block(goal: str, why: str, key: str, sibling: str, told: str) -> None:
     lessons, shown = render_lessons([exemplar("e", told, told)], budget_tokens=100_000)
-    situation = Situation(now=NOW, why=why, flow="fallback", position=1, total=2, siblings=(sibling,))
-    text = node_prompt(goal, situation, lessons=lessons, memory=[Observation(key=key, value="", node="0")])
+    task = Task(goal=goal, why=why, flow="fallback", position=1, total=2, siblings=(sibling,))
+    text = node_prompt(task, NOW, lessons=lessons, memory=[Observation(key=key, value="", node="0")])
     assert len(shown) == 1
     for name in BLOCKS:
         expected = 0 if name == "tool-output" else 1

@@ -70,7 +70,7 @@ class TestQuarantine(Attacked):
         assert (kinds.count(EventKind.QUARANTINED), kinds.count(EventKind.RELEASED)) == (1, 1)
 
     def shown(self, world: World) -> list[tuple[Lesson, str]]:
-        found = world.memory.recalling.recall(scope("bob"), "lunch?").recollection.exemplars
+        found = world.memory.recalling.recall(scope("bob"), "lunch?").exemplars
         return sorted(((each.lesson, each.episode.correction) for each in found), reverse=True)
 
     def test_a_flagged_lesson_out_of_nothing_reaches_nobody_however_wide_it_was_meant(self, world: World) -> None:
@@ -102,7 +102,7 @@ class TestQuarantine(Attacked):
         for text in (ESCAPE, FAKE):
             lesson = world.correct(failed, text, by="tea", role=Role.TEACHER)
             world.memory.teaching.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
-            exemplars = world.memory.recalling.recall(scope("bob"), "lunch?").recollection.exemplars
+            exemplars = world.memory.recalling.recall(scope("bob"), "lunch?").exemplars
             block, _ = render_lessons(exemplars, budget_tokens=2000)
             assert "</lessons>" not in block
             assert "<goal>" not in block

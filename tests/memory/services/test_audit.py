@@ -353,8 +353,8 @@ def test_one_answer_with_all_that_belongs_to_it(world: World) -> None:
     assert view.incoming is not None
     assert view.incoming.text == "when is lunch?"
     assert [event.seq for event in view.events] == sorted(event.seq for event in view.events)
-    shown = world.memory.audit.shown_in(lesson.workspace, lesson.id)
-    assert [item.episode_id for _, item in shown] == [lesson.id, lesson.id]
+    uses = world.memory.explaining.lesson(lesson.workspace, lesson.id).uses
+    assert [use.item.episode_id for use in uses] == [lesson.id, lesson.id]
     with pytest.raises(NotFound):
         world.memory.audit.run("terminal:other", lesson.run_id)
 
@@ -377,5 +377,13 @@ def test_looking_changes_nothing(world: World) -> None:
     audit.check()
     audit.stats(lesson.workspace)
     audit.find(lesson.id)
-    audit.shown_in(lesson.workspace, lesson.id)
+    world.memory.explaining.lesson(lesson.workspace, lesson.id)
     assert audit.run(lesson.workspace, lesson.run_id) == before
+
+
+def test_lessons_of_another_embedder_are_counted(world: World) -> None:
+    lesson = world.ask("when is lunch?", "at noon sharp")
+    world.ask("when is dinner?", "at eight")
+    world.react(lesson)
+    audit = world.memory.audit
+    assert [audit.not_embedded(model) for model in (world.memory.embedder.name, "another")] == [0, 1]

@@ -4,7 +4,6 @@ import pytest
 
 from memory.model import Episode, Role, Scope, Visibility
 from memory.model.evidence import ActionText, Belief, Evidence
-from memory.services.recall import Recalling
 from tests.doubles.memory_world import World, scope
 
 ACTIONS = (
@@ -20,8 +19,7 @@ def world() -> World:
 
 
 def weigh(world: World, goal: str = GOAL, of: Scope | None = None) -> Evidence:
-    recalling: Recalling = world.memory.recalling
-    return recalling.weigh(of or scope(), goal, ACTIONS)
+    return world.memory.recalling.weighing.weigh(of or scope(), goal, ACTIONS)
 
 
 def belief(evidence: Evidence, action: str, text: str = "") -> Belief | None:

@@ -102,7 +102,7 @@ def test_what_stands_behind_a_lesson_is_named(world: World) -> None:
     world.memory.upkeep.run("join")
     kept, joined = sorted([first, second], key=lambda e: world.episode(e).archived_at is not None)
     assert [each.id for each in world.memory.explaining.lesson(W, kept.id).joined] == [joined.id]
-    assert world.memory.explaining.lesson(W, joined.id).stands_in == kept.id
+    assert world.memory.explaining.lesson(W, joined.id).merged_into == kept.id
     assert "stands for 1 more" in explain_lesson(world.memory.explaining.lesson(W, kept.id), scope())
 
 

@@ -227,7 +227,7 @@ def _act(world: World, answers: list[Episode], what: str, who: str) -> None:
 
 def echo(world: World, person: str) -> Episode:
     """Somebody asks, and the answer repeats the first lesson that comes to mind."""
-    found = world.memory.recalling.recall(scope(person), "hello").recollection.exemplars
+    found = world.memory.recalling.recall(scope(person), "hello").exemplars
     return world.ask("hello", found[0].episode.output if found else "nothing", of=scope(person))
 
 

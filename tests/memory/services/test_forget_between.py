@@ -123,7 +123,7 @@ def ruled(world: World) -> None:
     for each in ("which key opens our garden?", "which key opens our barn?"):
         teach(TEA, each, "in the cellar", at=world.clock.tick())
     assert world.memory.upkeep.run("consolidate").error == ""
-    recollection = world.memory.recalling.recall(BOB, "which key opens our gate?").recollection
+    recollection = world.memory.recalling.recall(BOB, "which key opens our gate?")
     assert WORD in repr(recollection.rules)
     assert WORD not in repr(recollection.exemplars)
 

@@ -52,7 +52,7 @@ class TestLessonsOfOthers(Attacked):
         after = world.episode(lesson)
         assert (after.goal, after.action_target, after.quarantine) == (QUESTION, QUESTION, ())
         assert lesson.id in world.recalled(QUESTION, scope("bob"))
-        assert world.memory.restating.untold(W, "tea") == []
+        assert world.memory.restating.unnotified(W, "tea") == []
 
     def test_the_same_words_of_the_author_are_the_authors(self, world: World) -> None:
         lesson = taught(world, QUESTION)
@@ -160,7 +160,7 @@ class TestLessonsOfOthers(Attacked):
         world.memory.teaching.archive(W, lesson.id, actor="tea")
         forget(world)
         assert world.episode(lesson).archived_at is not None
-        assert world.memory.restating.untold(W, "tea") == []
+        assert world.memory.restating.unnotified(W, "tea") == []
         assert world.memory.restating.waiting(W, "tea") == []
 
     def test_a_purge_of_whoever_released_it_holds_a_restated_lesson_back_again(self, world: World) -> None:

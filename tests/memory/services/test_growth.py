@@ -32,11 +32,12 @@ from memory.rules.audience import partitions_of
 from memory.rules.fold import with_verdicts
 from memory.rules.retrieval.config import RetrievalConfig
 from tests.doubles.memory_world import START, World, scope
+from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import episode, link
 
 W = "terminal:w"
-FEW, MANY = 100, 5_000
-LESSONS = 2_000
+FEW, MANY = 100, 2_000
+LESSONS = 1_000
 HOUR = timedelta(hours=1)
 
 
@@ -44,26 +45,35 @@ class Steps:
     """How many instructions SQLite's machine runs for this store: each row it looks at costs some."""
 
     def __init__(self, store: SqlStore) -> None:
+        self._engine = store._engine
         self._count = 0
-        event.listen(store._engine, "before_cursor_execute", self._watch)
+        self._watched: list[sqlite3.Connection] = []
 
     def _watch(self, _: object, cursor: sqlite3.Cursor, *__: object) -> None:
         cursor.connection.set_progress_handler(self._step, 1)
+        self._watched.append(cursor.connection)
 
     def _step(self) -> int:
         self._count += 1
         return 0
 
     def of(self, work: Callable[[], object]) -> int:
-        """The steps of one piece of work."""
-        before = self._count
-        work()
-        return self._count - before
+        """The steps of one piece of work. Only these are counted: to count each costs more than the step."""
+        self._count = 0
+        event.listen(self._engine, "before_cursor_execute", self._watch)
+        try:
+            work()
+        finally:
+            event.remove(self._engine, "before_cursor_execute", self._watch)
+            for connection in self._watched:
+                connection.set_progress_handler(None, 1)
+            self._watched.clear()
+        return self._count
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStore]:
-    with closing(SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")) as store:
+    with closing(open_file(tmp_path / "goodbot.db")) as store:
         yield store
 
 
@@ -139,17 +149,18 @@ def test_a_question_costs_the_same_however_often_it_was_asked_and_joined_to_one_
     world.react(lesson)
     world.correct(world.ask(goal, "kick it"), "hold the button for long")  # a mistake, whose corrections are looked up
     costs = []
+    keepers = (lesson.id, *world.recalled(goal))
     for numbers in (range(FEW), range(FEW, LESSONS)):
         with store.write() as tx:
             for number in numbers:
                 name = f"e{number:05}"
                 tx.episodes.put(episode(name, W, goal=goal, channel="c1", run_id=f"r{number}", rep=number))
-                for keeper in (lesson.id, *world.recalled(goal)):
+                for keeper in keepers:
                     tx.episodes.add_link(link(name, keeper, LinkKind.SAME_GOAL, W))
         asking = steps.of(partial(world.ask, goal, "hold the button"))
         newest = world.memory.audit.episodes(W, EpisodeFilter(limit=1))[0]
         assert newest.rep == numbers.stop
-        costs.append(asking + steps.of(partial(world.memory.recording.lessons_used, W, newest.run_id)))
+        costs.append(asking + steps.of(partial(world.lessons_used, newest)))
     assert costs[1] == pytest.approx(costs[0], rel=0.05)
 
 
@@ -207,5 +218,5 @@ def test_a_message_costs_the_same_however_many_lessons_its_channel_has(store: Sq
         world.memory.upkeep.run("consolidate")
         world.ask("warm up")  # brings the process's copy of the index up to date, once
         costs.append(steps.of(lambda: world.ask("how do I reset the router?", "hold the button")))
-        assert world.memory.recalling.recall(scope(), "how do I reset the router?").recollection.rules
+        assert world.memory.recalling.recall(scope(), "how do I reset the router?").rules
     assert costs[1] == pytest.approx(costs[0], rel=0.05)

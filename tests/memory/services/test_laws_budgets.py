@@ -36,7 +36,7 @@ def test_k_and_the_budget_are_never_exceeded(made: list[str], k: int, budget: in
     assert len(episodic.retrieve("where is the key", k)) <= k
     found = world.memory.world.query(scope("zoe"), {"q": "where is the key", "top_k": k, "reinforce": False})
     assert len(found.candidates) <= k
-    exemplars = world.memory.recalling.recall(scope("zoe"), "where is the key").recollection.exemplars
+    exemplars = world.memory.recalling.recall(scope("zoe"), "where is the key").exemplars
     text, shown = render_lessons(exemplars, budget_tokens=budget)
     assert estimate_tokens(text) <= budget or (text, shown) == ("", ())
     assert [each.episode.id for each in shown] == [

@@ -77,7 +77,7 @@ class History:
     def _echo(self, person: str, which: int, variant: int) -> None:
         """The agent repeats the lesson that comes to mind first."""
         of, question = scope(person), self.say(person, f"where is the key number {which}?")
-        found = self.world.memory.recalling.recall(of, question).recollection.exemplars
+        found = self.world.memory.recalling.recall(of, question).exemplars
         self.answers.append(self.world.ask(question, found[0].episode.output if found else "nobody knows", of=of))
 
     def _retry(self, person: str, which: int, variant: int) -> None:
@@ -265,7 +265,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
         assert {person: kept_of(play, person) for person in others} == holdings
         after = written(play, forgotten)
         assert after.keys() == before.keys()
-        told = {each for person in others for each in play.world.memory.restating.untold(W, person)}
+        told = {each for person in others for each in play.world.memory.restating.unnotified(W, person)}
         for key, (lesson, votes) in after.items():
             assert votes == before[key][1]
             if Flag.NEEDS_QUESTION in lesson.quarantine:

@@ -128,9 +128,10 @@ class Play:
     def shown(self, here: Scope) -> str:
         """Everything this person can be shown from this place, in one text."""
         memory = self.world.memory
-        recollection = memory.recalling.recall(here, "where is the key").recollection
+        recollection = memory.recalling.recall(here, "where is the key")
         seen = LessonAccess(memory)
-        beliefs = [belief.episode for belief in seen.believed(here)]
+        pages = range(1, seen.believed(here, 1).last + 1)
+        beliefs = [belief.episode for number in pages for belief in seen.believed(here, number).items]
         texts = [
             repr([(e.episode.goal, e.episode.output, e.episode.correction) for e in recollection.exemplars]),
             render_lessons(recollection.exemplars, budget_tokens=100_000)[0],

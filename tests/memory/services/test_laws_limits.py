@@ -78,7 +78,7 @@ def stored(tx: Transaction) -> list[Vote]:
     return [vote for answer in range(ANSWERS) for vote in tx.teaching.votes(W, f"r{answer}")]
 
 
-@settings(max_examples=200)  # each is quick, and what is touched is a matter of single places
+@settings(max_examples=4 * settings().max_examples)  # each is quick, and what is touched is a matter of single places
 @given(acts, policies)
 def test_every_mark_is_that_of_a_full_count_after_every_vote(sequence: list[Act], policy: TeachingPolicy) -> None:
     store = SqlStore.in_memory()
@@ -89,7 +89,7 @@ def test_every_mark_is_that_of_a_full_count_after_every_vote(sequence: list[Act]
             assert votes == counted(votes, policy) == with_limits(tx, votes, policy)
 
 
-@settings(max_examples=200)  # each is quick, and what is touched is a matter of single places
+@settings(max_examples=4 * settings().max_examples)  # each is quick, and what is touched is a matter of single places
 @given(acts, policies, st.sets(st.integers(0, ANSWERS - 1), min_size=1))
 def test_answers_counted_from_scratch_do_not_rest_on_the_marks_they_had(
     sequence: list[Act], policy: TeachingPolicy, wrong: set[int]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.model import Audience, Episode, Role, TeachingPolicy, Verdict
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store
-from memory.services.upkeep import jobs, sweeping
+from memory.services.upkeep import jobs
 from memory.services.upkeep.jobs import JOBS
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import World, scope
@@ -171,7 +171,7 @@ class TestRetention(Attacked):
         """A person is quicker than the job: between its look and its eraser."""
         answer = world.ask("what is that", message_id="seen")
         world.clock.tick(days=181)
-        found = sweeping.forgotten_runs
+        found = jobs.forgotten_runs
 
         def slow(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
             runs = found(store, workspace, now, policy)

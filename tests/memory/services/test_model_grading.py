@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.llm.offline.reading import read_prompt
-from bot.agent.prompt import Situation, node_prompt
+from bot.agent.prompt import node_prompt
+from bot.agent.record import Task
 from bot.app.grading_schedule import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
@@ -58,7 +59,7 @@ def judged(world: World, is_good: bool | None = True, *, of: Scope | None = None
 
 
 def exemplars(world: World, of: Scope | None = None, goal: str = GOAL) -> tuple[Exemplar, ...]:
-    return world.memory.recalling.recall(of or scope(), goal).recollection.exemplars
+    return world.memory.recalling.recall(of or scope(), goal).exemplars
 
 
 # Whom it reaches ------------------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ def test_a_good_guess_reaches_the_asker_labelled(world: World) -> None:
     assert (shown.episode.id, shown.lesson, shown.is_guess) == (answer.id, Lesson.REPEAT, True)
     text, _ = render_lessons([shown], budget_tokens=500)
     assert text.count(BY_A_MODEL) == 1
-    told = read_prompt(node_prompt(GOAL, Situation(now=NOW), lessons=text)).lessons
+    told = read_prompt(node_prompt(Task(goal=GOAL), NOW, lessons=text)).lessons
     assert [(each.kind, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
 
 
@@ -119,7 +120,7 @@ def test_it_is_no_vote_and_changes_nothing_of_the_answer(world: World) -> None:
 def test_it_is_shown_only_while_it_is_switched_on(world: World) -> None:
     judged(world)
     off = Memory(world.memory.store, HashingEmbedder(), clock=world.clock, new_id=world.ids)
-    assert off.recalling.recall(scope(), GOAL).recollection.exemplars == ()
+    assert off.recalling.recall(scope(), GOAL).exemplars == ()
 
 
 # People win -----------------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
     taught = world.ask(GOAL, ANSWER, of=scope("ben"))
     world.react(taught, "👍", by="ben", role=Role.TEACHER)
     resting = world.ask(f"{GOAL} please", ANSWER)
-    assert world.memory.recording.lessons_used(resting.workspace, resting.run_id)
+    assert world.lessons_used(resting)
     assert world.memory.guessing.put(resting, Guess(is_good=True))
     world.memory.purging.purge(taught.workspace, "ben", actor="cli:x", at=world.clock.tick())
     assert exemplars(world) == ()
@@ -180,7 +181,7 @@ def test_a_guess_does_not_outlive_the_lesson_it_rests_on(world: World) -> None:
 def test_a_guess_confirms_no_guess(world: World) -> None:
     judged(world)
     repeated = world.ask(f"{GOAL} please", ANSWER)
-    (used,) = world.memory.recording.lessons_used(repeated.workspace, repeated.run_id)
+    (used,) = world.lessons_used(repeated)
     assert "judged by a model, not by a person" in lesson_line(used)
     assert "taught by" not in lesson_line(used)
     assert not world.memory.guessing.put(repeated, Guess(is_good=True))

@@ -185,7 +185,7 @@ def test_the_asker_keeps_their_own_verdict_where_the_channel_has_another() -> No
 
 
 def _lessons(world: World, person: str) -> list[Lesson]:
-    found = world.memory.recalling.recall(scope(person), "lunch?").recollection.exemplars
+    found = world.memory.recalling.recall(scope(person), "lunch?").exemplars
     return [exemplar.lesson for exemplar in found]
 
 
@@ -231,7 +231,7 @@ def test_below_the_gate_nothing_at_all_is_recalled() -> None:
     answer = world.ask("where do we keep the spare projector bulbs?")
     world.react(answer, "👍")
     assert world.recalled("where do we keep the projector bulbs?") == [answer.id]
-    recollection = world.memory.recalling.recall(scope(), "how many moons has Jupiter?").recollection
+    recollection = world.memory.recalling.recall(scope(), "how many moons has Jupiter?")
     assert recollection.exemplars == ()
     assert (recollection.counts.total_loaded, recollection.counts.selected) == (1, 0)
 
@@ -241,7 +241,7 @@ def test_everything_recalled_is_above_the_gate(gate: float) -> None:
     world = World(config=RetrievalConfig(env_threshold=0.0, top_k=None, min_intent=gate, final_k=9))
     for goal in ("lunch today?", "lunch tomorrow?", "who is on call?", "lunch"):
         world.react(world.ask(goal), "👍")
-    found = world.memory.recalling.recall(scope(), "when is lunch?").recollection.exemplars
+    found = world.memory.recalling.recall(scope(), "when is lunch?").exemplars
     assert all(exemplar.intent_score >= gate for exemplar in found)
 
 
@@ -249,7 +249,7 @@ def test_the_current_run_is_not_recalled() -> None:
     world = World()
     answer = world.ask("lunch?")
     world.react(answer, "👍")
-    assert world.memory.recalling.recall(scope(), "lunch?", run_id=answer.run_id).recollection.exemplars == ()
+    assert world.memory.recalling.recall(scope(), "lunch?", run_id=answer.run_id).exemplars == ()
 
 
 def test_every_validated_node_is_recalled_for_its_own_goal() -> None:
@@ -285,7 +285,7 @@ def test_nothing_is_recalled_across_embedding_models() -> None:
     world = World(store)
     world.react(world.ask("lunch?"), "👍")
     other = Memory(store, Table({"lunch?": (1.0, 0.0)}), clock=world.clock, new_id=world.ids)
-    assert other.recalling.recall(scope(), "lunch?").recollection.exemplars == ()
+    assert other.recalling.recall(scope(), "lunch?").exemplars == ()
 
 
 # Vectors that are odd ---------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def test_cosines_are_what_they_should_be() -> None:
     world, _ = table_world(RetrievalConfig(env_threshold=0.0, top_k=None, final_k=9))
     for goal in ("near", "opposite", "nothing", "same"):
         world.react(world.ask(goal), "👍")
-    found = world.memory.recalling.recall(scope(), "query").recollection.exemplars
+    found = world.memory.recalling.recall(scope(), "query").exemplars
     assert [(each.episode.goal, round(each.intent_score, 3)) for each in found] == [
         ("same", 1.0),
         ("near", 0.96),
@@ -341,8 +341,8 @@ def test_without_an_embedder_goals_are_compared_by_their_words() -> None:
     world.react(world.ask("same"), "👍")
     table.fails = True
     recalled = world.memory.recalling.recall(scope(), "query")
-    assert (recalled.recollection.exemplars, recalled.vector) == ((), None)
-    by_words = world.memory.recalling.recall(scope(), "the same again?").recollection
+    assert (recalled.exemplars, recalled.vector) == ((), None)
+    by_words = world.memory.recalling.recall(scope(), "the same again?")
     assert [each.episode.goal for each in by_words.exemplars] == ["same"]
     assert world.recalled("the same again?", scope("bob")) == []
     blind = world.ask("near")
@@ -350,7 +350,7 @@ def test_without_an_embedder_goals_are_compared_by_their_words() -> None:
     assert world.episode(blind).verdict is S
     world.correct(blind, "better")
     table.fails = False
-    assert [world.memory.recalling.recall(scope(), "query").recollection.exemplars[0].episode.goal] == ["same"]
+    assert [world.memory.recalling.recall(scope(), "query").exemplars[0].episode.goal] == ["same"]
     assert world.memory.audit.check() == []
 
 
@@ -361,7 +361,7 @@ def test_a_correction_the_asker_may_see_joins_its_mistake() -> None:
     world = World(config=RetrievalConfig(env_threshold=0.0, top_k=None, final_k=1, min_intent=0.3))
     failed = world.ask("lunch?", "at three")
     lesson = world.correct(failed, "at noon", by="tea", role=Role.TEACHER)
-    recollection = world.memory.recalling.recall(scope("bob"), "lunch?").recollection
+    recollection = world.memory.recalling.recall(scope("bob"), "lunch?")
     assert [each.episode.id for each in recollection.exemplars] == [failed.id, lesson.id]
     assert [each.lesson for each in recollection.exemplars] == [Lesson.AVOID, Lesson.REPEAT]
     assert (recollection.counts.selected, recollection.counts.linked) == (1, 1)
@@ -375,7 +375,7 @@ def test_a_correction_its_reader_rejected_does_not_join() -> None:
     world.memory.teaching.grade(lesson.workspace, lesson.id, S, actor="tea", role=Role.TEACHER)
     world.clock.tick()
     world.memory.teaching.grade(lesson.workspace, lesson.id, F, actor="ana", role=Role.MEMBER)
-    told = world.memory.recalling.recall(scope("ana"), "lunch?").recollection.exemplars
+    told = world.memory.recalling.recall(scope("ana"), "lunch?").exemplars
     assert all(each.lesson is Lesson.AVOID and not each.episode.correction for each in told)
 
 
@@ -418,7 +418,7 @@ def test_another_retriever_takes_over_and_the_default_comes_back() -> None:
     custom = Fixed(scored(other, S))
     set_retriever(custom)
     assert get_retriever() is custom
-    (found,) = world.memory.recalling.recall(scope(), "lunch?", run_id="r1").recollection.exemplars
+    (found,) = world.memory.recalling.recall(scope(), "lunch?", run_id="r1").exemplars
     assert (found.episode, found.context_score, found.intent_score, found.relevance) == (other, 0.5, 0.25, 0.4)
     session, run, situation, _ = custom.asked[0]
     assert (session, run, situation.goal, situation.scope) == ("terminal%3Aw:ana:c1", "r1", "lunch?", scope())

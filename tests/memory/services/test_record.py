@@ -24,7 +24,7 @@ from memory.model import (
 )
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
-from memory.services import FinishedRun, NodeRecall, Recording, Unsent
+from memory.services import FinishedRun, Recording, Unsent
 from tests.doubles.memory_world import World, scope
 
 ANA = scope("ana")
@@ -225,7 +225,7 @@ def test_a_lesson_that_did_not_fit_into_the_prompt_was_not_injected() -> None:
     lesson = taught(world)
     recalled = world.memory.recalling.recall(ANA, "when is lunch?")
     world.memory.recording.accept(message())
-    recall = NodeRecall(node_path="0", recollection=recalled.recollection, vector=None, shown_ids=())
+    recall = replace(recalled, vector=None, shown_ids=())
     world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
     assert world.episode(lesson) == lesson
     ((retrieval, items),) = world.memory.audit.run(ANA.workspace, "r1").recalls
@@ -236,11 +236,11 @@ def test_an_answer_that_was_shown_what_is_forgotten_meanwhile_is_not_kept() -> N
     world = World()
     taught(world)
     recalled = world.memory.recalling.recall(scope("ana"), "when is lunch?")
-    assert recalled.recollection.exemplars
+    assert recalled.exemplars
     world.memory.privacy.forget(ANA.workspace, "ana")
     world.memory.recording.accept(message())
-    shown = tuple(exemplar.episode.id for exemplar in recalled.recollection.exemplars)
-    recall = NodeRecall(node_path="0", recollection=recalled.recollection, vector=None, shown_ids=shown)
+    shown = tuple(exemplar.episode.id for exemplar in recalled.exemplars)
+    recall = replace(recalled, vector=None, shown_ids=shown)
     assert not world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
     (waiting,) = world.memory.recording.unfinished()
     assert (waiting.incoming.event_id, waiting.incoming.progress) == ("e1", Progress.ACCEPTED)
@@ -251,7 +251,7 @@ def test_a_recall_for_an_unknown_node_is_recorded_without_items() -> None:
     world = World()
     lesson = taught(world)
     recalled = world.memory.recalling.recall(ANA, "when is lunch?")
-    recall = NodeRecall(node_path="0.7", recollection=recalled.recollection, vector=None, shown_ids=(lesson.id,))
+    recall = replace(recalled, node_path="0.7", vector=None, shown_ids=(lesson.id,))
     world.memory.recording.accept(message())
     world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
     assert world.episode(lesson) == lesson
@@ -284,10 +284,10 @@ def test_the_lessons_an_answer_rests_on() -> None:
     world = World()
     lesson = taught(world)
     using = world.ask("when is lunch?", "at noon sharp", children=[("when is lunch?", Termination.SUCCESS)])
-    (used,) = world.memory.recording.lessons_used(using.workspace, using.run_id)
-    assert (used.episode.id, used.signal, round(used.relevance, 3)) == (lesson.id, Signal.USED, 1.0)
+    (used,) = world.lessons_used(using)
+    assert (used.episode.id, round(used.relevance, 3)) == (lesson.id, 1.0)
     ignoring = world.ask("when is lunch?", "ask somebody else")
-    assert world.memory.recording.lessons_used(ignoring.workspace, ignoring.run_id) == []
+    assert world.lessons_used(ignoring) == ()
 
 
 def test_lessons_are_judged_before_the_transaction_that_commits_the_answer() -> None:
@@ -303,8 +303,8 @@ def test_lessons_are_judged_before_the_transaction_that_commits_the_answer() -> 
                 judged.append(answer)
             return super().detect_all(exemplars, question, answer, action)
 
-    recalled = world.memory.recalling.recall(ANA, "when is lunch?").recollection
-    recall = NodeRecall(node_path="0", recollection=recalled, vector=None, shown_ids=(lesson.id,))
+    recalled = world.memory.recalling.recall(ANA, "when is lunch?")
+    recall = replace(recalled, vector=None, shown_ids=(lesson.id,))
     world.memory.recording.accept(message())
     recording = Recording(replace(world.memory.core, detector=Detector()))
     assert recording.finish(replace(run_of(world, parts=["at noon sharp"]), recalls=[recall]))
@@ -316,10 +316,10 @@ def test_what_is_to_be_posted_is_the_same_after_a_restart(answer: str) -> None:
     world = World()
     world.correct(taught(world, answer="at three"), "at noon sharp")
     taught(world, "when is lunch on Fridays?", "at noon sharp")
-    recalled = world.memory.recalling.recall(ANA, "when is lunch?").recollection
+    recalled = world.memory.recalling.recall(ANA, "when is lunch?")
     shown = tuple(exemplar.episode.id for exemplar in recalled.exemplars)
     world.memory.recording.accept(message())
-    recall = NodeRecall(node_path="0", recollection=recalled, vector=None, shown_ids=shown)
+    recall = replace(recalled, vector=None, shown_ids=shown)
     committed = world.memory.recording.finish(replace(run_of(world, parts=[answer, "really"]), recalls=[recall]))
     assert committed is not None
     found = world.memory.recording.unsent(ANA.workspace, "r1")
@@ -335,7 +335,7 @@ def test_a_mistake_is_not_named_beside_its_correction() -> None:
     world = World()
     lesson = world.correct(world.ask("when is lunch?", "at three"), "at noon sharp")
     using = world.ask("when is lunch?", "at noon sharp")
-    used = world.memory.recording.lessons_used(using.workspace, using.run_id)
+    used = world.lessons_used(using)
     assert [each.episode.id for each in used] == [lesson.id]
 
 
@@ -350,6 +350,5 @@ def test_children_are_linked_to_their_parents(ending: Termination) -> None:
 def test_a_run_without_a_message_is_a_librarys_own() -> None:
     world = World()
     empty = Recollection(retrieval_id="q", goal="lunch?", exemplars=(), counts=StageCounts())
-    recall = NodeRecall(node_path="0", recollection=empty, vector=None, shown_ids=())
-    assert world.memory.recording.finish(replace(run_of(world, ""), recalls=[recall], parts=[]))
+    assert world.memory.recording.finish(replace(run_of(world, ""), recalls=[empty], parts=[]))
     assert (episodes(world), unfinished(world)) == (1, [])

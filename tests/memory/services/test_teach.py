@@ -37,7 +37,7 @@ def undo(world: World, person: str = "ana", *, event_id: str = "") -> str:
 
 def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[Lesson, str, str]]:
     """(lesson, what was answered, what to do instead) this person would be reminded of, the good ones first."""
-    found = world.memory.recalling.recall(scope(person), goal).recollection.exemplars
+    found = world.memory.recalling.recall(scope(person), goal).exemplars
     told = [(each.lesson, each.episode.output, each.episode.correction) for each in found]
     return sorted(told, key=lambda each: each[0], reverse=True)
 

@@ -157,7 +157,7 @@ def test_what_is_pending_or_disputed_is_never_recalled(sequence: list[Act]) -> N
     }
     for person in PEOPLE:
         for goal in ("both halves", "first half", "second half", "something else"):
-            recollection = world.memory.recalling.recall(replace(answers[0].scope, person=person), goal).recollection
+            recollection = world.memory.recalling.recall(replace(answers[0].scope, person=person), goal)
             assert not undecided & {exemplar.episode.id for exemplar in recollection.exemplars}
 
 

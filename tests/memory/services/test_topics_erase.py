@@ -14,7 +14,7 @@ from memory.model import Audience, Scope, Visibility
 from memory.model.topic import Revision, TopicField
 from memory.ports import Store
 from memory.services.topics import FieldInput, Ingest, Placement, Related
-from memory.services.topics.response import Bundle
+from memory.services.topics.query import Bundle
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import World, scope
 from tests.doubles.stores import content, open_file

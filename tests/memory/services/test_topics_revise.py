@@ -16,7 +16,7 @@ from memory.model import Audience, Scope, Visibility
 from memory.ports import Store
 from memory.rules.strength import salience
 from memory.services.topics import FieldInput, Ingest, Placement, Related, World, WorldPolicy
-from memory.services.topics.audit_log import differences, rebuild
+from memory.services.topics.audit_log import faults_of_topics
 from tests.doubles.memory_world import START, scope
 from tests.doubles.memory_world import World as People
 from tests.doubles.stores import content
@@ -356,5 +356,4 @@ def test_the_audit_is_the_salience(steps: list[tuple[str, int, str]]) -> None:
                 value, at = float(str(event.detail["to"])), event.at
         assert (topic.salience, topic.salience_at) == (value, at)
     with here.store.write() as tx:
-        assert list(differences(tx, here.scope.workspace)) == []
-        assert rebuild(tx, here.scope.workspace) == 0
+        assert list(faults_of_topics(tx, here.scope.workspace)) == []

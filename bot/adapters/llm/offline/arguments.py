@@ -87,7 +87,8 @@ def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> F
 def _find(name: str, shape: Mapping[str, object], goal: str, *, is_needed: bool) -> _Found | None:
     options = shape.get("enum")
     if isinstance(options, list):
-        return _option(options, goal)
+        named = (option for option in options if isinstance(option, str) and _mentions(goal, option))
+        return next((_Found(value=option) for option in named), None)
     match _type_of(shape):
         case "string":
             return _text(name, goal, is_needed=is_needed)
@@ -110,16 +111,9 @@ def _type_of(shape: Mapping[str, object]) -> object:
     return next((kind for kind in kinds if kind != "null"), None)
 
 
-def _option(options: list[object], goal: str) -> _Found | None:
-    for option in options:
-        if isinstance(option, str) and _says(goal, option):
-            return _Found(value=option)
-    return None
-
-
 def _flag(name: str, goal: str) -> _Found | None:
     words = name.replace("_", " ")
-    if not _says(goal, words):
+    if not _mentions(goal, words):
         return None
     return _Found(value=re.search(rf"\b(?:no|not|without)\s+{re.escape(words)}\b", goal, re.IGNORECASE) is None)
 
@@ -189,12 +183,12 @@ def _value(goal: str) -> _Found | None:
 def _fact(goal: str) -> tuple[str, str] | None:
     """What to remember as (key, value): "note that the door code is 4711" is ("the door code", "4711")."""
     goal = goal.strip()
-    asked = _REMEMBER.match(goal)
+    request = _REMEMBER.match(goal)
     # The key has a character at least, so a separator is looked for behind it.
-    between = _BE.search(goal, asked.end() + 1) if asked else None
-    if asked is None or between is None:
+    between = _BE.search(goal, request.end() + 1) if request else None
+    if request is None or between is None:
         return None
-    key, value = goal[asked.end() : between.start()].strip(), goal[between.end() :].strip()
+    key, value = goal[request.end() : between.start()].strip(), goal[between.end() :].strip()
     return (key, _unmarked(value, ".!").strip()) if key and value else None
 
 
@@ -217,7 +211,7 @@ def _listed_key(goal: str, keys: Sequence[str]) -> _Found | None:
 _READING = frozenset(content_words("recall remember read look up note noted key value working memory again"))
 
 
-def _says(goal: str, words: str) -> bool:
+def _mentions(goal: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", goal, re.IGNORECASE) is not None
 
 

@@ -133,7 +133,8 @@ class Decider:
         bests = [self._best(part) for part in parts.parts]
         if whole.action == ANSWER or whole.prior < whole.belief:
             return any(best is None or best.confidence <= whole.confidence for best in bests)
-        return all(best is not None and _is_same_action(best, whole) for best in bests)
+        wanted = (whole.action, whole.arguments, whole.text)
+        return all(best is not None and (best.action, best.arguments, best.text) == wanted for best in bests)
 
     def _best(self, goal: str) -> Candidate | None:
         """The best of what can surely be done about a goal."""
@@ -183,10 +184,6 @@ def _do(candidate: Candidate) -> Say | Call:
         arguments=candidate.arguments,
         thought=f"{candidate.action} fits best: {candidate.belief:.2f}{because}.",
     )
-
-
-def _is_same_action(one: Candidate, other: Candidate) -> bool:
-    return (one.action, one.arguments, one.text) == (other.action, other.arguments, other.text)
 
 
 def _approved_parts(steps: str) -> Split | None:

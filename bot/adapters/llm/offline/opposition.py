@@ -5,37 +5,13 @@ import re
 from bot.adapters.llm.offline.similarity import COMPARED_CHARACTERS
 from bot.adapters.llm.offline.tokenizer import words
 
-_OPPOSITES = (
-    ("open", "close"),
-    ("opening", "closing"),
-    ("start", "end"),
-    ("begin", "end"),
-    ("first", "last"),
-    ("before", "after"),
-    ("earliest", "latest"),
-    ("add", "remove"),
-    ("create", "delete"),
-    ("reset", "delete"),
-    ("install", "uninstall"),
-    ("enable", "disable"),
-    ("buy", "sell"),
-    ("arrive", "leave"),
-    ("join", "leave"),
-    ("login", "logout"),
-    ("minimum", "maximum"),
-    ("min", "max"),
-    ("increase", "decrease"),
-    ("allowed", "forbidden"),
-    ("can", "cannot"),
-    ("old", "new"),
-    ("internal", "external"),
-    ("morning", "evening"),
-    ("this", "next"),
-    ("this", "last"),
-    ("today", "tomorrow"),
-    ("yesterday", "tomorrow"),
-    ("summer", "winter"),
+_OPPOSITE_WORDS = (
+    "open/close opening/closing start/end begin/end first/last before/after earliest/latest add/remove "
+    "create/delete reset/delete install/uninstall enable/disable buy/sell arrive/leave join/leave login/logout "
+    "minimum/maximum min/max increase/decrease allowed/forbidden can/cannot old/new internal/external "
+    "morning/evening this/next this/last today/tomorrow yesterday/tomorrow summer/winter"
 )
+_OPPOSITES = tuple(pair.split("/") for pair in _OPPOSITE_WORDS.split())
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][^\W\d_]+|[A-Z]{2,})\b|(?<![\w.])\d[\d.,:/-]*(?!\w)")
 
 

@@ -11,7 +11,7 @@ MOST_PARTS = 8
 """A goal of more parts is left whole."""
 _LONGEST = 1000
 
-StandsAlone = Callable[[str], bool]
+IsRequest = Callable[[str], bool]
 """Whether a part is a request of its own, judged by more than its words."""
 
 
@@ -66,20 +66,20 @@ _PAIR_ENDS = re.compile(r"\band\b|[.?!]", re.IGNORECASE)
 _LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECASE)
 
 
-def split(goal: str, stands_alone: StandsAlone) -> Split | None:
+def split(goal: str, is_request: IsRequest) -> Split | None:
     """Take the goal apart at its loosest connective, or None when it is one thing.
 
     A piece that is no request of its own ("rock and roll") stays with the piece before it, the first one with the one
-    after it. `stands_alone` is asked about pieces whose words do not settle it; of alternatives, one need stand alone.
+    after it. `is_request` is asked about pieces whose words do not settle it; of alternatives, one need stand alone.
     """
     if len(goal) > _LONGEST:
         return None
     for flow, connective in _CONNECTIVES:
         pieces = _pieces(goal, connective)
-        judge = stands_alone
-        if flow == "fallback" and any(_stands(goal[start:end], stands_alone) for start, end in pieces):
+        judge = is_request
+        if flow == "fallback" and any(_is_request(goal[start:end], is_request) for start, end in pieces):
             # "or else" says by itself that these are alternatives; the first may be one that nobody can answer.
-            judge = _says_something
+            judge = _has_several_words
         parts = _joined(goal, pieces, flow, judge)
         if 2 <= len(parts) <= MOST_PARTS:
             return Split(flow=flow, parts=tuple(parts))
@@ -105,29 +105,29 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
     return [*pieces, (start, len(goal))]
 
 
-def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, stands_alone: StandsAlone) -> list[str]:
+def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest) -> list[str]:
     """The pieces as parts that stand alone; none at all when the first ones make no request."""
     parts: list[str] = []
     begin, complete_to = 0, -1
     for start, end in pieces:
         piece = goal[start:end]
-        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow) and _stands(piece, stands_alone):
+        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow) and _is_request(piece, judge):
             parts.append(goal[begin:complete_to])
             begin, complete_to = start, end
-        elif complete_to >= 0 or _stands(piece, stands_alone) or _stands(goal[begin:end], stands_alone):
+        elif complete_to >= 0 or _is_request(piece, judge) or _is_request(goal[begin:end], judge):
             complete_to = end
     if complete_to < 0:
         return []
     return [_clean(part) for part in [*parts, goal[begin:]]]
 
 
-def _says_something(text: str) -> bool:
+def _has_several_words(text: str) -> bool:
     return len(text.split()) >= 2
 
 
-def _stands(text: str, stands_alone: StandsAlone) -> bool:
+def _is_request(text: str, judge: IsRequest) -> bool:
     text = _clean(text)
-    return bool(text) and not _breaks_off(text) and (begins_a_request(text) or stands_alone(text))
+    return bool(text) and not _breaks_off(text) and (begins_a_request(text) or judge(text))
 
 
 def _may_part(before: str, after: str, flow: str) -> bool:

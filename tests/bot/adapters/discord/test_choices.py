@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.discord import typing_indicator
-from bot.adapters.discord.choices import Chosen, _number, _written, choice_view
 from bot.adapters.discord.menu import spelled
+from bot.adapters.discord.views import Chosen, choice_view
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard
@@ -242,11 +242,6 @@ async def test_many_choices_stay_within_discord_s_limits(server: DiscordServer, 
     assert bot.commands[1].argument == many[min(count, 25) - 1].argument
 
 
-@given(st.integers(min_value=1, max_value=2**64 - 1))
-def test_a_place_survives_being_written_into_a_button(place: int) -> None:
-    assert (_number(_written(place)), len(_written(place)) <= 11) == (place, True)
-
-
 @given(
     st.from_regex(r"[a-z]{1,10}", fullmatch=True),
     st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), max_size=69),
@@ -261,7 +256,7 @@ def test_what_a_button_carries_is_what_is_read_from_it(command: str, argument: s
     found = Chosen.__discord_ui_compiled_template__.fullmatch(custom_id)
     assert found is not None
     assert len(custom_id) <= 100
-    assert (found["command"], found["argument"] or "", _number(found["place"])) == (command, argument, place)
+    assert (found["command"], found["argument"] or "", int(found["place"], 16)) == (command, argument, place)
 
 
 # The slash command's words --------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from pydantic import SecretStr
 
 from bot.adapters.check_result import CheckResult
 from bot.adapters.discord import health_checks
-from bot.adapters.discord.health_checks import DiscordHealthChecks
-from bot.adapters.discord.invite import RIGHTS, invite_link_of
+from bot.adapters.discord.health_checks import RIGHTS, DiscordHealthChecks, invite_link_of
 from memory.adapters.system import utc_now
 from tests.doubles.discord import (
     DiscordServer,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.discord.invite import RIGHTS, invite_link
+from bot.adapters.discord.health_checks import RIGHTS, invite_link
 from bot.errors import ChannelNotFound, MessengerUnavailable, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef, PersonReaction
 from tests.bot.adapters.messenger_contract import Heard

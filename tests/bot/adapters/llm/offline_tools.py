@@ -10,13 +10,13 @@ from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.conversation import conversation_tool
 from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
 from bot.agent.tools.notes import recall_tool, remember_tool
-from memory.model import Scope, Vector
+from memory.model import Incoming, Scope, Vector
 
 NOW = datetime(2026, 11, 21, 9, 5, tzinfo=UTC)
 
 
 class _SaidNothing:
-    async def messages(self, scope: Scope, limit: int) -> list[tuple[datetime, str]]:
+    async def __call__(self, scope: Scope, limit: int) -> list[Incoming]:
         return []
 
 

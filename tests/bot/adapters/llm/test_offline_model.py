@@ -16,7 +16,8 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, 
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import split
 from bot.agent.decision import CONTROL_TOOLS
-from bot.agent.prompt import Situation, node_prompt, tool_output
+from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.record import Task
 from bot.agent.tools.notes import remember_tool
 from bot.errors import ModelUnavailable
 from bot.model import ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
@@ -61,7 +62,7 @@ def lesson(
 def opening(goal: str, *lessons: Exemplar, keys: Sequence[str] = ()) -> UserTurn:
     text, _ = render_lessons(lessons, budget_tokens=4_000)
     memory = [Observation(key=key, value="?", node="0.1", at=NOW) for key in keys]
-    return UserTurn(text=node_prompt(goal, Situation(now=NOW, why="asked"), lessons=text, memory=memory))
+    return UserTurn(text=node_prompt(Task(goal=goal, why="asked"), NOW, lessons=text, memory=memory))
 
 
 def hashing() -> OfflineModel:

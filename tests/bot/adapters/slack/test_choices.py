@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from bot.adapters.slack.choices import CHOICE, HOME_CHOICE
-from bot.adapters.slack.home_view import HOME_COMMAND
+from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
+from bot.adapters.slack.home import HOME_COMMAND
 from bot.model import Attachment, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard

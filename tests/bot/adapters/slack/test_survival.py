@@ -280,7 +280,7 @@ async def test_a_wrong_token_is_an_error_from_the_start(server: SlackServer, met
 )
 async def test_a_missing_token_is_named(server: SlackServer, wrong: dict[str, Any], named: str) -> None:
     settings = slack_settings(server, **wrong)
-    messenger = SlackMessenger(settings, clock=utc_now, new_id=lambda: "id")
+    messenger = SlackMessenger(settings, clock=utc_now)
     with pytest.raises(ConfigError, match=named):
         await messenger.run(Heard().__call__)
     await messenger.close()

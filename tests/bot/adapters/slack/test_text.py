@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.command_words import Typed, command_in, slash_command, spelled
-from bot.adapters.slack.mrkdwn import INVISIBLE, harmless, to_mrkdwn
-from bot.adapters.slack.plain import mentions, plain, without_mention
+from bot.adapters.commonmark import INVISIBLE
+from bot.adapters.slack.events import mentions, plain, without_mention
+from bot.adapters.slack.mrkdwn import harmless, to_mrkdwn
 
 # From Slack -------------------------------------------------------------------------------------------------------
 

@@ -167,7 +167,7 @@ async def test_a_question_asked_while_its_channel_cannot_be_looked_up_is_answere
     monkeypatch: pytest.MonkeyPatch,
     is_new_process: bool,
 ) -> None:
-    monkeypatch.setattr("bot.adapters.slack.channels._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
+    monkeypatch.setattr("bot.adapters.slack.directory._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
     async with slack_bot(server, tmp_path) as bot:
         await ask(bot, ana, general, "what is 1+1?")
     async with slack_bot(server, tmp_path) as bot:
@@ -249,7 +249,7 @@ async def test_a_stream_that_a_killed_process_left_open_is_completed_by_the_next
     async with slack_bot(server, tmp_path, answers="stream") as bot:
         question = ana.says(general, SUM)
         await server.wait_for(lambda: server.calls("chat.stopStream"))
-        await bot.running.goodbot.abandon(5.0)
+        await bot.running.goodbot.conversations.abandon(5.0)
         assert bot.unfinished() == [Progress.ANSWERED]
         [begun] = server.said_by_bot(general, question.ts)
         assert begun.stream is not None

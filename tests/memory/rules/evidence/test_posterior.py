@@ -20,7 +20,8 @@ DIMENSION = 6
 
 def unit(seed: int, rows: int) -> "Matrix":
     matrix = np.random.default_rng(seed).normal(size=(rows, DIMENSION))
-    return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    rows: Matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return rows
 
 
 observations = st.lists(

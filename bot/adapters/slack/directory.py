@@ -1,20 +1,100 @@
-"""Roles of people: teachers and admins by id or user group, guests by what Slack says of them."""
+"""Looks people and channels up: who can read a channel, what a person may decide, what both are called."""
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.adapters.keyed_lock import KeyedLock
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json, Web, code_of
+from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
-from bot.errors import ChannelNotFound, NotPermitted
-from memory.model import Role
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted
+from memory.model import Role, Scope, Visibility
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
 
 _KEEP = timedelta(minutes=10)
+"""A channel may change who reads it while the bot is no member, and then no event of ours says so."""
+_KEEP_ROLES = timedelta(minutes=10)
+_DIRECT_MESSAGE = "DM"
+_AT_ONCE_S = 0.0
+"""A name is a courtesy: nothing waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """A conversation."""
+
+    visibility: Visibility
+    name: str
+    is_known: bool = True
+    """False where Slack could not be asked just now: then this is as it was seen last, or a guess."""
+
+
+class Channels:
+    """Looks channels up, with a cache. One that cannot be looked up counts as private: its lessons stay in it.
+
+    While Slack is out of reach a channel is as it was seen last.
+    """
+
+    def __init__(self, web: Web, clock: Clock) -> None:
+        self._web = web
+        self._in_order = KeyedLock()
+        """Several events of one channel at once ask Slack once."""
+        self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
+
+    async def scope(self, workspace: str, location: Location, *, thread: str | None = None) -> Scope:
+        """Where the bot's memory files what happened at a location; `thread` replaces the location's."""
+        place = await self._place(location)
+        is_shared = location.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
+        return Scope(
+            workspace=workspace,
+            channel=location.channel,
+            person=location.user,
+            thread=location.thread if thread is None else thread,
+            visibility=Visibility.SHARED if is_shared else place.visibility,
+            place=place.name,
+            is_visibility_known=place.is_known or is_shared,
+        )
+
+    def changed(self, channel: str) -> None:
+        """Drop the channel from the cache."""
+        self._known.drop(channel)
+
+    async def _place(self, location: Location) -> ChannelInfo:
+        if location.kind == "im" or location.channel.startswith("D"):
+            return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
+        async with self._in_order(location.channel):
+            place = self._known.get(location.channel)
+            if place is None:
+                place = await self._look_up(location.channel)
+        return place
+
+    async def _look_up(self, channel: str) -> ChannelInfo:
+        try:
+            answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
+        except MessengerError as error:
+            place = ChannelInfo(Visibility.PRIVATE, channel)
+            if error.retryable:  # The next event asks again.
+                log.warning("%s counts as it did last, for it cannot be looked up just now: %s", channel, error)
+                return replace(self._known.last(channel) or place, is_known=False)
+            log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
+        else:
+            place = _read(answer["channel"])
+        self._known.put(channel, place)
+        return place
+
+
+def _read(channel: Json) -> ChannelInfo:
+    if channel.get("is_im"):
+        return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
+    name = "group DM" if channel.get("is_mpim") else f"#{channel.get('name') or channel['id']}"
+    if any(channel.get(flag) for flag in ("is_ext_shared", "is_org_shared", "is_shared")):
+        return ChannelInfo(Visibility.SHARED, name)
+    is_private = channel.get("is_private") or channel.get("is_mpim")
+    return ChannelInfo(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name)
 
 
 class Roles:
@@ -26,9 +106,9 @@ class Roles:
         self._named = {Role.ADMIN: tuple(admins), Role.TEACHER: tuple(teachers)}
         self._in_order = KeyedLock()
         """Several acts of one person at once ask Slack once."""
-        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP)
+        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP_ROLES)
         """By person, and whether the payload named another workspace as theirs."""
-        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP)
+        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP_ROLES)
 
     def at_hand(self, location: Location) -> Role:
         """The role without asking Slack: enough to ask the bot something."""
@@ -113,3 +193,10 @@ class Roles:
         if not is_ours or any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
             return Role.GUEST
         return Role.MEMBER
+
+
+async def name_of(web: Web, user: str) -> str:
+    """Their display name, else their full one; nothing if they have none. Raises `MessengerError` kinds."""
+    answer = await web.once(web.client.users_info, user, patience_s=_AT_ONCE_S, user=user)
+    profile = answer["user"].get("profile") or {}
+    return str(profile.get("display_name") or profile.get("real_name") or answer["user"].get("name") or "")

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.adapters.fair_gate import FairGate
+from bot.adapters.tasks import FairGate
 
 
 async def test_one_passes_in_each_turn_of_the_loop_and_in_the_order_they_came() -> None:

@@ -1,0 +1,26 @@
+"""The lines that open and close code in CommonMark (0.31, 4.5), also in a list or a quote."""
+
+import re
+from dataclasses import dataclass
+
+FENCE = re.compile(
+    r"^(?P<lead>[ \t>]*+(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+))(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)$",
+    re.MULTILINE,
+)
+"""A line that opens code, or closes it (`Fence.is_closed_by`)."""
+_CLOSES_WITHIN = 3
+"""Columns by which a line that closes code may be further in than the one that opened it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A line that opened code: what stands before it, its backticks or tildes, and the language it names."""
+
+    lead: str
+    mark: str
+    info: str
+
+    def is_closed_by(self, line: re.Match[str]) -> bool:
+        """Whether this line, a `FENCE` too, closes the code."""
+        is_near = len(line["lead"]) <= len(self.lead) + _CLOSES_WITHIN
+        return is_near and not (line["items"] or line["info"].strip()) and line["mark"].startswith(self.mark)
