@@ -37,6 +37,7 @@ from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
+from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import indented, one_line
 from tests.bot.adapters.llm.offline_tools import CLOCK, OFFERED
 from tests.linear_time.target import Target

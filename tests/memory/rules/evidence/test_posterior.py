@@ -20,8 +20,8 @@ DIMENSION = 6
 
 def unit(seed: int, rows: int) -> "Matrix":
     matrix = np.random.default_rng(seed).normal(size=(rows, DIMENSION))
-    rows: Matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-    return rows
+    units: Matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return units
 
 
 observations = st.lists(
