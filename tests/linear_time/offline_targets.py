@@ -13,7 +13,7 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.choosing import Chooser
-from bot.adapters.llm.offline.deciding import Decider, ToolOutput
+from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
@@ -34,7 +34,7 @@ from bot.conversation.model_grading import read_guess, request_for
 from bot.conversation.purge_command import read_argument
 from bot.conversation.reply import page_number, pointed
 from bot.errors import ModelError, ToolRetry
-from bot.model import ModelReply, ModelTurn, ToolCall
+from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
 from memory.model.evidence import Evidence
@@ -76,9 +76,7 @@ def _unless(fault: type[Exception], run: Callable[[str], object]) -> Callable[[s
     return tried
 
 
-def _decide(
-    goal: str, *lessons: PromptLesson, outputs: Sequence[ToolOutput] = (), keys: tuple[str, ...] = ()
-) -> object:
+def _decide(goal: str, *lessons: PromptLesson, outputs: Sequence[ToolTurn] = (), keys: tuple[str, ...] = ()) -> object:
     return Decider(_SIMILARITY, Prompt(goal=goal, lessons=lessons, keys=keys), OFFERED, outputs).decide()
 
 
@@ -155,9 +153,12 @@ TARGETS: tuple[Target, ...] = (
     Target("decision with a key", lambda text: _decide("recall the key", keys=(text,))),
     Target(
         "decision on a result",
-        lambda text: _decide("where?", outputs=[ToolOutput(tool="search_knowledge", output=text)]),
+        lambda text: _decide("where?", outputs=[ToolTurn(call_id="", name="search_knowledge", content=text)]),
     ),
-    Target("decision on a failure", lambda text: _decide("where?", outputs=[ToolOutput(tool="expand", output=text)])),
+    Target(
+        "decision on a failure",
+        lambda text: _decide("where?", outputs=[ToolTurn(call_id="", name="expand", content=text)]),
+    ),
     # models that are asked
     Target("reply in words", parse),
     Target("reply in words, call", lambda text: parse(f"Act: calculator {text}")),

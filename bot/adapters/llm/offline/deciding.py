@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from bot.adapters.llm.offline.choosing import CONTROL, EXPAND, Candidate, Chooser, Weigh
@@ -10,7 +9,7 @@ from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
-from bot.model import ToolSpec
+from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
 from memory.model.evidence import Evidence
 from memory.rules.evidence.weighing import ANSWER
 
@@ -31,31 +30,6 @@ _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^
 _FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput:
-    """What one call in this dialogue returned."""
-
-    tool: str
-    output: str
-    is_error: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Say:
-    """The final answer."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A tool to call, and why."""
-
-    tool: str
-    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
-    thought: str = ""
-
-
 class Decider:
     """Decides about the goal of one request. Blocking: it embeds."""
 
@@ -64,7 +38,7 @@ class Decider:
         similarity: Similarity,
         prompt: Prompt,
         tools: Sequence[ToolSpec],
-        outputs: Sequence[ToolOutput] = (),
+        outputs: Sequence[ToolTurn] = (),
         weigh: Weigh | None = None,
         *,
         must_choose: bool = False,
@@ -72,10 +46,10 @@ class Decider:
         self._similarity = similarity
         self._goal = prompt.goal
         self._lessons = prompt.lessons
+        self._must_choose = must_choose
         self._tools = {tool.name: tool for tool in tools}
         self._outputs = outputs
-        self._tried = {one.tool for one in outputs}
-        self._must_choose = must_choose
+        self._tried = {one.name for one in outputs}
         self._chooser = Chooser(similarity, prompt, tools, weigh or self._weigh_prompt, self._tried)
 
     def _weigh_prompt(self, goal: str) -> Evidence:
@@ -87,30 +61,39 @@ class Decider:
     def _ranked(self) -> list[Candidate]:
         return self._chooser.rank(self._goal)
 
-    def decide(self) -> Say | Call:
+    def decide(self) -> ModelTurn:
         """The next thing to do or say."""
         if self._outputs and self._answers(self._outputs[-1]):
-            return Say(text=self._outputs[-1].output)
+            return ModelTurn(text=self._outputs[-1].content)
         parts = self._parts()
         if parts is not None:
-            return Call(
-                tool=EXPAND,
-                arguments={"flow": parts.flow, "subgoals": list(parts.parts)},
-                thought=f"The goal has {len(parts.parts)} parts that stand alone.",
-            )
+            thought = f"The goal has {len(parts.parts)} parts that stand alone."
+            return self._call(EXPAND, {"flow": parts.flow, "subgoals": list(parts.parts)}, thought)
         for candidate in self._ranked:
             if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
-                return _do(candidate)
+                return self._do(candidate)
         return self._look_up() or self._give_up()
 
-    def _answers(self, output: ToolOutput) -> bool:
+    def _do(self, candidate: Candidate) -> ModelTurn:
+        if candidate.action == ANSWER:
+            return ModelTurn(text=candidate.text)
+        lessons = candidate.belief - candidate.prior
+        because = f" (lessons {lessons:+.2f})" if abs(lessons) >= 0.005 else ""
+        thought = f"{candidate.action} fits best: {candidate.belief:.2f}{because}."
+        return self._call(candidate.action, candidate.arguments, thought)
+
+    def _call(self, tool: str, arguments: Mapping[str, object], thought: str = "") -> ModelTurn:
+        call = ToolCall(id=f"offline-{len(self._outputs) + 1}", name=tool, arguments=arguments)
+        return ModelTurn(text=thought, calls=(call,))
+
+    def _answers(self, output: ToolTurn) -> bool:
         """Whether a tool's output is the answer. That of a search is compared with the question first."""
-        if output.is_error or not output.output:
+        if output.is_error or not output.content:
             return False
-        if not self._chooser.is_search(output.tool, self._goal):
+        if not self._chooser.is_search(output.name, self._goal):
             return True
-        candidate = next(one for one in self._ranked if one.action == output.tool)
-        passages = [output.output, *re.split(r"\n\s*\n", output.output)]
+        candidate = next(one for one in self._ranked if one.action == output.name)
+        passages = [output.content, *re.split(r"\n\s*\n", output.content)]
         asked = [self._goal, *(value for value in candidate.arguments.values() if isinstance(value, str))]
         likeness = max(self._similarity.best(question, passages) for question in asked)
         return likeness >= (FOUND if candidate.is_sure else FOUND_UNASKED)
@@ -141,7 +124,7 @@ class Decider:
         ranked = self._ranked if goal == self._goal else self._chooser.rank(goal)
         return next((candidate for candidate in ranked if candidate.is_sure), None)
 
-    def _look_up(self) -> Call | None:
+    def _look_up(self) -> ModelTurn | None:
         """The last resort for a request nothing else fits: is it in the documents? What is found will be judged."""
         if not begins_a_request(self._goal) and not self._goal.endswith("?"):
             return None
@@ -149,41 +132,26 @@ class Decider:
             tool = self._tools.get(candidate.action)
             is_open = candidate.is_search and candidate.action not in self._tried and candidate.belief >= 0
             if is_open and tool is not None and _LIBRARY.search(f"{tool.name} {tool.description}"):
-                return Call(
-                    tool=tool.name,
-                    arguments=candidate.arguments,
-                    thought="I know nothing that fits. Maybe the documents do.",
-                )
+                thought = "I know nothing that fits. Maybe the documents do."
+                return self._call(tool.name, candidate.arguments, thought)
         return None
 
-    def _give_up(self) -> Say | Call:
+    def _give_up(self) -> ModelTurn:
         reason = f"{self._failure()} {HONEST}" if self._failure() else DOES_NOT_KNOW
         if FAIL not in self._tools:
-            return Say(text=reason)
-        return Call(tool=FAIL, arguments={"reason": reason})
+            return ModelTurn(text=reason)
+        return self._call(FAIL, {"reason": reason})
 
     def _failure(self) -> str:
         """The failure of a subgoal or of a tool that fitted; empty without one."""
         sure = {candidate.action for candidate in self._ranked if candidate.is_sure}
         for output in self._outputs:
-            if output.tool == EXPAND:
-                failed = [match["goal"] for match in _FAILED_PART.finditer(output.output)]
+            if output.name == EXPAND:
+                failed = [match["goal"] for match in _FAILED_PART.finditer(output.content)]
                 return f"I could not answer: {'; '.join(failed).rstrip('.?!')}." if failed else ""
-            if output.is_error and output.tool in sure:
-                return output.output
+            if output.is_error and output.name in sure:
+                return output.content
         return ""
-
-
-def _do(candidate: Candidate) -> Say | Call:
-    if candidate.action == ANSWER:
-        return Say(text=candidate.text)
-    lessons = candidate.belief - candidate.prior
-    because = f" (lessons {lessons:+.2f})" if abs(lessons) >= 0.005 else ""
-    return Call(
-        tool=candidate.action,
-        arguments=candidate.arguments,
-        thought=f"{candidate.action} fits best: {candidate.belief:.2f}{because}.",
-    )
 
 
 def _approved_parts(steps: str) -> Split | None:

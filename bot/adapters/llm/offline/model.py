@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
-from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
+from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
-from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolTurn, UserTurn
 from memory.errors import EmbeddingFailed
 
 BLIND = "(I cannot see pictures: I am the offline model.)"
@@ -37,28 +38,21 @@ class OfflineModel:
         """Decide in a thread. Raises `ModelUnavailable` when nothing can be embedded."""
         prompts = [turn for turn in request.turns if isinstance(turn, UserTurn)]
         outputs = [
-            ToolOutput(tool=turn.name, output=read_output(turn.content), is_error=turn.is_error)
-            for turn in request.turns
-            if isinstance(turn, ToolTurn)
+            replace(turn, content=read_output(turn.content)) for turn in request.turns if isinstance(turn, ToolTurn)
         ]
         prompt = read_prompt(prompts[0].text if prompts else "")
         try:
             async with self._turn:
-                decision = await asyncio.to_thread(self._decide, prompt, request, outputs)
+                turn = await asyncio.to_thread(self._decide, prompt, request, outputs)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{self.name}: cannot compare texts: {exc}") from exc
-        if isinstance(decision, Say):
-            turn = ModelTurn(text=f"{decision.text}\n\n{BLIND}" if _has_pictures(prompts) else decision.text)
-        else:
-            call = ToolCall(id=f"offline-{len(outputs) + 1}", name=decision.tool, arguments=decision.arguments)
-            turn = ModelTurn(text=decision.thought, calls=(call,))
+        if not turn.calls and _has_pictures(prompts):
+            turn = replace(turn, text=f"{turn.text}\n\n{BLIND}")
         return ModelReply(turn=turn, model=self.name)
 
-    def _decide(self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolOutput]) -> Say | Call:
-        decider = Decider(
-            self._similarity, prompt, request.tools, outputs, request.weigh, must_choose=self._must_choose
-        )
-        return decider.decide()
+    def _decide(self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]) -> ModelTurn:
+        tools, weigh = request.tools, request.weigh
+        return Decider(self._similarity, prompt, tools, outputs, weigh, must_choose=self._must_choose).decide()
 
 
 def _has_pictures(prompts: Sequence[UserTurn]) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
-from bot.adapters.llm.offline.deciding import Call, Decider, Say, ToolOutput
+from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
@@ -260,12 +260,10 @@ def _exchange(call: ToolCall, error: str) -> tuple[ModelTurn, ToolTurn]:
 def test_what_a_search_finds_must_fit_the_question() -> None:
     similarity = Similarity(HashingEmbedder().embed)
     asked = Prompt(goal="What does the policy say?")
-    fits = ToolOutput(tool="search_knowledge", output="The policy does say what the policy is.")
-    astray = ToolOutput(tool="search_knowledge", output="Gurken wachsen im Gewächshaus.")
-    assert Decider(similarity, asked, OFFERED, [fits]).decide() == Say(text=fits.output)
-    decision = Decider(similarity, asked, OFFERED, [astray]).decide()
-    assert isinstance(decision, Call)
-    assert decision.tool == "fail"
+    fits = ToolTurn(call_id="", name="search_knowledge", content="The policy does say what the policy is.")
+    astray = ToolTurn(call_id="", name="search_knowledge", content="Gurken wachsen im Gewächshaus.")
+    assert Decider(similarity, asked, OFFERED, [fits]).decide() == ModelTurn(text=fits.content)
+    assert only_call(Decider(similarity, asked, OFFERED, [astray]).decide())[0] == "fail"
 
 
 async def test_made_to_choose_it_does_the_best_it_can_think_of() -> None:
