@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Scope, Signal, Vector, Verdict, Vote
+from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Role, Scope, Signal, Vector, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,16 @@ class Neighbour:
     """The one it was found by; None where it was found by its words."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One person's vote on a lesson, or on the answer it is a part of."""
+
+    actor: str
+    role: Role
+    value: int
+    is_limited: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonSummary:
     """What a lesson was for, what it did and who judged it, without its steps and context."""
@@ -66,8 +76,8 @@ class LessonSummary:
     output: str
     decided_at: datetime
     """When it was judged last; of one that never was, when it was made."""
-    votes: tuple[Vote, ...] = ()
-    """On it, and on the answer it is a part of, by actor."""
+    votes: tuple[Ballot, ...] = ()
+    """By node, then actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

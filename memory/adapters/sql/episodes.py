@@ -49,8 +49,8 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.adapters.sql.teaching_tables import votes
-from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility, Vote
-from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility
+from memory.ports import Ballot, EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -98,12 +98,20 @@ _UPDATE = (
 )
 _GET = _WHOLE.where(matching(episodes, "id"))
 _GET_MANY = _WHOLE.where(among(episodes, "id"))
-_VOTE = {f"vote_{column.name}": column.name for column in votes.c}
 _SUMMARIES = (
     select(
-        *(_t[name] for name in ("id", "run_id", "goal", "origin", "author", "action", "output")),
+        _t.id,
+        _t.run_id,
+        _t.goal,
+        _t.origin,
+        _t.author,
+        _t.action,
+        _t.output,
         func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
-        *(votes.c[name].label(label) for label, name in _VOTE.items()),
+        votes.c.actor,
+        votes.c.role,
+        votes.c.value,
+        votes.c.is_limited,
     )
     .join_from(
         episodes,
@@ -374,9 +382,19 @@ def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, 
 
 def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
     """One lesson from its rows, of which there is one for each vote, or one without."""
-    of_votes = [{name: row._mapping[label] for label, name in _VOTE.items()} for row in rows if row.vote_actor]
-    lesson = {name: value for name, value in rows[0]._mapping.items() if name not in _VOTE}
-    return LessonSummary(**lesson, votes=tuple(Vote(**each) for each in of_votes))
+    cast = tuple(Ballot(row.actor, row.role, row.value, row.is_limited) for row in rows if row.actor is not None)
+    first = rows[0]
+    return LessonSummary(
+        id=first.id,
+        run_id=first.run_id,
+        goal=first.goal,
+        origin=first.origin,
+        author=first.author,
+        action=first.action,
+        output=first.output,
+        decided_at=first.decided_at,
+        votes=cast,
+    )
 
 
 def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns

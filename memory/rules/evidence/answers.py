@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 SAME_WORDS = 0.8
 """Share of all words of two answers that both must have to say the same."""
@@ -11,15 +12,25 @@ _DIGIT = re.compile(r"\d")
 _ORDER = r"(?:use|try|call|run|take|ask|check)"
 
 
-def is_same_answer(one: str, other: str) -> bool:
-    """Whether two answers say the same: the same words in the main, and every number alike ("page 101", "page 102")."""
-    first, second = _WORD.findall(one.casefold()), _WORD.findall(other.casefold())
-    if first == second:
-        return True
-    if sorted(filter(_DIGIT.search, first)) != sorted(filter(_DIGIT.search, second)):
-        return False
-    words, others = set(first), set(second)
-    return len(words & others) >= SAME_WORDS * len(words | others)
+@dataclass(frozen=True, slots=True)
+class AnswerWords:
+    """An answer as it is compared with others."""
+
+    words: frozenset[str]
+    numbers: tuple[str, ...]
+    """Its words with a digit in them, in alphabetical order."""
+
+    @classmethod
+    def of(cls, text: str) -> "AnswerWords":
+        """The words of a text, without their case."""
+        words = _WORD.findall(text.casefold())
+        return cls(frozenset(words), tuple(sorted(filter(_DIGIT.search, words))))
+
+    def says_the_same_as(self, other: "AnswerWords") -> bool:
+        """Whether it has the same words in the main, and every number alike ("page 101", "page 102")."""
+        if self.numbers != other.numbers:
+            return False
+        return len(self.words & other.words) >= SAME_WORDS * len(self.words | other.words)
 
 
 def named_action(text: str, actions: Iterable[str]) -> str:

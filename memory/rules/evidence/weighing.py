@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
-from memory.rules.evidence.answers import is_same_answer
+from memory.rules.evidence.answers import AnswerWords
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def weigh(
     import numpy as np  # not for those who only import this module
 
     lessons = _latest_on_each_question(lessons)
-    candidates: list[tuple[str, str]] = [(action.name, "") for action in actions]
-    columns = [_column(candidates, lesson) for lesson in lessons]
+    candidates, columns = _candidates(lessons, actions)
     goals = rows([goal, *(lesson.vector for lesson in lessons)])
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
@@ -115,13 +114,23 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     return is_one_voice and is_later and new.approves and old.approves and new.candidate != old.candidate
 
 
-def _column(candidates: list[tuple[str, str]], lesson: JudgedLesson) -> int:
-    """The candidate a lesson speaks about; a new answer becomes one."""
-    for column, (action, text) in enumerate(candidates):
-        if action == lesson.action and (action != ANSWER or is_same_answer(text, lesson.text)):
-            return column
-    candidates.append(lesson.candidate)
-    return len(candidates) - 1
+def _candidates(
+    lessons: Sequence[JudgedLesson], actions: Sequence[ActionText]
+) -> tuple[list[tuple[str, str]], list[int]]:
+    """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
+    candidates = [(action.name, "") for action in actions]
+    known = {candidate: column for column, candidate in enumerate(candidates)}
+    answers: list[tuple[AnswerWords, int]] = []
+    for lesson in lessons:
+        if lesson.candidate in known:
+            continue
+        words = AnswerWords.of(lesson.text)
+        column = next((column for other, column in answers if words.says_the_same_as(other)), len(candidates))
+        if column == len(candidates):
+            candidates.append(lesson.candidate)
+            answers.append((words, column))
+        known[lesson.candidate] = column
+    return candidates, [known[lesson.candidate] for lesson in lessons]
 
 
 def _belief(

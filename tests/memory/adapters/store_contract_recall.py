@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import NotFound
-from memory.model import Audience, Origin, Verdict
-from memory.ports import IndexEntry, LessonSummary, Store
+from memory.model import Audience, Origin, Role, Verdict
+from memory.ports import Ballot, IndexEntry, LessonSummary, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     CHANNEL,
@@ -70,7 +70,7 @@ class RecallContract(StoreCase):
             action="answer",
             output="Yes.",
             decided_at=at(9),
-            votes=(vote("ana", value=-1), vote("bo")),
+            votes=(Ballot("ana", Role.TEACHER, -1, True), Ballot("bo", Role.TEACHER, 1, True)),
         )
         assert found["b"].decided_at == NOW
         assert [each.actor for each in found["b"].votes] == ["ana", "bo", "cy"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.rules.evidence.answers import is_same_answer, named_action
+from memory.rules.evidence.answers import AnswerWords, named_action
 
 ACTIONS = ("pay_bill", "clock", "search_knowledge")
 
@@ -19,7 +19,7 @@ ACTIONS = ("pay_bill", "clock", "search_knowledge")
     ],
 )
 def test_the_same_words_say_the_same(one: str, other: str) -> None:
-    assert is_same_answer(one, other)
+    assert AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_same_words_say_the_same(one: str, other: str) -> None:
     ],
 )
 def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:
-    assert not is_same_answer(one, other)
+    assert not AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
 
 
 @pytest.mark.parametrize(
