@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.adapters.llm.offline import offline_model
+from bot.adapters.llm.offline.splitting import split
 from bot.adapters.llm.offline.tokenizer import without_courtesy
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
@@ -59,8 +60,28 @@ def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
     """What is embedded while these messages are answered, as far as can be told before."""
     texts: list[str] = []
     for message in messages:
-        texts += [message.text, without_courtesy(message.text), message.label.words, message.label.text]
+        parts = _parts(message.text)
+        texts += [message.text, *parts, *map(without_courtesy, [message.text, *parts])]
+        texts += [message.label.words, message.label.text]
     return texts
+
+
+def _parts(text: str) -> list[str]:
+    """What the offline model may look at as a part of a message, whether it finds that a part stands alone or not."""
+    parts: list[str] = []
+
+    def stands(part: str) -> bool:
+        parts.append(part)
+        return True
+
+    def stands_not(part: str) -> bool:
+        parts.append(part)
+        return False
+
+    for judge in (stands, stands_not):
+        found = split(text, judge)
+        parts += found.parts if found else ()
+    return parts
 
 
 async def stream(

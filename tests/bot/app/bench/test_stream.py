@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.people import Answered, Habits
-from bot.app.bench.stream import Arm, judged, shuffled
+from bot.app.bench.stream import Arm, judged, shuffled, texts_of
 from bot.errors import BotError
+from memory.adapters.embedding import HashingEmbedder
 from memory.model import Role
-from tests.bot.app.bench.sets import messages, run
+from tests.bot.app.bench.sets import ROWS, messages, run
 
 RIGHT, WRONG, UNKNOWN = Answered.RIGHT, Answered.WRONG, Answered.UNKNOWN
 
@@ -56,6 +58,14 @@ def test_a_message_that_looks_like_a_correction_is_sent_once_more(tmp_path: Path
 def test_a_message_that_is_never_answered_ends_it(tmp_path: Path) -> None:
     with pytest.raises(BotError, match="was not answered: the bot said nothing"):
         run(tmp_path, [replace(messages(tmp_path)[0], text=" ")])
+
+
+def test_once_everything_is_prepared_no_message_waits_for_the_embedder(tmp_path: Path) -> None:
+    rows = [*ROWS, ["please turn the lamp on and play some jazz, then tell me if the oven is hot", "music"]]
+    asked, embedder = messages(tmp_path, rows), PreparedEmbedder(HashingEmbedder())
+    embedder.prepare([*texts_of(asked), "ready?"], lambda _: None)
+    run(tmp_path, asked, Arm(must_choose=True), embedder=embedder)
+    assert embedder.late == 0
 
 
 def test_a_seed_makes_everything_the_same(tmp_path: Path) -> None:
