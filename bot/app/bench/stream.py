@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.adapters.llm.offline import offline_model
+from bot.adapters.llm.offline.deciding import HONEST
 from bot.adapters.llm.offline.splitting import split
 from bot.adapters.llm.offline.tokenizer import without_courtesy
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
@@ -133,11 +134,11 @@ async def stream(
 
 
 def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
-    """What an answer was worth. One that says more than what is right is wrong."""
+    """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for."""
     said = {part for part in answer.split("\n\n") if part in by_text}
     if said == {right.text}:
         return Answered.RIGHT
-    return Answered.WRONG if said else Answered.UNKNOWN
+    return Answered.UNKNOWN if not said and HONEST in answer else Answered.WRONG
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.stream import Arm, judged, shuffled, texts_of
@@ -82,4 +83,6 @@ def test_an_answer_that_says_more_than_what_is_right_is_wrong(tmp_path: Path) ->
     assert judged(right.text, right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{right.text}", right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{other.text}", right, labels) is WRONG
-    assert judged("I don't know that.", right, labels) is UNKNOWN
+    assert judged(DOES_NOT_KNOW, right, labels) is UNKNOWN
+    assert judged(f"{other.text}\n\n{DOES_NOT_KNOW}", right, labels) is WRONG
+    assert judged(right.tool, right, labels) is WRONG  # it says the tool's name instead of using the tool
