@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory.errors import InvalidInput
 
-_EXAMPLE = '[["how do you say fly in Italian", "translate"], ...]'
+_ROW = '["how do you say fly in Italian", "translate"]'
 _LARGEST = 256 << 20
 """Bytes of a file that is read."""
 _SYMBOLS = re.compile(r"[^A-Za-z0-9_-]+")
@@ -79,14 +79,14 @@ def _pairs(splits: dict[str, object], path: Path, split: str) -> list[tuple[str,
         lists = ", ".join(name for name, value in splits.items() if isinstance(value, list)) or "no list at all"
         raise InvalidInput(f"{path} has no list {split!r}; it has {lists}. Wanted is {_shape(split)}")
     if not rows:
-        raise InvalidInput(f"{path}: {split!r} is empty; give rows such as {_EXAMPLE}")
+        raise InvalidInput(f"{path}: {split!r} is empty; give rows such as {_ROW}")
     return [_pair(row, f"{path}: row {number} of {split!r}") for number, row in enumerate(rows, start=1)]
 
 
 def _pair(row: object, where: str) -> tuple[str, str]:
     if not isinstance(row, list) or len(row) != 2:
-        what = f"has {len(row)} elements" if isinstance(row, list) else f"is {_kind(row)}"
-        raise InvalidInput(f"{where} {what}; make it a pair of message and label, such as {_EXAMPLE}")
+        what = f"a list of {len(row)}" if isinstance(row, list) else _kind(row)
+        raise InvalidInput(f"{where} is {what}; make it a pair of message and label, such as {_ROW}")
     for name, value in zip(("message", "label"), row, strict=True):
         if not isinstance(value, str):
             raise InvalidInput(f"{where}: the {name} is {_kind(value)}; make it a text, or take the row out")
@@ -116,7 +116,7 @@ def _labels(names: Sequence[str] | dict[str, None], path: Path) -> dict[str, Lab
 
 
 def _shape(split: str) -> str:
-    return f'{{"{split}": {_EXAMPLE}}}'
+    return f'{{"{split}": [{_ROW}, ...]}}'
 
 
 def _kind(value: object) -> str:

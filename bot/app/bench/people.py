@@ -18,7 +18,7 @@ class Answered(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     UNKNOWN = "unknown"
-    """The bot said that it does not know, or nothing that any label stands for."""
+    """The bot said that it does not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

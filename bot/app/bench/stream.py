@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.adapters.llm.offline.deciding import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
+from bot.adapters.llm.offline.splitting import split
 from bot.adapters.llm.offline.tokenizer import without_courtesy
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
@@ -59,8 +61,28 @@ def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
     """What is embedded while these messages are answered, as far as can be told before."""
     texts: list[str] = []
     for message in messages:
-        texts += [message.text, without_courtesy(message.text), message.label.words, message.label.text]
+        parts = _parts(message.text)
+        texts += [message.text, *parts, *map(without_courtesy, [message.text, *parts])]
+        texts += [message.label.words, message.label.text]
     return texts
+
+
+def _parts(text: str) -> list[str]:
+    """What the offline model may look at as a part of a message, whether it finds that a part stands alone or not."""
+    parts: list[str] = []
+
+    def stands(part: str) -> bool:
+        parts.append(part)
+        return True
+
+    def stands_not(part: str) -> bool:
+        parts.append(part)
+        return False
+
+    for judge in (stands, stands_not):
+        found = split(text, judge)
+        parts += found.parts if found else ()
+    return parts
 
 
 async def stream(
@@ -112,11 +134,11 @@ async def stream(
 
 
 def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
-    """What an answer was worth. One that says more than what is right is wrong."""
+    """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for."""
     said = {part for part in answer.split("\n\n") if part in by_text}
     if said == {right.text}:
         return Answered.RIGHT
-    return Answered.WRONG if said else Answered.UNKNOWN
+    return Answered.UNKNOWN if not said and HONEST in answer else Answered.WRONG
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:

@@ -73,4 +73,4 @@ def test_more_messages_than_there_are_and_broken_files_are_refused(data: Path) -
     data.write_text('{"test": [["a"]]}', encoding="utf-8")
     broken = run(data, "learning")
     assert isinstance(broken.exception, InvalidInput)
-    assert "row 1 of 'test' has 1 elements" in str(broken.exception)
+    assert "row 1 of 'test' is a list of 1" in str(broken.exception)

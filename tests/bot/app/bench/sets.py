@@ -10,6 +10,7 @@ from bot.app.bench.people import Habits
 from bot.app.bench.stream import Arm, StreamResult, stream
 from bot.config import load_settings
 from memory.adapters.embedding import HashingEmbedder
+from memory.ports import Embedder
 
 ROWS = [
     ["shed light on the porch", "lamp_on"],
@@ -31,8 +32,14 @@ def messages(folder: Path, rows: Sequence[Sequence[str]] = ROWS) -> list[Labelle
     return read_split(write(folder, {"test": rows}), "test")
 
 
-def run(folder: Path, asked: Sequence[LabelledMessage], arm: Arm | None = None, seed: int = 0) -> StreamResult:
-    """The messages in this order, with the hashing embedder."""
+def run(
+    folder: Path,
+    asked: Sequence[LabelledMessage],
+    arm: Arm | None = None,
+    seed: int = 0,
+    embedder: Embedder | None = None,
+) -> StreamResult:
+    """The messages in this order, by default with the hashing embedder."""
     settings = load_settings({}, config_path=None, cwd=folder, data_dir=folder)
     labels = {message.label.label: message.label for message in messages(folder)}.values()
     return asyncio.run(
@@ -42,7 +49,7 @@ def run(folder: Path, asked: Sequence[LabelledMessage], arm: Arm | None = None, 
             arm or Arm(habits=Habits()),
             seed=seed,
             settings=settings,
-            embedder=HashingEmbedder(),
+            embedder=embedder or HashingEmbedder(),
             on_message=lambda _: None,
         )
     )

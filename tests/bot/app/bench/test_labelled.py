@@ -32,7 +32,7 @@ def test_names_that_tools_cannot_have_are_changed(tmp_path: Path) -> None:
         ({"train": ROWS}, "has no list 'test'; it has train"),
         ({"test": []}, "'test' is empty; give rows"),
         ({"test": [ROWS[0], "a text"]}, "row 2 of 'test' is a text; make it a pair"),
-        ({"test": [ROWS[0], ["a", "b", "c"]]}, "row 2 of 'test' has 3 elements; make it a pair"),
+        ({"test": [ROWS[0], ["a", "b", "c"]]}, "row 2 of 'test' is a list of 3; make it a pair"),
         ({"test": [ROWS[0], ROWS[2], ["a", None]]}, "row 3 of 'test': the label is null; make it a text"),
         ({"test": [["  ", "music"]]}, "row 1 of 'test': the message is empty; fill it in"),
         ({"test": ROWS[:2]}, "every message has the label 'lamp_on'; give at least two"),

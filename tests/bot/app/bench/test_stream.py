@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW
+from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.people import Answered, Habits
-from bot.app.bench.stream import Arm, judged, shuffled
+from bot.app.bench.stream import Arm, judged, shuffled, texts_of
 from bot.errors import BotError
+from memory.adapters.embedding import HashingEmbedder
 from memory.model import Role
-from tests.bot.app.bench.sets import messages, run
+from tests.bot.app.bench.sets import ROWS, messages, run
 
 RIGHT, WRONG, UNKNOWN = Answered.RIGHT, Answered.WRONG, Answered.UNKNOWN
 
@@ -58,6 +61,14 @@ def test_a_message_that_is_never_answered_ends_it(tmp_path: Path) -> None:
         run(tmp_path, [replace(messages(tmp_path)[0], text=" ")])
 
 
+def test_once_everything_is_prepared_no_message_waits_for_the_embedder(tmp_path: Path) -> None:
+    rows = [*ROWS, ["please turn the lamp on and play some jazz, then tell me if the oven is hot", "music"]]
+    asked, embedder = messages(tmp_path, rows), PreparedEmbedder(HashingEmbedder())
+    embedder.prepare([*texts_of(asked), "ready?"], lambda _: None)
+    run(tmp_path, asked, Arm(must_choose=True), embedder=embedder)
+    assert embedder.late == 0
+
+
 def test_a_seed_makes_everything_the_same(tmp_path: Path) -> None:
     asked = shuffled(messages(tmp_path) * 4, seed=3, count=12)
     arm = Arm(must_choose=True, habits=Habits(reacted=0.7, corrected=0.5, flipped=0.2))
@@ -72,4 +83,6 @@ def test_an_answer_that_says_more_than_what_is_right_is_wrong(tmp_path: Path) ->
     assert judged(right.text, right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{right.text}", right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{other.text}", right, labels) is WRONG
-    assert judged("I don't know that.", right, labels) is UNKNOWN
+    assert judged(DOES_NOT_KNOW, right, labels) is UNKNOWN
+    assert judged(f"{other.text}\n\n{DOES_NOT_KNOW}", right, labels) is WRONG
+    assert judged(right.tool, right, labels) is WRONG  # it says the tool's name instead of using the tool
