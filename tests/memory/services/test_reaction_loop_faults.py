@@ -21,7 +21,6 @@ from memory import (
     ReactionContext,
     ReactionHandler,
     ReactionLedger,
-    ShortMemoryStore,
     WorkingMemory,
     export_memories,
 )
@@ -254,7 +253,6 @@ def test_fault_11_expired_rows_were_never_removed(loop: Loop) -> None:
     loop.clock.tick(days=10)
     loop.ledger.record("m2", CONTEXT)
     loop.clock.tick(days=20)
-    assert ShortMemoryStore(loop.ana).cleanup() == 1
     with loop.service.store.write() as tx:
         assert tx.teaching.sweep_ledger(loop.clock()) == 1
     assert loop.ledger.lookup("m2") == CONTEXT

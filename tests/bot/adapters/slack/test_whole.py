@@ -11,6 +11,7 @@ from bot.adapters import forms
 from bot.adapters.slack import blocks
 from memory.errors import StoreUnavailable
 from memory.model import Incoming, Progress, Visibility
+from memory.services.record import Recording
 from tests.doubles.slack import (
     ConnectionReset,
     Hang,
@@ -225,11 +226,11 @@ async def test_what_was_neither_stored_nor_answered_for_is_not_acknowledged_and_
 ) -> None:
     async with slack_bot(server, tmp_path) as bot:
 
-        def fails(message: Incoming) -> bool:
+        def fails(recording: Recording, message: Incoming) -> bool:
             raise StoreUnavailable("the disk is full")
 
         with monkeypatch.context() as patched:
-            patched.setattr(bot.memory.recording, "accept", fails)
+            patched.setattr(Recording, "accept", fails)
             server.faults.next("chat.postMessage", ServerBroken(503), times=None)
             question = ana.says(ana.dm, SUM)
             await server.wait_for(lambda: len(server.calls("chat.postMessage")) == 3)
