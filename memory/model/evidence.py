@@ -15,8 +15,9 @@ class ActionText:
 
     @property
     def text(self) -> str:
-        """What is compared with a goal."""
-        return f"{self.name.replace('_', ' ').replace('-', ' ')}. {self.description}".strip()
+        """What is compared with a goal: the description, behind the name where it does not say that too."""
+        name = self.name.replace("_", " ").replace("-", " ")
+        return self.description if name.casefold() in self.description.casefold() else f"{name}. {self.description}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from datetime import timedelta
 from bot.adapters.llm.offline.deciding import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.splitting import split
-from bot.adapters.llm.offline.tokenizer import without_courtesy
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
@@ -61,9 +60,7 @@ def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
     """What is embedded while these messages are answered, as far as can be told before."""
     texts: list[str] = []
     for message in messages:
-        parts = _parts(message.text)
-        texts += [message.text, *parts, *map(without_courtesy, [message.text, *parts])]
-        texts += [message.label.words, message.label.text]
+        texts += [message.text, *_parts(message.text), message.label.words]
     return texts
 
 
