@@ -162,12 +162,13 @@ class Privacy:
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
             doomed = [*held.episodes, *held.derived]
             gone = {episode.run_id for episode in doomed}
-            touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             erased_ids = [episode.id for episode in doomed]
             kept_ids = [lesson.id for lesson in held.kept]
             parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
             _note_heeded(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
+            # Only now: those of the lessons that moved just now are among them.
+            touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
             tx.deliveries.delete_runs(workspace, gone)

@@ -18,6 +18,7 @@ from memory.model import (
     EventKind,
     Lesson,
     Origin,
+    Reaction,
     Role,
     Scope,
     ShortMemory,
@@ -27,21 +28,26 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
+from memory.rules.fold import DECISIONS, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.rules.quarantine import flags as flags_in
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
 from memory.services.core import ALL, Core, event, existing, file_in_index, record
-from memory.services.correct import own_vote, taught_lesson, usable
+from memory.services.correct import OWN_CORRECTION, own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
-from memory.services.verdicts import write_votes
+from memory.services.verdicts import refold
 
 NOTICE = "goodbot/needs_question"
 """Kind of the short memories that say whose lesson lost its question, until they were told."""
 
 _NOTICE_KEPT = timedelta(days=365)
 """How long an author has to come by. Their list of such lessons shows it after that, too."""
+
+_GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
+_JUDGED = (*_GRADINGS, EventKind.QUARANTINED, EventKind.PURGED, *DECISIONS)
+"""Events that tell, beside the votes, what was said of a lesson and decided about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def part_from_asker(
         is_joined = why_archived(tx, lesson).get("reason") == MERGED
         if lesson.visibility is Visibility.DIRECT and lesson.person != lesson.author:
             replaced.append(lesson.id)
-            bare = _moved_out(core, tx, lesson, now)
+            bare = _moved_out(core, tx, lesson, asker, now)
         else:
             bare = _bare(tx, lesson)
         if own is None:
@@ -245,8 +251,11 @@ def _bare(tx: Transaction, lesson: Episode) -> Episode:
     return bare
 
 
-def _moved_out(core: Core, tx: Transaction, lesson: Episode, now: datetime) -> Episode:
-    """A lesson of the author's own, in a direct conversation of theirs: the one it was written into is forgotten."""
+def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: datetime) -> Episode:
+    """A lesson of the author's own, in a direct conversation of theirs: the one it was written into is forgotten.
+
+    What anybody but the asker said of it and decided about it comes with it; that another one stood for it does not.
+    """
     place = Scope(
         workspace=lesson.workspace,
         channel=f"direct/{lesson.author}",
@@ -255,16 +264,31 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, now: datetime) -> E
     )
     moved = taught_lesson(core, place, "", lesson.output, lesson.created_at)
     tx.episodes.put(moved)
-    tx.log.append(event(moved, EventKind.CREATED, moved.author, now))
-    for vote in tx.teaching.votes(lesson.workspace, lesson.run_id):
-        if vote.actor == lesson.author and vote.value > 0:
-            write_votes(core, tx, now, own_vote(moved, vote.role, vote.at))
-    if lesson.quarantine:
-        moved = hold_back(tx, existing(tx, moved.workspace, moved.id), [Flag(each) for each in lesson.quarantine], now)
-    moved = existing(tx, moved.workspace, moved.id)
-    if lesson.archived_at is not None:
-        moved = record(tx, moved, event(moved, EventKind.ARCHIVED, moved.author, now))
-    return moved
+    judged = [
+        replace(each, episode_id=moved.id, source_event_id="")
+        for each in tx.log.of_episode(lesson.workspace, lesson.id)
+        if each.kind in _JUDGED
+        and each.actor != asker
+        and (each.kind, each.detail.get("reason")) != (EventKind.ARCHIVED, MERGED)
+    ]
+    given = [each for each in tx.teaching.reactions_of_run(lesson.workspace, lesson.run_id) if each.actor != asker]
+    voted = [
+        event(moved, EventKind.VOTED, each.actor, now, detail=reaction_detail(_on(moved, each)))
+        for each in sorted(given, key=lambda each: (each.at, each.seq))
+        if each.is_active
+    ]
+    logged = tx.log.append(event(moved, EventKind.CREATED, moved.author, now), *judged, *voted, numbered=True)
+    for each in registers(logged):
+        tx.teaching.put_reaction(each)
+    refold(tx, moved.workspace, [moved.run_id], core.policy)
+    return existing(tx, moved.workspace, moved.id)
+
+
+def _on(moved: Episode, given: Reaction) -> Reaction:
+    """The same signal on the moved lesson. What a correction of it said of it by that is a vote like any other now."""
+    is_implied = given.source.startswith(f"{OWN_CORRECTION}:")
+    own = own_vote(moved, given.role, given.at)
+    return replace(own, actor=given.actor, value=given.value, source="vote" if is_implied else given.source)
 
 
 def _ask(

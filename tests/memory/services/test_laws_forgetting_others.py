@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory import FieldInput, Ingest
@@ -240,7 +240,16 @@ def is_own(lesson: Episode, before: Episode, play: History) -> bool:
     return lesson.goal == before.goal or any(mark in lesson.goal for mark in play.marks[lesson.author])
 
 
+VOTE_IN_A_DIRECT_CONVERSATION: list[Act] = [
+    ("ask", "bandicoot", 0, 2),
+    ("correct", "quokka", 0, 0),
+    ("vote", "numbat", 0, 0),
+]
+"""A third person's vote on a lesson that somebody wrote into the forgotten person's direct conversation."""
+
+
 @given(history=acts, forgotten=st.sampled_from(PEOPLE))
+@example(history=VOTE_IN_A_DIRECT_CONVERSATION, forgotten="bandicoot")
 def test_forgetting_takes_a_persons_words_and_nobody_elses_teaching(history: list[Act], forgotten: str) -> None:
     forgets("memory", history, forgotten)
 
