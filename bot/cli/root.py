@@ -23,6 +23,7 @@ _COMMANDS = {
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "migrate": ("bot.cli.upkeep", "migrate", "Bring the database up to date."),
     "purge": ("bot.cli.upkeep", "purge", "Take back everything one person taught."),
+    "gaps": ("bot.cli.gaps", "gaps", "Show what to teach next: questions that nobody could answer."),
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.upkeep", "rebuild", "Recompute everything from the event log, or check that it agrees."),
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),

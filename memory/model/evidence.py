@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 DOUBT = 0.6
 """How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
+SURE = 0.2
+"""Confidence from which something is done or said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Audience, Episode, EpisodeStatus, Link, LinkKind, Origin, Role, Scope, Signal, Vector, Verdict
+from memory.model import (
+    Audience,
+    Episode,
+    EpisodeStatus,
+    Link,
+    LinkKind,
+    Origin,
+    Role,
+    Scope,
+    Signal,
+    Termination,
+    Vector,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +31,7 @@ class EpisodeFilter:
     author: str = ""
     status: EpisodeStatus | None = None
     verdict: Verdict | None = None
+    termination: Termination | None = None
     text: str = ""
     """Part of the goal or the output, ignoring case."""
     roots_only: bool = False

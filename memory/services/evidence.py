@@ -27,12 +27,13 @@ class Weighing:
         vector = self._core.embedded(goal)
         if vector is None:
             return Evidence()
-        partitions, model = partitions_for(scope), self._core.embedder.name
         with self._core.store.read() as tx:
-            near = tx.episodes.nearest(
-                scope.workspace, partitions, model, vector, k=self.config.lessons, min_cosine=-1.0
-            )
-            return self.weighed(tx, scope, vector, near.hits, actions, run_id=run_id)
+            return self.weighed(tx, scope, vector, self.near(tx, scope, vector), actions, run_id=run_id)
+
+    def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Sequence[Neighbour]:
+        """The lessons that are weighed for a goal: the nearest in reach, best first."""
+        partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
+        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0).hits
 
     def weighed(
         self,

@@ -24,7 +24,7 @@ from memory.model.evidence import ActionText
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
-from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, get_retriever
+from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, ScoredMemory, get_retriever
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
 from memory.rules.retrieval.cosine import unit_cosine
@@ -82,20 +82,7 @@ class Recalling:
             output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
                 scope.session_key, run_id, situation, config
             )
-            found = tuple(
-                Exemplar(
-                    episode=scored.memory,
-                    verdict=scored.verdict,
-                    audience=search.audience_of(scored.memory.id),
-                    context_score=scored.env_score,
-                    intent_score=scored.int_score,
-                    relevance=scored.score,
-                    n_success=scored.n_success,
-                    n_failure=scored.n_failure,
-                )
-                for scored in output.memories
-                if scored.verdict.is_validated
-            )
+            found = search.exemplars(output.memories)
             evidence = None
             if actions is not None and vector is not None:
                 evidence = self.weighing.weighed(tx, scope, vector, search.near, actions, run_id=run_id)
@@ -207,9 +194,22 @@ class _Search:
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
         return Neighbourhood(searched=searched, hits=tuple(hits[: self.candidates]))
 
-    def audience_of(self, episode_id: str) -> Audience:
-        """The audience that an episode was reached through."""
-        return self.found[episode_id].audience if episode_id in self.found else Audience.PERSONAL
+    def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
+        """What the pipeline chose, with the audience that each was reached through."""
+        return tuple(
+            Exemplar(
+                episode=scored.memory,
+                verdict=scored.verdict,
+                audience=self.found[scored.memory.id].audience if scored.memory.id in self.found else Audience.PERSONAL,
+                context_score=scored.env_score,
+                intent_score=scored.int_score,
+                relevance=scored.score,
+                n_success=scored.n_success,
+                n_failure=scored.n_failure,
+            )
+            for scored in chosen
+            if scored.verdict.is_validated
+        )
 
     def with_corrections(self, exemplars: tuple[Exemplar, ...], per_author: int | None) -> tuple[Exemplar, ...]:
         """Follow the links of mistakes to their corrections.

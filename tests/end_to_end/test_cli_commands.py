@@ -66,6 +66,7 @@ def looks(memories: Memories) -> Mapping[str, Finished]:
         "export": ("episodes", "export"),
         "query": ("query", f"{UNKNOWN} please", "--person", "you"),
         "stats": ("stats",),
+        "gaps": ("gaps",),
         "doctor": ("doctor",),
         "migrate": ("migrate",),
         "check": ("rebuild", "--check"),
@@ -314,11 +315,21 @@ def test_export_writes_files_that_other_programs_read(memories: Memories, tmp_pa
     assert done["nowhere"].err.startswith(f"goodbot: cannot write {nowhere}: ")
 
 
+def test_a_gap_is_a_question_nobody_could_answer_until_its_answer_is_taught(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.run("chat", given=f"{UNKNOWN}\n{UNKNOWN}\n")
+    (gap,) = home.run("gaps", "--json").json()[WORKSPACE]
+    assert (gap["question"], gap["asked"], gap["like"]) == (UNKNOWN, 2, [UNKNOWN])
+    assert f"2  [{gap['id'][-8:]}]  “{UNKNOWN}”" in home.run("gaps").out
+    home.run("chat", given=f"{UNKNOWN}\n👎\n/correct {LESSON}\n")
+    assert home.run("gaps").out == "Every question was answered, as far as is known.\n"
+
+
 def test_help_and_version_are_there_for_every_command(memories: Memories) -> None:
     groups = {"all": ("--help",), "episodes": ("episodes", "--help"), "version": ("--version",), "none": ()}
     done = memories.home.run_all(groups)
     assert {name: each.code for name, each in done.items()} == {"all": 0, "episodes": 0, "version": 0, "none": 2}
-    for word in ("chat", "doctor", "episodes", "forget", "migrate", "purge", "query", "rebuild", "stats"):
+    for word in ("chat", "doctor", "episodes", "forget", "gaps", "migrate", "purge", "query", "rebuild", "stats"):
         assert f"\n  {word} " in done["all"].out
     for word in ("list", "show", "why", "grade", "correct", "archive", "restore", "export"):
         assert f"\n  {word} " in done["episodes"].out

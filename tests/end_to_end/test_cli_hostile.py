@@ -108,6 +108,7 @@ def test_no_command_prints_what_a_terminal_would_obey(home: Home) -> None:
         "export": ("episodes", "export"),
         "query": ("query", "goal", "--workspace", f"terminal:{HOSTILE}"),
         "stats": ("stats",),
+        "gaps": ("gaps",),
         "stats --json": ("stats", "--json"),
         "check": ("rebuild", "--check"),
         "doctor": ("doctor",),

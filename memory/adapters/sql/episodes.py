@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import blake2b
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -25,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
-from memory.adapters.sql import index, use
+from memory.adapters.sql import index, summaries, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.session import (
@@ -48,9 +47,8 @@ from memory.adapters.sql.tables import (
     quarantines,
     retrieval_items,
 )
-from memory.adapters.sql.teaching_tables import votes
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility
-from memory.ports import Ballot, EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
+from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -98,30 +96,6 @@ _UPDATE = (
 )
 _GET = _WHOLE.where(matching(episodes, "id"))
 _GET_MANY = _WHOLE.where(among(episodes, "id"))
-_SUMMARIES = (
-    select(
-        _t.id,
-        _t.run_id,
-        _t.goal,
-        _t.origin,
-        _t.author,
-        _t.action,
-        _t.output,
-        func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
-        votes.c.actor,
-        votes.c.role,
-        votes.c.value,
-        votes.c.is_limited,
-    )
-    .join_from(
-        episodes,
-        votes,
-        and_(votes.c.workspace == _t.workspace, votes.c.run_id == _t.run_id, votes.c.node_id.in_(["", _t.id])),
-        isouter=True,
-    )
-    .where(among(episodes, "id"), _t.archived_at.is_(None))
-    .order_by(_t.id, votes.c.node_id, votes.c.actor)
-)
 _OF_RUNS = _WHOLE.where(among(episodes, "run_id")).order_by(_t.run_id, _t.step_number, _t.id)
 _ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
@@ -190,8 +164,7 @@ class SqlEpisodeTable(SqlTable):
         return {row.id: episode_of(**row._mapping) for row in self._session.each(_GET_MANY, workspace, episode_ids)}
 
     def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
-        rows = self._session.each(_SUMMARIES, workspace, episode_ids)
-        return {episode_id: _summary(list(of_one)) for episode_id, of_one in groupby(rows, key=lambda row: row.id)}
+        return summaries.of(self._session, workspace, episode_ids)
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         size = len(prefix)
@@ -319,7 +292,8 @@ class SqlEpisodeTable(SqlTable):
 
 
 def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
-    given = [(name, getattr(wanted, name)) for name in ("run_id", "channel", "person", "author", "status", "verdict")]
+    same = ("run_id", "channel", "person", "author", "status", "verdict", "termination")
+    given = [(name, getattr(wanted, name)) for name in same]
     conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)
     if wanted.text:
@@ -378,23 +352,6 @@ def _is_attempt(node: Episode) -> bool:
 
 def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, str]:
     return {"w": workspace, "asker": person, "here": channel, "digest": _digest(goal)}
-
-
-def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
-    """One lesson from its rows, of which there is one for each vote, or one without."""
-    cast = tuple(Ballot(row.actor, row.role, row.value, row.is_limited) for row in rows if row.actor is not None)
-    first = rows[0]
-    return LessonSummary(
-        id=first.id,
-        run_id=first.run_id,
-        goal=first.goal,
-        origin=first.origin,
-        author=first.author,
-        action=first.action,
-        output=first.output,
-        decided_at=first.decided_at,
-        votes=cast,
-    )
 
 
 def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns

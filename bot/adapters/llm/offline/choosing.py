@@ -15,14 +15,12 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import Lesson
-from memory.model.evidence import DOUBT, Belief, Evidence
+from memory.model.evidence import DOUBT, SURE, Belief, Evidence
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
 CONTROL = frozenset({EXPAND, "fail", "ask_person", "think"})
 
-SURE = 0.2
-"""Confidence from which something is done or said."""
 FITS = 0.53
 """Fitness from which a tool that takes arguments is used without any lesson."""
 _FITTING = 0.35

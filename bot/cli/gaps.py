@@ -1,0 +1,36 @@
+"""`goodbot gaps`: what to teach next."""
+
+import click
+
+from bot.cli.session import Result, memory_command, workspace_option
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Memory
+
+
+@click.command()
+@workspace_option
+@click.option(
+    "--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many for each workspace."
+)
+@memory_command
+def gaps(memory: Memory, workspace: str, limit: int) -> Result:
+    """Show what to teach next: questions nobody could answer, those first whose answers settle most of them."""
+    names = [workspace] if workspace else memory.audit.workspaces()
+    found = {name: memory.gaps.find(name, limit=limit) for name in names}
+    lines = [
+        line
+        for name, some in found.items()
+        if some
+        for line in (
+            shown_line(name, 120),
+            *(f"  {gap.asked:>4}  [{gap.episode.id[-8:]}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
+        )
+    ]
+    values = {
+        name: [
+            {"question": gap.episode.goal, "id": gap.episode.id, "asked": gap.asked, "like": [e.goal for e in gap.like]}
+            for gap in some
+        ]
+        for name, some in found.items()
+    }
+    return Result(values, "\n".join(lines) or "Every question was answered, as far as is known.")

@@ -1,0 +1,63 @@
+"""What to teach next: questions nobody could answer, those first whose answers settle most of them."""
+
+from dataclasses import dataclass
+
+from memory.model import Episode, Termination, Vector, Verdict
+from memory.model.evidence import SURE
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.evidence.coverage import first_to_teach
+from memory.services.core import Core
+from memory.services.evidence import Weighing
+
+LOOKED_AT = 2_000
+"""How many of the newest unanswered questions are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One question to teach the answer of, with the questions that this would settle."""
+
+    episode: Episode
+    """The one to teach."""
+    like: tuple[Episode, ...]
+    """The others that its answer would settle, newest first."""
+
+    @property
+    def asked(self) -> int:
+        """How many questions the lesson would settle."""
+        return 1 + len(self.like)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Finds what a team should teach its bot."""
+
+    _core: Core
+    _weighing: Weighing
+
+    def find(self, workspace: str, *, limit: int = 10) -> list[Gap]:
+        """The gaps of a workspace, the one that settles most first.
+
+        A question counts if the bot gave up on it and nobody approved of that. What has been taught since is left out.
+        """
+        wanted = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
+        with self._core.store.read() as tx:
+            unanswered = [each for each in tx.episodes.search(workspace, wanted) if _is_open(each)]
+            stored = tx.episodes.vectors(workspace, [each.id for each in unanswered])
+            vectors = {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
+            still_open = [
+                each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
+            ]
+        groups = first_to_teach([vectors[each.id] for each in still_open], limit)
+        return [
+            Gap(episode=still_open[first], like=tuple(still_open[n] for n in settled[1:])) for first, settled in groups
+        ]
+
+    def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
+        """Whether its asker would get an answer that was taught since."""
+        near = self._weighing.near(tx, episode.scope, vector)
+        return self._weighing.weighed(tx, episode.scope, vector, near, ()).confidence >= SURE
+
+
+def _is_open(episode: Episode) -> bool:
+    return episode.verdict is not Verdict.SUCCESS and not episode.quarantine

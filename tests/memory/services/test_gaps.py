@@ -1,0 +1,77 @@
+"""What to teach next."""
+
+import random
+
+import pytest
+
+from memory.model import Episode, Role, Termination
+from tests.doubles.memory_world import World, scope
+
+WORKSPACE = scope().workspace
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def unanswered(world: World, goal: str, person: str = "ana") -> Episode:
+    return world.ask(goal, "I don't know.", of=scope(person), termination=Termination.FAILURE)
+
+
+def found(world: World) -> list[tuple[str, int]]:
+    return [(gap.episode.goal, gap.asked) for gap in world.memory.gaps.find(WORKSPACE)]
+
+
+def test_the_question_most_people_could_not_get_answered_comes_first(world: World) -> None:
+    unanswered(world, "who feeds the office cat?")
+    for person in ("ana", "bo", "cy"):
+        unanswered(world, "where do I park my bicycle?", person)
+    world.ask("what is the wifi password?", "swordfish")
+    assert found(world) == [("where do I park my bicycle?", 3), ("who feeds the office cat?", 1)]
+
+
+def test_what_was_taught_since_is_no_gap_any_more(world: World) -> None:
+    first = unanswered(world, "where do I park my bicycle?")
+    unanswered(world, "where do I park my bicycle?", "bo")
+    world.correct(first, "In the yard.", by="tina", role=Role.TEACHER)
+    assert found(world) == []
+
+
+def test_what_one_person_was_taught_is_still_a_gap_for_others(world: World) -> None:
+    first = unanswered(world, "where do I park my bicycle?")
+    unanswered(world, "where do I park my bicycle?", "bo")
+    world.correct(first, "In the yard.", by="ana")
+    assert found(world) == [("where do I park my bicycle?", 1)]
+
+
+def test_a_gap_that_somebody_approved_of_is_none(world: World) -> None:
+    joke = unanswered(world, "what is the answer to everything?")
+    world.react(joke, "👍")
+    assert found(world) == []
+
+
+def test_other_workspaces_are_not_looked_at(world: World) -> None:
+    unanswered(world, "where do I park my bicycle?")
+    assert world.memory.gaps.find("terminal:other") == []
+
+
+def test_teaching_the_first_suggestions_settles_at_least_twice_as_many_later_questions_as_teaching_any(
+    world: World,
+) -> None:
+    """Zipf: few things are asked often, many once. The later questions come from the same people."""
+    chance = random.Random(5)
+    syllables = ["ka", "lo", "mi", "nu", "pe", "ra", "so", "tu", "vi", "ze"]
+    things = [" ".join("".join(chance.choices(syllables, k=3)) for _ in range(4)) for _ in range(120)]
+    weights = [1 / (rank + 1) for rank in range(len(things))]
+
+    def question() -> str:
+        return f"{chance.choices(things, weights)[0]}?"
+
+    asked = [unanswered(world, question()).goal for _ in range(150)]
+    later = [question() for _ in range(300)]
+    suggested = {gap.episode.goal for gap in world.memory.gaps.find(WORKSPACE, limit=10)}
+    rounds = [sum(goal in set(chance.sample(sorted(set(asked)), 10)) for goal in later) for _ in range(20)]
+    settled = sum(goal in suggested for goal in later)
+    assert len(suggested) == 10
+    assert settled >= 2 * sum(rounds) / len(rounds)
