@@ -20,7 +20,9 @@ class Weighing:
     def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
         self._core = core
         self.config = config or EvidenceConfig()
-        self._described = lru_cache(maxsize=8)(lambda texts: rows(core.embedder.embed(texts)))
+        self._described = lru_cache(maxsize=8)(
+            lambda actions: rows(core.embedder.embed([each.text for each in actions]))
+        )
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
         """The evidence for a goal; none where nothing can be embedded."""
@@ -56,7 +58,7 @@ class Weighing:
         names = [action.name for action in actions]
         lessons = [_judged(each, hits[each.id], scope, names) for each in summaries]
         try:
-            descriptions = self._described(tuple(action.text for action in actions)) if actions else rows([goal])
+            descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
         return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)

@@ -12,7 +12,6 @@ from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
 from memory.model import Scope
-from memory.model.evidence import ActionText
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -86,6 +85,8 @@ class ToolRegistry:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             self._tools[tool.name] = tool
+        self.actions = tuple(tool.spec.as_action for tool in tools)
+        """The tools as evidence is weighed for them."""
         self._timeout_s = timeout_s
         self._approve = approve
 
@@ -98,11 +99,6 @@ class ToolRegistry:
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model sees them."""
         return tuple(tool.spec for tool in self._tools.values())
-
-    @property
-    def actions(self) -> tuple[ActionText, ...]:
-        """The tools as evidence is weighed for them."""
-        return tuple(tool.spec.as_action for tool in self._tools.values())
 
     def get(self, name: str) -> Tool | None:
         """The tool, or None."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memory.model import Vector
-
     Matrix = NDArray[np.floating[Any]]
 
 
@@ -82,18 +80,14 @@ def description_prior(goals: "Matrix", descriptions: "Matrix", config: EvidenceC
     """
     import numpy as np
 
-    logits = config.prior_sharpness * (goals @ descriptions.T)
-    none = np.full((len(logits), 1), config.prior_sharpness * config.no_fit)
-    odds = np.exp(
-        np.concatenate([logits, none], axis=1) - np.maximum(logits.max(axis=1, initial=-9), none[:, 0])[:, None]
-    )
-    shares: Matrix = odds[:, :-1] / odds.sum(axis=1, keepdims=True)
+    odds: Matrix = np.exp(config.prior_sharpness * (goals @ descriptions.T - config.no_fit))
+    shares: Matrix = odds / (1 + odds.sum(axis=1, keepdims=True))
     return shares
 
 
 def posterior(
-    goal: "Vector",
-    lessons: "Matrix",
+    to_goal: "Matrix",
+    between: "Matrix",
     observations: Sequence[Observation],
     prior: "Matrix",
     prior_at_lessons: "Matrix",
@@ -101,16 +95,17 @@ def posterior(
 ) -> Posterior:
     """The beliefs in all candidates for a goal.
 
-    `goal` has shape (d,), `lessons` (n, d), both of unit length; `prior` (m,), `prior_at_lessons` (n, m).
+    `to_goal` (n,) are the cosines of the lessons' goals with the goal, `between` (n, n) with each other; `prior` has
+    shape (m,), `prior_at_lessons` (n, m).
     """
     import numpy as np
 
     count = len(observations)
     if not count:
         return Posterior(values=prior.copy(), weights=np.zeros(0), effects=np.zeros((0, len(prior))))
-    to_goal = np.exp(config.sharpness * (np.minimum(lessons @ np.asarray(goal, np.float64), 1.0) - 1))
-    between = np.exp(config.sharpness * (np.minimum(lessons @ lessons.T, 1.0) - 1))
-    weights = np.linalg.solve(between + _noise(observations, config), to_goal)
+    kernel = np.exp(config.sharpness * (np.minimum(between, 1.0) - 1))
+    kernel_to_goal = np.exp(config.sharpness * (np.minimum(to_goal, 1.0) - 1))
+    weights = np.linalg.solve(kernel + _noise(observations, config), kernel_to_goal)
     rows, columns = np.arange(count), np.array([each.candidate for each in observations])
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.

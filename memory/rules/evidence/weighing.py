@@ -64,9 +64,12 @@ def weigh(
     """
     import numpy as np  # not for those who only import this module
 
-    lessons = _latest_on_each_question(lessons)
-    candidates, columns = _candidates(lessons, actions)
     goals = rows([goal, *(lesson.vector for lesson in lessons)])
+    cosines = goals @ goals.T
+    kept = _latest_on_each_question(lessons, cosines[1:, 1:])
+    lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
+    goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
+    candidates, columns = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
         prior[:, : len(actions)] = description_prior(goals, descriptions, config)
@@ -79,12 +82,12 @@ def weigh(
         )
         for column, lesson in zip(columns, lessons, strict=True)
     ]
-    found = posterior(goals[0], goals[1:], observations, prior[0], prior[1:], config)
+    found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
     # Rounded, so that equal beliefs stay in the order of the candidates.
     order = np.argsort(-found.values.round(9), kind="stable")[:BELIEFS].tolist()
     return Evidence(
         beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
-        nearest=float((goals[1:] @ goals[0]).max(initial=0.0)),
+        nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
 
@@ -96,16 +99,13 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
     return np.asarray(np.stack(vectors), np.float64)
 
 
-def _latest_on_each_question(lessons: Sequence[JudgedLesson]) -> list[JudgedLesson]:
-    """Without what its own author approved otherwise later, for the same question."""
+def _latest_on_each_question(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
+    """The places of the lessons whose own author did not approve of something else later, for the same question."""
     import numpy as np
 
-    if len(lessons) < 2:
-        return list(lessons)
-    goals = rows([lesson.vector for lesson in lessons])
-    pairs = np.argwhere(np.triu(goals @ goals.T >= SAME_QUESTION, 1)).tolist()
+    pairs = np.argwhere(np.triu(cosines >= SAME_QUESTION, 1)).tolist()
     replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
-    return [lesson for n, lesson in enumerate(lessons) if n not in replaced]
+    return [place for place in range(len(lessons)) if place not in replaced]
 
 
 def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:

@@ -29,6 +29,7 @@ def test_the_same_words_say_the_same(one: str, other: str) -> None:
         ("Under the blue pot.", "Under the red pot."),
         ("Ask Ann.", ""),
         ("Yes, that is allowed.", "No, that is not allowed."),
+        ("word " * 500 + "yes", "word " * 500 + "no"),
     ],
 )
 def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:

@@ -39,7 +39,7 @@ observations = st.lists(
 def believed(seed: int, said: list[Observation], config: EvidenceConfig = CONFIG) -> Posterior:
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
     prior = description_prior(goals, descriptions, config)
-    return posterior(goals[0], goals[1:], said, prior[0], prior[1:], config)
+    return posterior(goals[1:] @ goals[0], goals[1:] @ goals[1:].T, said, prior[0], prior[1:], config)
 
 
 @given(st.integers(0, 1000), observations)
@@ -67,7 +67,9 @@ def test_the_order_of_lessons_changes_nothing(seed: int, said: list[Observation]
     prior = description_prior(goals, descriptions, CONFIG)
     order = list(range(len(said)))
     random.shuffle(order)
-    shuffled = posterior(goals[0], goals[1:][order], [said[n] for n in order], prior[0], prior[1:][order], CONFIG)
+    lessons = goals[1:][order]
+    said_so = [said[n] for n in order]
+    shuffled = posterior(lessons @ goals[0], lessons @ lessons.T, said_so, prior[0], prior[1:][order], CONFIG)
     assert np.allclose(shuffled.values, believed(seed, said).values)
 
 
@@ -81,9 +83,9 @@ def test_a_belief_is_the_prior_and_what_each_lesson_adds(seed: int, said: list[O
 
 def same_question(said: list[Observation]) -> "Matrix":
     """The beliefs where every lesson is about the very question, and nothing was believed before."""
-    goal = unit(0, 1)[0]
-    nothing = np.zeros((len(said), ACTIONS))
-    return posterior(goal, np.tile(goal, (len(said), 1)), said, np.zeros(ACTIONS), nothing, CONFIG).values
+    count = len(said)
+    nothing = np.zeros((count, ACTIONS))
+    return posterior(np.ones(count), np.ones((count, count)), said, np.zeros(ACTIONS), nothing, CONFIG).values
 
 
 def approval(author: str = "", noise: float = 1.0) -> Observation:
