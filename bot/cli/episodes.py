@@ -109,7 +109,8 @@ def why(memory: Memory, episode_id: str) -> Result:
     episode = memory.audit.find(episode_id)
     story = memory.explaining.answer(episode.workspace, episode.run_id)
     lesson = memory.explaining.lesson(episode.workspace, episode.id)
-    value = {"recalls": story.recalls, "lessons": story.view.lessons, "votes": story.votes, "exemplar": lesson}
+    lessons = {**story.weighed, **story.view.lessons}
+    value = {"recalls": story.recalls, "lessons": lessons, "votes": story.votes, "exemplar": lesson}
     return Result(value, lambda: print_why(story, lesson))
 
 

@@ -1,5 +1,6 @@
-"""The text behind `why` for an answer: its lessons with their numbers, the tree in short, the votes."""
+"""The text behind `why` for an answer: the evidence, its lessons with their numbers, the tree in short, the votes."""
 
+from bot.conversation.evidence_story import explain_evidence
 from bot.conversation.lesson_story import votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, LinkKind, Scope, StepKind
@@ -15,7 +16,8 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
     """
     view, root = story.view, story.view.root
-    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_lessons(story, reader), "", "**Steps**"]
+    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_evidence(story, reader)]
+    lines += [*_lessons(story, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
     if (reader is None or reader.person == root.person) and not any(vote.value for vote in view.votes):
@@ -25,6 +27,18 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     if any(link.kind is LinkKind.CORRECTS and link.from_id == root.id for link in view.links):
         lines.append("This is a lesson somebody wrote, not an answer of mine.")
     return "\n".join(lines)
+
+
+def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:
+    """What people's verdicts said together, of each recall that asked for it."""
+    weighed = [(each.retrieval, each.retrieval.evidence) for each in story.recalls]
+    lines: list[str] = []
+    for retrieval, evidence in weighed:
+        if evidence is not None:
+            part = f"part {shown_line(retrieval.node_path, 40)}: " if len(weighed) > 1 else ""
+            first, *rest = explain_evidence(evidence, story.weighed, reader)
+            lines += [f"- {part}{first}", *(f"  {line}" for line in rest)]
+    return ["**What people's verdicts say**", *lines, ""] if lines else []
 
 
 def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:

@@ -1,11 +1,15 @@
 """Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 DOUBT = 0.6
 """How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
 SURE = 0.2
 """Confidence from which something is done or said."""
+
+KEPT_FROM = 0.005
+"""A belief or an effect below this is 0.00 to a person, and not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,5 +70,84 @@ class Evidence:
     @property
     def confidence(self) -> float:
         """The best belief less a share of the second: what decides between answering, asking and not knowing."""
-        values = [belief.value for belief in self.beliefs[:2]]
-        return (values[0] if values else 0.0) - DOUBT * max(0.0, values[1] if len(values) > 1 else 0.0)
+        return _confidence([belief.value for belief in self.beliefs])
+
+    @property
+    def record(self) -> "EvidenceRecord":
+        """What is kept of it: beliefs and weights that are worth it, in four digits, no texts and no people."""
+        return EvidenceRecord(
+            beliefs=tuple(
+                BeliefRecord(
+                    action=belief.action,
+                    value=round(belief.value, 4),
+                    prior=round(belief.prior, 4),
+                    weights=tuple(
+                        WeightRecord(
+                            episode_id=each.episode_id,
+                            weight=round(each.weight, 4),
+                            effect=round(each.effect, 4),
+                            approves=each.approves,
+                        )
+                        for each in belief.weights
+                        if abs(each.effect) >= KEPT_FROM
+                    ),
+                )
+                for belief in self.beliefs
+                if max(abs(belief.value), abs(belief.value - belief.prior)) >= KEPT_FROM
+            ),
+            nearest=round(self.nearest, 4),
+            lessons=self.lessons,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightRecord:
+    """What one lesson added to one belief. Its texts are looked up in the lesson, as long as that is there."""
+
+    episode_id: str
+    weight: float
+    effect: float
+    approves: bool
+
+    @property
+    def is_for_another(self) -> bool:
+        """Whether the lesson approved another candidate, and so took from this one what its description promised."""
+        return self.approves and self.weight * self.effect < 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefRecord:
+    """One belief as it is kept; an answer's text is that of its lessons."""
+
+    action: str
+    value: float
+    prior: float
+    weights: tuple[WeightRecord, ...] = ()
+
+    @property
+    def taught(self) -> float:
+        """What the lessons made of it beyond the prior."""
+        return self.value - self.prior
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceRecord:
+    """The evidence of one recall as it is kept."""
+
+    beliefs: tuple[BeliefRecord, ...] = ()
+    nearest: float = 0.0
+    lessons: int = 0
+
+    @property
+    def confidence(self) -> float:
+        """That of the evidence."""
+        return _confidence([belief.value for belief in self.beliefs])
+
+    @property
+    def episode_ids(self) -> frozenset[str]:
+        """The lessons that have a weight in it."""
+        return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)
+
+
+def _confidence(values: Sequence[float]) -> float:
+    return (values[0] if values else 0.0) - DOUBT * max(0.0, values[1] if len(values) > 1 else 0.0)

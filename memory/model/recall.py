@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from memory.model.episode import Episode, Verdict
-from memory.model.evidence import Evidence
+from memory.model.evidence import Evidence, EvidenceRecord
 from memory.model.scope import Audience
 
 if TYPE_CHECKING:
@@ -133,6 +133,8 @@ class Retrieval:
     goal: str
     at: datetime
     counts: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+    evidence: EvidenceRecord | None = None
+    """What all lessons in reach said together, where it was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Why an answer is what it is, and why a lesson counts as it does: numbers, votes and events behind them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from memory.model import (
@@ -84,6 +84,8 @@ class AnswerStory:
     view: RunView
     votes: tuple[WeighedVote, ...]
     recalls: tuple[RecallStory, ...]
+    weighed: Mapping[str, Episode]
+    """The lessons that the evidence of the recalls rests on, by id, as they are now; without those erased since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,15 @@ class Explaining:
         view = self._audit.run(workspace, run_id)
         with self._core.store.read() as tx:
             recalls = tuple(self._recall(tx, view, retrieval, items) for retrieval, items in view.recalls)
-            return AnswerStory(view=view, votes=self._weighed(tx, workspace, view.votes), recalls=recalls)
+            weighed = {
+                each for retrieval, _ in view.recalls if retrieval.evidence for each in retrieval.evidence.episode_ids
+            }
+            return AnswerStory(
+                view=view,
+                votes=self._weighed(tx, workspace, view.votes),
+                recalls=recalls,
+                weighed=tx.episodes.get_many(workspace, weighed),
+            )
 
     def _recall(
         self, tx: Transaction, view: RunView, retrieval: Retrieval, items: Sequence[RetrievalItem]

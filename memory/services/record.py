@@ -311,4 +311,5 @@ def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retriev
         goal=recall.goal,
         at=now,
         counts=recall.counts.as_dict(),
+        evidence=recall.evidence.record if recall.evidence else None,
     )

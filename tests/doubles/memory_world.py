@@ -22,6 +22,7 @@ from memory.model import (
     Termination,
     Visibility,
 )
+from memory.model.evidence import ActionText
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
@@ -69,6 +70,8 @@ class World:
         policy: TeachingPolicy | None = None,
     ) -> None:
         self.clock = FakeClock()
+        self.actions: Sequence[ActionText] | None = None
+        """What the agent may choose; with it there is evidence."""
         self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
         self.memory = Memory(
             store or SqlStore.in_memory(),
@@ -110,7 +113,7 @@ class World:
             nodes.append(self._node(asker, run_id, subgoal, f"{answer} {number}", ending, path, root.id, number + 2))
         recalls = []
         for node in nodes:
-            recollection = self.memory.recalling.recall(asker, node.goal, run_id=run_id)
+            recollection = self.memory.recalling.recall(asker, node.goal, run_id=run_id, actions=self.actions)
             shown_ids = tuple(exemplar.episode.id for exemplar in recollection.exemplars)
             recalls.append(replace(recollection, node_path=node.node_path, shown_ids=shown_ids))
         self.memory.recording.finish(

@@ -89,6 +89,12 @@ def test_a_damaged_row_is_named_by_every_command_and_by_doctor(
     assert "GB012" in told.out
 
 
+def _evidence(nearest: str = "0.5", lessons: str = "1", beliefs: str = "", weights: str = "") -> str:
+    """A recall's evidence as it is stored."""
+    one = f'[{{"action": "clock", "value": 0.5, "prior": 0, "weights": [{weights}]}}]'
+    return f'{{"nearest": {nearest}, "lessons": {lessons}, "beliefs": {beliefs or one}}}'
+
+
 SENSELESS = [
     ("incoming", "channel", "", "a scope needs"),
     ("incoming", "person", "", "a scope needs"),
@@ -103,6 +109,17 @@ SENSELESS = [
     ("events", "detail", '{"weight": NaN}', "must be a finite number"),
     ("links", "to_id", "e2", "cannot be linked to itself"),
     ("reactions", "value", 7, "a reaction's value"),
+    ("retrievals", "evidence", "null", "AttributeError"),
+    ("retrievals", "evidence", "{}", "KeyError: 'beliefs'"),
+    ("retrievals", "evidence", _evidence(beliefs="null"), "TypeError"),
+    ("retrievals", "evidence", _evidence(lessons="true"), "a number of lessons"),
+    ("retrievals", "evidence", _evidence(nearest='"near"'), "a number is needed"),
+    ("retrievals", "evidence", _evidence(nearest="NaN"), "must be a finite number"),
+    ("retrievals", "evidence", _evidence(beliefs='[{"action": 1, "value": 0, "prior": 0, "weights": []}]'), "a text"),
+    ("retrievals", "evidence", _evidence(weights='["e1", 0.5]'), "TypeError"),
+    ("retrievals", "evidence", _evidence(weights='["e1", 0.5, "much", true]'), "a number is needed"),
+    ("retrievals", "evidence", _evidence(weights='["e1", 0.5, 0.5, 1]'), "true or false"),
+    ("retrievals", "evidence", _evidence(nearest='0, "text": 1'), "TypeError"),
     ("steps", "env_pre", '{"elements": 5}', "TypeError"),
     ("topics", "partition", "", "a topic needs"),
     ("topic_links", "to_id", "t1", "cannot be linked to itself"),

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -21,7 +22,7 @@ from memory.adapters.sql.schema import HEAD_REVISION
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests import CHECKOUT
-from tests.memory.adapters.store_samples import dump, fill
+from tests.memory.adapters.store_samples import dump, fill, retrieval
 
 
 @pytest.fixture
@@ -139,6 +140,36 @@ def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     migrated(path)
     assert "episodes" in schema(path)
+
+
+def test_recalls_from_before_evidence_have_none(path: Path) -> None:
+    _at_revision(path, "0001_initial")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO retrievals (workspace, id, run_id, node_path, at, counts, goal) "
+            "VALUES ('w', 'q1', 'r1', '0', 0, '{}', 'time')"
+        )
+    with pytest.raises(SchemaMismatch, match=r"older schema \(0001_initial\). Run `goodbot migrate`"):
+        SqlStore.open(f"sqlite:///{path}", migrate=False)
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        with store.write() as tx:
+            ((old, _),) = tx.retrievals.of_run("w", "r1")
+            tx.retrievals.put(retrieval("q2", run_id="r2"), [])
+        with store.read() as tx:
+            assert tx.retrievals.get("w", "q1") == (old, [])
+            assert tx.retrievals.get("w", "q2") == (retrieval("q2", run_id="r2"), [])
+    assert (old.goal, old.evidence) == ("time", None)
+
+
+def _at_revision(path: Path, revision: str) -> None:
+    """A database as an earlier version left it."""
+    config = Config()
+    config.set_main_option("script_location", "memory:migrations")
+    engine = open_engine(path)
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
 
 
 def test_processes_that_open_a_fresh_file_at_once_all_succeed(path: Path) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, of_episode, prose, real, short
-from memory.adapters.sql.types import HalfVector, Moment, Word, json_object, text_tuple, trajectory
+from memory.adapters.sql.types import HalfVector, Moment, Word, evidence, json_object, text_tuple, trajectory
 from memory.model import (
     Audience,
     EpisodeStatus,
@@ -195,6 +195,7 @@ retrievals = Table(
     *moment("at"),
     Column("counts", json_object, nullable=False),
     *prose("goal"),
+    Column("evidence", evidence, nullable=True),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id"),
     info={READ_AS: Retrieval},

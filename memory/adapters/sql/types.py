@@ -12,6 +12,7 @@ from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
 from memory.model import EnvironmentState, Step, StepKind
+from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -78,12 +79,24 @@ class Json(TypeDecorator[T], Generic[T]):
         self.write = write
         self.read = read
 
-    def process_bind_param(self, value: T | None, dialect: Dialect) -> str:
+    def process_bind_param(self, value: T | None, dialect: Dialect) -> str | None:
         return to_json(None if value is None else self.write(value))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> T:
         # Most lists are empty; not parsing them is a good part of reading an episode.
         return self.read([] if value is None or value == "[]" else {} if value == "{}" else json.loads(value))
+
+
+class OptionalJson(Json[T | None]):
+    """The same where there may be no value: NULL."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: T | None, dialect: Dialect) -> str | None:
+        return None if value is None else super().process_bind_param(value, dialect)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> T | None:
+        return None if value is None else super().process_result_value(value, dialect)
 
 
 class HalfVector(TypeDecorator["Vector"]):
@@ -132,6 +145,57 @@ def _environment_to_json(seen: EnvironmentState) -> dict[str, object]:
     return {"elements": list(seen.elements), "url": seen.url, "details": dict(seen.details)}
 
 
+def _evidence_to_json(kept: EvidenceRecord | None) -> object:
+    return kept and {
+        "nearest": kept.nearest,
+        "lessons": kept.lessons,
+        "beliefs": [
+            {
+                "action": belief.action,
+                "value": belief.value,
+                "prior": belief.prior,
+                "weights": [[each.episode_id, each.weight, each.effect, each.approves] for each in belief.weights],
+            }
+            for belief in kept.beliefs
+        ],
+    }
+
+
+def _evidence_from_json(stored: dict[str, Any]) -> EvidenceRecord:
+    beliefs = [
+        BeliefRecord(
+            action=_text(belief.pop("action")),
+            value=_number(belief.pop("value")),
+            prior=_number(belief.pop("prior")),
+            weights=tuple(_weight(*each) for each in belief.pop("weights")),
+            **belief,
+        )
+        for belief in stored.pop("beliefs")
+    ]
+    nearest, lessons = _number(stored.pop("nearest")), stored.pop("lessons")
+    if type(lessons) is not int:
+        raise TypeError("a number of lessons is needed")
+    return EvidenceRecord(beliefs=tuple(beliefs), nearest=nearest, lessons=lessons, **stored)
+
+
+def _weight(episode_id: object, weight: object, effect: object, approves: object) -> WeightRecord:
+    if not isinstance(approves, bool):
+        raise TypeError("true or false is needed")
+    return WeightRecord(episode_id=_text(episode_id), weight=_number(weight), effect=_number(effect), approves=approves)
+
+
+def _text(loaded: object) -> str:
+    if not isinstance(loaded, str):
+        raise TypeError("a text is needed")
+    return loaded
+
+
+def _number(loaded: object) -> float:
+    if isinstance(loaded, bool) or not isinstance(loaded, int | float):
+        raise TypeError("a number is needed")
+    return float(loaded)
+
+
 text_tuple: Json[tuple[str, ...]] = Json(list, _texts)
 """Several texts."""
 numbers: Json[tuple[float, ...]] = Json(list, lambda loaded: tuple(map(float, loaded)))
@@ -146,3 +210,5 @@ trajectory = Json(
     lambda steps: [_step_to_json(step) for step in steps], lambda loaded: tuple(map(_step_from_json, loaded))
 )
 """The steps of an episode, without what is empty."""
+evidence: OptionalJson[EvidenceRecord] = OptionalJson(_evidence_to_json, _evidence_from_json)
+"""The evidence of a recall: of each weight the episode's id, the weight, the effect, whether it approves."""

@@ -16,6 +16,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
+from memory.model.evidence import EvidenceRecord
 from memory.ports import EpisodeFilter, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -356,6 +357,18 @@ class TablesContract(StoreCase):
             found = [(each.id, [item.episode_id for item in of]) for each, of in tx.retrievals.of_run("w", "r1")]
             assert found == [("q1", ["e1"]), ("q2", []), ("q3", ["e2"])]
             assert tx.retrievals.of_run("v", "r1") == []
+
+    def test_a_recall_keeps_its_evidence_if_it_has_any(self, store: Store) -> None:
+        recalls = [retrieval("q1"), replace(retrieval("q2"), evidence=None)]
+        recalls.append(replace(retrieval("q3"), evidence=EvidenceRecord()))
+        with store.write() as tx:
+            tx.retrievals.add(recalls, [])
+            tx.retrievals.put(replace(retrieval("q4"), evidence=None), [item("q4", "e1")])
+            tx.retrievals.put(retrieval("q4"), [item("q4", "e1")])
+        with store.read() as tx:
+            assert [tx.retrievals.get("w", each.id) for each in recalls] == [(each, []) for each in recalls]
+            assert tx.retrievals.of_episode("w", "e1") == [(retrieval("q4"), item("q4", "e1"))]
+            assert retrieval("q1").evidence is not None
 
     def test_votes_of_several_runs_are_read_at_once(self, store: Store) -> None:
         mine, theirs = vote("ana"), vote("bo")

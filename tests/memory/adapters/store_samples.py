@@ -44,6 +44,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
+from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
@@ -221,6 +222,22 @@ def retrieval(retrieval_id: str, workspace: str = "w", run_id: str = "r1", secon
         goal="time",
         at=at(seconds),
         counts={"total_loaded": 3, "env_fallback": True},
+        evidence=weighed(),
+    )
+
+
+def weighed() -> EvidenceRecord:
+    weights = (
+        WeightRecord(episode_id="e1", weight=0.5, effect=-0.25, approves=False),
+        WeightRecord(episode_id="ß", weight=0.1, effect=0.0625, approves=True),
+    )
+    return EvidenceRecord(
+        beliefs=(
+            BeliefRecord(action="answer", value=0.25, prior=0.0, weights=weights),
+            BeliefRecord(action="clock", value=1.0, prior=0.125),
+        ),
+        nearest=0.875,
+        lessons=12,
     )
 
 

@@ -1,9 +1,11 @@
 """Evidence through the store: whose lessons count, how much, and whose never."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.model import Episode, Role, Scope, Visibility
-from memory.model.evidence import ActionText, Belief, Evidence
+from memory.model.evidence import ActionText, Belief, BeliefRecord, Evidence, LessonWeight, WeightRecord
 from tests.doubles.memory_world import World, scope
 
 ACTIONS = (
@@ -109,3 +111,38 @@ def test_a_later_answer_to_the_same_question_replaces_the_earlier_one_of_the_sam
     evidence = weigh(world)
     assert value(evidence, text="In the app.") == pytest.approx(0.5, abs=0.01)
     assert value(evidence, text="At the desk.") <= 0
+
+
+def test_what_is_kept_says_the_same_in_few_numbers(world: World) -> None:
+    taught(world)
+    taught(world, "where is the canteen?", "Downstairs.")
+    evidence = weigh(world)
+    kept = evidence.record
+    assert kept.confidence == pytest.approx(evidence.confidence, abs=0.005)
+    assert kept.lessons == 2
+    assert kept.nearest == pytest.approx(evidence.nearest, abs=1e-4)
+    whole = {each.value for each in evidence.beliefs}
+    for each in kept.beliefs:
+        assert any(each.value == pytest.approx(value, abs=1e-4) for value in whole)
+        assert each.taught == pytest.approx(sum(weight.effect for weight in each.weights), abs=0.02)
+
+
+def test_what_nobody_would_see_is_not_kept() -> None:
+    faint = LessonWeight(episode_id="e1", goal="", author="ana", approves=True, weight=0.5, effect=-0.0049)
+    strong = replace(faint, effect=0.123456)
+    evidence = Evidence(
+        beliefs=(
+            Belief(action="clock", value=0.123456, prior=0.001, weights=(strong, faint)),
+            Belief(action="search", value=0.0, prior=0.3),
+            Belief(action="notes", value=0.0049, prior=0.0),
+        )
+    )
+    assert evidence.record.beliefs == (
+        BeliefRecord(
+            action="clock",
+            value=0.1235,
+            prior=0.001,
+            weights=(WeightRecord(episode_id="e1", weight=0.5, effect=0.1235, approves=True),),
+        ),
+        BeliefRecord(action="search", value=0.0, prior=0.3),
+    )

@@ -35,6 +35,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
 from memory.library.export import export_person
 from memory.model import Audience, Episode, EventKind, Grade, GradeSource, Role, Step, StepKind, StoredGrade, Verdict
+from memory.model.evidence import ActionText
 from memory.ports import EpisodeFilter
 from memory.services.topics import Placement, Related
 from tests.doubles.memory_world import World, scope
@@ -46,6 +47,7 @@ NO_WORDS = {
     "episodes.exemplar_ids": "ids",
     "quarantines.reasons": "flags",
     "retrievals.counts": "numbers",
+    "retrievals.evidence": "ids and numbers",
     "rules.lesson_ids": "ids",
     "steps.embedding": "numbers",
     "job_runs.summary": "counts",
@@ -76,7 +78,9 @@ def world(tmp_path: Path) -> Iterator[World]:
     logging.getLogger("sqlalchemy.engine").setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)
     store = SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")
-    yield World(store)
+    world = World(store)
+    world.actions = [ActionText(name="clock", description="Tells the time.")]
+    yield world
     store.close()
     logging.getLogger().removeHandler(handler)
     handler.close()

@@ -3,11 +3,13 @@
 Ids of two workspaces are equal on purpose: channels, messages, people.
 """
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.conversation.explanation import explain
-from bot.conversation.lesson_access import LessonAccess
+from bot.conversation.lesson_access import LessonAccess, may_repeat
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.prompt import render_lessons
@@ -61,6 +63,7 @@ class Play:
 
     def __init__(self) -> None:
         self.world = World(config=EVERYTHING)
+        self.world.actions = ()
         self.said: list[tuple[str, Scope]] = []
         """Each mark with the scope it was said in."""
         self.made: list[Episode] = []
@@ -140,10 +143,16 @@ class Play:
             repr([seen.find(here, role_of(here.person), each.id[-8:]) for each in self.made if self.is_open(here)]),
             repr(memory.world.query(here, {"q": "where is the key", "explain": True, "top_k": 99, "reinforce": False})),
         ]
-        own = [each for each in self.made if each.origin is Origin.RUN and each.scope.sender_key == here.sender_key]
-        own = [each for each in own if each.workspace == here.workspace]
-        texts += [explain(memory.explaining.answer(here.workspace, each.run_id), here) for each in own]
+        texts += [self.why(here, each) for each in self.made if each.origin is Origin.RUN]
         return "\n".join(texts)
+
+    def why(self, here: Scope, answer: Episode) -> str:
+        """What `why` tells this person about an answer, as far as it tells them anything."""
+        if answer.workspace != here.workspace or not may_repeat(here, self.world.episode(answer)):
+            return ""
+        story = self.world.memory.explaining.answer(here.workspace, answer.run_id)
+        (root,) = LessonAccess(self.world.memory).as_seen_by(here, [story.view.root])
+        return explain(replace(story, view=replace(story.view, nodes=(root, *story.view.nodes[1:]))), here)
 
     def is_open(self, here: Scope) -> bool:
         """A teacher reviews what is said in public, lesson or not: that is tested where it is done."""

@@ -1,0 +1,126 @@
+"""The evidence behind an answer in words: what people's verdicts say, because of which lessons, with the numbers."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.conversation.messages import verdict_word
+from memory.model import Episode, Scope, Verdict
+from memory.model.evidence import DOUBT, BeliefRecord, EvidenceRecord, WeightRecord
+from memory.rules.audience import may_see
+from memory.rules.evidence.weighing import ANSWER
+from memory.rules.retrieval.prompt import shown_line
+
+_NEAR = 0.45
+"""Cosine below which the nearest lesson is about something else."""
+_FAINT = 0.05
+"""A belief, or a change of one, that is smaller is not worth a word in the sentence."""
+_FITS = 0.2
+"""From this on an action fits by its description alone."""
+_SHOWN = 3
+"""How many beliefs, and lessons of each, a chat is told; an administrator is told all that are kept."""
+_UNSEEN = "you cannot see here"
+
+
+def explain_evidence(evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None) -> list[str]:
+    """One sentence, then the numbers behind it as list items.
+
+    `lessons` are those of the weights that are still there. Only those that the reader may see are quoted, also for
+    the text of an answer; the others are counted. No reader means an administrator, who may see all.
+    """
+    return _Story(evidence, lessons, reader).lines()
+
+
+class _Story:
+    def __init__(self, evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None) -> None:
+        self._evidence = evidence
+        self._there = lessons
+        self._seen = {name: each for name, each in lessons.items() if reader is None or may_see(reader, each)}
+        self._most = None if reader is None else _SHOWN
+
+    def lines(self) -> list[str]:
+        lines = [self._sentence()]
+        for belief in self._evidence.beliefs[: self._most]:
+            lines.append(f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} before any lesson")
+            lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
+        lines.append(
+            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of the second); "
+            f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
+        )
+        return lines
+
+    def _sentence(self) -> str:
+        beliefs, nearest = self._evidence.beliefs, self._evidence.nearest
+        subject = _subject(beliefs)
+        if subject is None:
+            if self._evidence.lessons and nearest >= _NEAR:
+                text = f"{self._verdicts('change')} little (nearest {nearest:.2f})"
+            else:
+                text = "Nothing people taught is near"
+                text += f" (nearest {nearest:.2f})" if self._evidence.lessons else ""
+            if beliefs and beliefs[0].prior >= _FITS:
+                text += f"; by its description, {self._label(beliefs[0])} fits best ({beliefs[0].value:.2f})"
+            return f"{text}."
+        side = "for" if subject.taught > 0 else "against"
+        text = f"{self._verdicts('speak')} {side} {self._label(subject)} (belief {subject.value:.2f})"
+        text += self._mostly(subject)
+        others = [each for each in beliefs if each is not subject and each.value >= _FAINT]
+        if others:
+            rank = "next best" if subject is beliefs[0] else "best"
+            text += f"; {rank}: {self._label(others[0])} ({others[0].value:.2f})"
+        return f"{text}."
+
+    def _verdicts(self, verb: str) -> str:
+        count = self._evidence.lessons
+        if count == 1:
+            return f"People's verdict on the nearest question {verb}s"
+        return f"People's verdicts on the {count} nearest questions {verb}"
+
+    def _mostly(self, belief: BeliefRecord) -> str:
+        weight = next((each for each in belief.weights if each.effect * belief.taught > 0), None)
+        if weight is None:
+            return ""
+        if lesson := self._seen.get(weight.episode_id):
+            return f", mostly because of “{shown_line(lesson.goal, 60)}” ({_judged(weight)})"
+        return f", mostly because of a lesson {_UNSEEN if weight.episode_id in self._there else 'that is gone'}"
+
+    def _label(self, belief: BeliefRecord) -> str:
+        """An action's name, or the answer in the words of the weightiest lesson that the reader may see."""
+        if belief.action != ANSWER:
+            return shown_line(belief.action, 40)
+        known = (self._seen[each.episode_id] for each in belief.weights if each.episode_id in self._seen)
+        lesson = next(known, None)
+        if lesson is not None:
+            return f"“{shown_line(lesson.output, 80)}”"
+        is_there = any(each.episode_id in self._there for each in belief.weights)
+        return f"an answer {_UNSEEN}" if is_there else "an answer that is gone"
+
+    def _reasons(self, weights: Sequence[WeightRecord]) -> list[str]:
+        quoted = [each for each in weights if each.episode_id in self._seen]
+        lines = []
+        for weight in quoted[: self._most]:
+            lesson = self._seen[weight.episode_id]
+            lines.append(
+                f"“{shown_line(lesson.goal, 60)}” {_judged(weight)} [{lesson.id[-8:]}]: "
+                f"adds {weight.effect:+.2f} (weight {weight.weight:.2f})"
+            )
+        there = sum(each.episode_id in self._there for each in weights)
+        counts = {
+            "more": len(quoted) - len(lines),
+            _UNSEEN: there - len(quoted),
+            "gone": len(weights) - there,
+        }
+        if rest := [f"{count} {what}" for what, count in counts.items() if count]:
+            lines.append(f"{'and ' if lines else ''}{', '.join(rest)}")
+        return lines
+
+
+def _subject(beliefs: Sequence[BeliefRecord]) -> BeliefRecord | None:
+    """The belief to speak of: the strongest if lessons made it so, else the one that they moved most."""
+    moved = [each for each in beliefs if abs(each.taught) >= _FAINT]
+    if not moved or moved[0] is beliefs[0]:
+        return next(iter(moved), None)
+    return max(moved, key=lambda each: abs(each.taught))
+
+
+def _judged(weight: WeightRecord) -> str:
+    word = verdict_word(Verdict.SUCCESS if weight.approves else Verdict.FAILURE)
+    return f"{word} for something else" if weight.is_for_another else word
