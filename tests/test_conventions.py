@@ -72,7 +72,7 @@ def test_transactions_belong_to_memory() -> None:
         for path in SOURCES
         if path.relative_to(CHECKOUT).parts[0] == "bot"
         for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith((".store.read", ".store.write"))
+        if isinstance(node, ast.Attribute) and re.search(r"store\.(read|write)$", ast.unparse(node))
     ]
     assert begun == []
 

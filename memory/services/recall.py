@@ -270,8 +270,8 @@ def corrections_for(
     `known` are episodes that this transaction has read already.
     """
     links = tx.episodes.links(scope.workspace, episode_ids, LinkKind.CORRECTS)
-    unread = {link.from_id for link in links if link.from_id not in known}
-    lessons = {**known, **tx.episodes.get_many(scope.workspace, unread)}
+    missing = {link.from_id for link in links if link.from_id not in known}
+    lessons = {**known, **tx.episodes.get_many(scope.workspace, missing)}
     named = partitions_for(scope)
     seen: dict[str, list[Episode]] = {}
     for link in sorted(links, key=lambda link: link.from_id):
