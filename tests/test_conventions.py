@@ -77,6 +77,11 @@ def test_transactions_belong_to_memory() -> None:
     assert begun == []
 
 
+def test_nothing_is_explained_by_a_document_that_is_not_here() -> None:
+    elsewhere = re.compile(r"\((design|seed) \d|reference\s+page|ambiguity A\d")
+    assert [name_of(path) for path in SOURCES if elsewhere.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_every_file_is_named_for_what_it_is() -> None:
     vague = {"utils", "util", "helpers", "helper", "manager", "managers", "misc", "common", "base"}
     assert [name_of(path) for path in [*SOURCES, *TESTS] if path.stem in vague] == []

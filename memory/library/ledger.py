@@ -1,4 +1,4 @@
-"""The reaction ledger for another agent: which goal and output stand behind a message that was sent (seed 004).
+"""The reaction ledger for another agent: which goal and output stand behind a message that was sent.
 
 Beside it is a generic table of values that expire (the seed's `short_memories`), for an agent's own short-lived state.
 Both are read only from where what was said may be read: what is kept in a direct message or in a

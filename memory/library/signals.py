@@ -1,4 +1,4 @@
-"""Which injected memories an answer used: detect, keep, and look up (seed 002, `RetrievalFeedbackSignal`)."""
+"""Which injected memories an answer used: detect, keep, and look up."""
 
 import logging
 from collections import Counter

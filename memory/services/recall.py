@@ -190,7 +190,7 @@ class _Search:
 
         A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless
         its author has `per_author` lessons already. One that waits for review stays unseen: its text is taken off the
-        mistake as well (design 3.1, rule 7).
+        mistake as well.
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]

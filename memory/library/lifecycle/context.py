@@ -1,4 +1,4 @@
-"""One run of a session: begin or resume it, and note each step as it starts (seed 001, `initEpisode`)."""
+"""One run of a session: begin or resume it, and note each step as it starts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

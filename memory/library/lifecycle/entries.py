@@ -1,4 +1,4 @@
-"""Memory entries as they stand: steps, their episodes and their grades read together (seed 001, `MemoryEntry`)."""
+"""Memory entries as they stand: steps, their episodes and their grades read together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

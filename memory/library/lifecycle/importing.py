@@ -1,4 +1,4 @@
-"""An export into a memory: each memory once, however often it is imported (seed 001; deduplication by content hash).
+"""An export into a memory: each memory once, however often it is imported, by its content hash.
 
 The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
 """
