@@ -57,7 +57,7 @@ def test_no_word_is_explained_twice() -> None:
     assert sorted(set(words)) == sorted(words)
 
 
-@pytest.mark.parametrize("package", ["bot", "memory"])
+@pytest.mark.parametrize("package", ["bot", "memory", "tests"])
 def test_no_module_bears_a_retired_name(package: str) -> None:
     paths = [path.relative_to(CHECKOUT) for path in (CHECKOUT / package).rglob("*.py")]
     found = {path.as_posix() for path in paths if RETIRED & {path.stem, *path.parts[:-1]}}
