@@ -72,9 +72,14 @@ def test_transactions_belong_to_memory() -> None:
         for path in SOURCES
         if path.relative_to(CHECKOUT).parts[0] == "bot"
         for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith((".store.read", ".store.write"))
+        if isinstance(node, ast.Attribute) and re.search(r"store\.(read|write)$", ast.unparse(node))
     ]
     assert begun == []
+
+
+def test_nothing_is_explained_by_a_document_that_is_not_here() -> None:
+    elsewhere = re.compile(r"\((design|seed) \d|reference\s+page|ambiguity A\d")
+    assert [name_of(path) for path in SOURCES if elsewhere.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_every_file_is_named_for_what_it_is() -> None:

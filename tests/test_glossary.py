@@ -1,5 +1,6 @@
 """The words of the glossary are the words of the code, and words given up do not come back."""
 
+import ast
 import re
 from importlib import import_module
 from types import ModuleType
@@ -56,8 +57,22 @@ def test_no_word_is_explained_twice() -> None:
     assert sorted(set(words)) == sorted(words)
 
 
-@pytest.mark.parametrize("package", ["bot", "memory"])
+@pytest.mark.parametrize("package", ["bot", "memory", "tests"])
 def test_no_module_bears_a_retired_name(package: str) -> None:
     paths = [path.relative_to(CHECKOUT) for path in (CHECKOUT / package).rglob("*.py")]
     found = {path.as_posix() for path in paths if RETIRED & {path.stem, *path.parts[:-1]}}
+    assert found == set()
+
+
+@pytest.mark.parametrize("package", ["bot", "memory"])
+def test_no_name_is_a_bare_participle(package: str) -> None:
+    """A name says what it holds, not that somebody said it."""
+    bare = {"said", "told", "heard", "stands"}
+    found = {
+        f"{path.relative_to(CHECKOUT).as_posix()}: {name}"
+        for path in (CHECKOUT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (getattr(node, field, None) for field in ("name", "id", "arg", "attr"))
+        if isinstance(name, str) and name.strip("_").lower() in bare
+    }
     assert found == set()

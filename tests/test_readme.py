@@ -317,6 +317,19 @@ def test_files_it_names_exist(path: str) -> None:
     assert (CHECKOUT / path).is_file()
 
 
+LISTED = [
+    f"{folder}{name}"
+    for folder, names in re.findall(r"`((?:memory|bot)/[\w/]+/)`: ((?:`[\w/]+`(?:, )?)+)", READMES["bot/README.md"])
+    for name in re.findall(r"`([\w/]+)`", names)
+]
+
+
+@pytest.mark.parametrize("listed", LISTED)
+def test_modules_it_lists_by_folder_exist(listed: str) -> None:
+    path = CHECKOUT / listed
+    assert path.is_dir() if listed.endswith("/") else path.with_suffix(".py").is_file()
+
+
 @pytest.mark.parametrize("readme", ["memory/README.md", "bot/README.md", "tests/README.md"])
 def test_the_folders_it_draws_are_those_there_are(readme: str) -> None:
     (tree,) = [block for block in blocks("text", READMES[readme]) if re.match(r"\w+/$", block.splitlines()[0])]

@@ -63,11 +63,11 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         running = assemble(settings, memory, report.in_work)
         watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
         await stack.enter_async_context(watch)
-        pacing = asyncio.create_task(keep_pauses_short(running.warm_up))
+        gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))
         messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
         alone = [each for each in messengers if stack.enter_context(only_one(settings, each.platform))]
         stack.push_async_callback(running.close)
-        stack.callback(pacing.cancel)
+        stack.callback(gc_task.cancel)
         await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))

@@ -16,13 +16,13 @@ from bot.errors import ConfigError
 def doctor(as_json: bool) -> None:
     """Check settings, memory, model, and the chat platforms that have tokens. Exit code 1 if anything is wrong."""
     found = []
-    for finding in _findings():
-        found.append(finding)
+    for result in _findings():
+        found.append(result)
         if not as_json:
-            _print(finding)
+            _print(result)
     if as_json:
         print_json(found)
-    if not all(finding.ok for finding in found):
+    if not all(result.ok for result in found):
         sys.exit(1)
 
 
@@ -35,8 +35,8 @@ def _findings() -> Iterable[CheckResult]:
     return findings(settings)
 
 
-def _print(finding: CheckResult) -> None:
-    outcome = "FAIL" if not finding.ok else "warn" if finding.remedy else "ok"
-    say(f"{finding.code} {outcome:4} {finding.what}")
-    if finding.remedy:
-        say(f"           → {finding.remedy}")
+def _print(result: CheckResult) -> None:
+    outcome = "FAIL" if not result.ok else "warn" if result.remedy else "ok"
+    say(f"{result.code} {outcome:4} {result.what}")
+    if result.remedy:
+        say(f"           → {result.remedy}")

@@ -68,8 +68,8 @@ def _decisions(story: LessonStory) -> list[str]:
         lines.append(f"- shared with the {story.episode.promoted}")
     if story.episode.quarantine:
         lines.append(f"- held back: {', '.join(story.episode.quarantine)}")
-    if story.merged_into:
-        lines.append(f"- joined to [{story.merged_into[-8:]}], which stands for it")
+    if story.stands_in:
+        lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
     for event in story.decisions:
         if event.kind is not EventKind.MERGED:
             details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")

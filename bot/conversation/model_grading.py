@@ -58,9 +58,9 @@ class ModelGrading:
 
         A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault` kinds.
         """
-        guessing = self.memory.guessing
-        waiting = await self.executor(guessing.waiting, self.idle, self.per_run)
-        if not waiting or not await self.executor(guessing.hold, self.owner):
+        model_grades = self.memory.model_grades
+        waiting = await self.executor(model_grades.waiting, self.idle, self.per_run)
+        if not waiting or not await self.executor(model_grades.hold, self.owner):
             return 0
         count = 0
         for nodes in waiting:
@@ -70,13 +70,13 @@ class ModelGrading:
                 log.warning("answers nobody reacted to are not judged for now: %s", error)
                 break
             guess = read_guess(reply.turn.text, grader=reply.model or self.model.name)
-            count += await self.executor(guessing.put, nodes[0], guess)
-            await self.executor(guessing.hold, self.owner)
+            count += await self.executor(model_grades.put, nodes[0], guess)
+            await self.executor(model_grades.hold, self.owner)
         return count
 
     async def release(self) -> None:
         """Release the lease, so that any process may grade next."""
-        await self.executor(self.memory.guessing.release, self.owner)
+        await self.executor(self.memory.model_grades.release, self.owner)
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:

@@ -1,4 +1,4 @@
-"""The small door to memory for another agent: store episodes, retrieve the most similar ones (seed 004)."""
+"""The small door to memory for another agent: store episodes, retrieve the most similar ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace

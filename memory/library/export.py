@@ -38,7 +38,7 @@ _LESSONS: Mapping[str, Lesson] = {"success": Lesson.REPEAT, "failure": Lesson.AV
 
 
 def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
-    """Memories in one of three formats (seed 001, "Export Formats").
+    """Memories in one of three formats.
 
     `json` holds every field and can be imported again; `csv` is safe to open in a spreadsheet; `prompt` is the seed's
     REPEAT / AVOID text and leaves out what nobody has decided; without such memories it is empty. What was retrieved

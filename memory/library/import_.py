@@ -101,7 +101,7 @@ def _memory(record: object) -> Episode | MemoryEntry:
     try:
         return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
     except ValidationError as exc:
-        raise InvalidInput(_told(exc.errors(include_url=False)[0])) from exc
+        raise InvalidInput(_error_text(exc.errors(include_url=False)[0])) from exc
 
 
 def _given(value: object) -> object:
@@ -122,7 +122,7 @@ def _moment(value: object) -> object:
     return value
 
 
-def _told(error: ErrorDetails) -> str:
+def _error_text(error: ErrorDetails) -> str:
     """What is wrong with a record, and in which field."""
     where = ".".join(map(str, error["loc"][1:]))
     match error["type"]:

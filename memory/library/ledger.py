@@ -1,4 +1,4 @@
-"""The reaction ledger for another agent: which goal and output stand behind a message that was sent (seed 004).
+"""The reaction ledger for another agent: which goal and output stand behind a message that was sent.
 
 Beside it is a generic table of values that expire (the seed's `short_memories`), for an agent's own short-lived state.
 Both are read only from where what was said may be read: what is kept in a direct message or in a
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory, keep_for_a_while
-from memory.library.visibility import may_be_shown, said_in
+from memory.library.visibility import may_be_shown, place_json
 from memory.model import Audience, Episode, LedgerEntry, Scope
 from memory.model.validation import json_value, lifetime, mapping, one_of, text
 from memory.ports import Transaction
@@ -55,7 +55,7 @@ class ShortMemoryStore:
         if self.episodic is None:
             return
         scope = self.episodic.scope
-        kept = {"said_in": said_in(scope), "value": value}
+        kept = {"said_in": place_json(scope), "value": value}
         with self.episodic.memory.store.write() as tx:
             keep_for_a_while(tx, self.episodic, kind, _keys(scope, key)[0], kept, ttl)
 
@@ -84,8 +84,8 @@ class ShortMemoryStore:
         """The values that may be shown here by their stored key, that of the present place first."""
         scope, now = episodic.scope, episodic.memory.clock()
         entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in _keys(scope, key)}
-        told = {each: _told(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
-        return {each: value for each, value in told.items() if value is not None}
+        values = {each: _shown_value(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
+        return {each: value for each, value in values.items() if value is not None}
 
     def cleanup(self) -> int:
         """Delete everything in the database that has expired, and nothing else; returns how many.
@@ -98,7 +98,7 @@ class ShortMemoryStore:
             return tx.short.sweep(self.episodic.memory.clock())
 
 
-def _told(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> Mapping[str, object] | None:
+def _shown_value(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> Mapping[str, object] | None:
     """A stored value, if it may be shown here. One that is kept without its place counts as set here."""
     place, value = kept.get("said_in"), kept.get("value")
     if kept.keys() != {"said_in", "value"} or not isinstance(place, Mapping) or not isinstance(value, Mapping):
@@ -189,7 +189,7 @@ def _context_of(root: Episode) -> ReactionContext:
 
 def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> tuple[str, Episode] | None:
     """Where the ledger has a message, and the first node of its answer, if that may be read from here."""
-    for place in _places(scope, channel):
+    for place in _addresses(scope, channel):
         entry = tx.teaching.ledger(scope.workspace, place, message_id, now)
         nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
         if nodes and may_read(scope, nodes[0]):
@@ -199,14 +199,14 @@ def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: da
 
 def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> str:
     """Where this person may record a message without replacing anybody's: its channel, else their own place in it."""
-    own, shared = _places(scope, channel)
+    own, shared = _addresses(scope, channel)
     entry = tx.teaching.ledger(scope.workspace, shared, message_id, now)
     nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
     is_free = not nodes or (nodes[0].person == scope.person and is_here(scope, nodes[0]))
     return shared if is_free else own
 
 
-def _places(scope: Scope, channel: str) -> tuple[str, str]:
+def _addresses(scope: Scope, channel: str) -> tuple[str, str]:
     """Where a message may be in the ledger: the person's own place in its channel, and the channel."""
     wanted = channel or scope.channel
     return f"{partition_of(scope, Audience.PERSONAL)}/{quote(wanted, safe='')}", wanted

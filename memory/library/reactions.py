@@ -1,4 +1,4 @@
-"""Turns an emoji on a sent message into a validated episode, for another agent (seed 004, `ReactionHandler`)."""
+"""Turns an emoji on a sent message into a validated episode, for another agent."""
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.library.ledger import ReactionLedger, posted
@@ -66,7 +66,7 @@ class ReactionHandler:
             found = posted(tx, scope, channel, message_id, memory.clock())
         if found is None:
             return None
-        taught = memory.teaching.react(
+        result = memory.teaching.react(
             Reaction(
                 workspace=scope.workspace,
                 channel=found[0],
@@ -81,6 +81,6 @@ class ReactionHandler:
             event_id=event_id or memory.new_id(),
             on_own_message=False,
         )
-        if not taught.changed or taught.root is None:
+        if not result.changed or result.root is None:
             return None
-        return memory.recalling.as_seen_by(scope, [taught.root])[0]
+        return memory.recalling.as_seen_by(scope, [result.root])[0]

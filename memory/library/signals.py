@@ -1,4 +1,4 @@
-"""Which injected memories an answer used: detect, keep, and look up (seed 002, `RetrievalFeedbackSignal`)."""
+"""Which injected memories an answer used: detect, keep, and look up."""
 
 import logging
 from collections import Counter
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from memory.library.episodic import EpisodicMemory, keep_for_a_while
-from memory.library.visibility import may_be_shown, said_in
+from memory.library.visibility import may_be_shown, place_json
 from memory.model import (
     Audience,
     Episode,
@@ -98,25 +98,25 @@ class RetrievalFeedbackSignal:
         found: list[RetrievalFeedback] = []
         with self._memory.store.write() as tx:
             retrieval, items, asked = self._begin(tx, retrieval_id, context)
-            stands = {item.episode_id: item for item in items}
+            by_lesson = {item.episode_id: item for item in items}
             for memory in {each.id: each for each in injected}.values():
                 episode = tx.episodes.get(workspace, memory.id)
                 if episode is None or not may_see(self._scope, episode):
                     skipped.append(memory.id)
                     continue
-                item = stands.get(episode.id)
+                item = by_lesson.get(episode.id)
                 if item is None or item.signal is None:
                     is_own = self._is_mine(episode)
                     judged = memory if is_own else episode
                     was_shown = item is not None
-                    rank = item.rank if item else 1 + max((each.rank for each in stands.values()), default=0)
+                    rank = item.rank if item else 1 + max((each.rank for each in by_lesson.values()), default=0)
                     item = self._judge(retrieval, rank, judged, context, response)
                     if is_own or was_shown:
-                        stands[episode.id] = item
+                        by_lesson[episode.id] = item
                         self._tell(tx, episode, item)
                 signal = item.signal or Signal.UNKNOWN
                 found.append(RetrievalFeedback(episode_id=episode.id, signal=signal, context=asked, at=retrieval.at))
-            tx.retrievals.put(retrieval, list(stands.values()))
+            tx.retrievals.put(retrieval, list(by_lesson.values()))
         if skipped:
             log.warning("no feedback for episodes that %s does not know: %s", workspace, ", ".join(skipped))
         return Findings(found, skipped=skipped)
@@ -131,7 +131,7 @@ class RetrievalFeedbackSignal:
         asked = self._asked(tx, retrieval_id)
         if asked is None:
             asked = self._memory.core.redactor.text(context)
-            question = {"context": asked, **said_in(self._scope)}
+            question = {"context": asked, **place_json(self._scope)}
             keep_for_a_while(tx, self._episodic, QUESTIONS, retrieval_id, question, QUESTION_LIFE)
             if given:
                 keep_for_a_while(tx, self._episodic, RETRIEVALS, own_key, {"retrieval": retrieval_id}, QUESTION_LIFE)

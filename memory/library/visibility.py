@@ -7,16 +7,16 @@ from memory.ports import Transaction
 from memory.rules.audience import may_read
 
 
-def said_in(scope: Scope) -> dict[str, object]:
+def place_json(scope: Scope) -> dict[str, object]:
     """A place as JSON: the channel, and who could read it."""
     return {"channel": scope.channel, "visibility": scope.visibility.value}
 
 
 def may_be_shown(tx: Transaction, scope: Scope, place: Mapping[str, object]) -> bool:
-    """Whether what this person said at a place (`said_in`) may be shown to them here, by who reads there now too."""
+    """Whether what this person said at a place (`place_json`) may be shown to them here, by who reads there now too."""
     channel = str(place["channel"])
     known = tx.channels.get(scope.workspace, channel)
-    said = Episode(
+    episode = Episode(
         goal="",
         workspace=scope.workspace,
         channel=channel,
@@ -24,4 +24,4 @@ def may_be_shown(tx: Transaction, scope: Scope, place: Mapping[str, object]) -> 
         person=scope.person,
         visibility=Visibility(str(place["visibility"])),
     )
-    return may_read(scope, said)
+    return may_read(scope, episode)

@@ -126,7 +126,7 @@ class TeachingPolicy:
     trust_agree: float = 2.0
     """What a newcomer's trust starts from: so many votes taken as proven right ..."""
     trust_disagree: float = 1.0
-    """... and so many as proven wrong (reference page `evidence`, 3.4 rule 7)."""
+    """... and so many as proven wrong."""
     trust_teacher: float = 2.0
     """What being appointed a teacher adds to `trust_agree`."""
 

@@ -234,10 +234,10 @@ class DeliveryTable(Protocol):
         """Set how often the process ended while this message was in work. Nothing happens if there is no such one."""
         ...
 
-    def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
-        """What one person said in one channel, newest first; every channel if `channel` is empty.
+    def messages_of(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        """The messages of one person in one channel, newest first; in every channel if `channel` is empty.
 
-        Without what they tried again: that was said by others.
+        Without those they only tried again: these are others' words.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 Scope is applied before anything else by construction: a search names partitions, and an episode is only ever filed in
 partitions its audience may name. Nothing from a direct message or a private channel is filed where people outside that
-conversation look (design 3.1, rule 5).
+conversation look.
 
 A channel may change who reads it. What was said in it counts as said where both the people of then and those of now
 could read it: `visibility_of`. `memory/README.md` has the table of what follows.
@@ -131,7 +131,7 @@ def partitions_for(scope: Scope) -> list[str]:
 def partition_of(scope: Scope, audience: Audience) -> str:
     """The one partition for something that is said here for this audience, and is no episode.
 
-    Raises `InvalidInput` for the workspace from a conversation that not everybody can read (design 3.1, rule 5).
+    Raises `InvalidInput` for the workspace from a conversation that not everybody can read.
     """
     match audience:
         case Audience.PERSONAL:

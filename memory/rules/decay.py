@@ -1,8 +1,7 @@
 """How strength and salience fade while nobody needs a lesson, and when a lesson is ready for the archive. Pure.
 
-Only disuse fades (design 3.1, rule 8): the stored strength never changes by itself, it is read as of a moment. The more
-often a lesson was used, the longer it lasts. (Proposal of the AgentOS study, 4.4: archive, never delete, what is weak,
-unloved and idle.)
+Only disuse fades: the stored strength never changes by itself, it is read as of a moment. The more often a lesson was
+used, the longer it lasts. What is weak, unloved and idle is archived, never deleted.
 """
 
 import math

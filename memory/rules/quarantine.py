@@ -1,8 +1,8 @@
 """Which texts wait for a teacher before they may enter a prompt, and why.
 
-A check of words stops the careless and the copied, not the clever: keyword filters are bypassed by whoever tries
-(reference page `evidence`, 3.2). What keeps a poisoned lesson from others is who may validate it; what keeps it from
-acting is that it is shown as data. This is one layer more, and a list for people to look at.
+A check of words stops the careless and the copied, not the clever: keyword filters are bypassed by whoever tries. What
+keeps a poisoned lesson from others is who may validate it; what keeps it from acting is that it is shown as data. This
+is one layer more, and a list for people to look at.
 """
 
 import re

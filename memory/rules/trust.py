@@ -1,8 +1,8 @@
 """How much one person's vote weighs for others: anchored on what administrators verified, never on agreement alone.
 
-Weights without verified items can fail badly, and anchored ones beat the majority with 5 % of the items verified
-(reference page `evidence`, 3.3). A weight is the log-odds of Beta(2 + right, 1 + wrong): 1 for a newcomer, never below
-zero, for a bad voter counted in reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stolen.
+Weights without verified items can fail badly, and anchored ones beat the majority with 5 % of the items verified. A
+weight is the log-odds of Beta(2 + right, 1 + wrong): 1 for a newcomer, never below zero, for a bad voter counted in
+reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stolen.
 """
 
 import math

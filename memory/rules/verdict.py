@@ -1,4 +1,4 @@
-"""The verdict as a pure function of the votes, for each audience (design 3.1, rules 3, 4 and 6)."""
+"""The verdict as a pure function of the votes, for each audience."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -19,7 +19,7 @@ from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gaps
-from memory.services.model_grading import Guess, Guessing, guess_of
+from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
@@ -106,7 +106,7 @@ class Memory:
             weighing=Weighing(core),
         )
         self.channels = Channels(core)
-        self.guessing = Guessing(core)
+        self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
         self.restating = Restating(core)
         self.purging = Purging(core)

@@ -18,7 +18,7 @@ from memory.services.core import act, event
 ACTOR = "upkeep"
 IDLE = "idle"
 MERGED = "merged"
-_SHELVING = (EventKind.ARCHIVED, EventKind.RESTORED)
+_ARCHIVE_EVENTS = (EventKind.ARCHIVED, EventKind.RESTORED)
 
 
 def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> int:
@@ -44,7 +44,7 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
     """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
     log = effective(tx.log.of_episode(lesson.workspace, lesson.id))
-    return next((each for each in reversed(log) if each.kind in _SHELVING), None)
+    return next((each for each in reversed(log) if each.kind in _ARCHIVE_EVENTS), None)
 
 
 def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:

@@ -128,7 +128,7 @@ class LessonStory:
     """Promotions, quarantine, archive and joining, oldest first."""
     joined: tuple[Episode, ...]
     """Near-duplicates that it stands for."""
-    merged_into: str
+    stands_in: str
     """The id of the lesson that stands for it; empty for most."""
     strength_now: float
     salience_now: float
@@ -208,7 +208,7 @@ class Explaining:
                 votes=votes,
                 decisions=tuple(event for event in log if event.kind in _DECIDED),
                 joined=tuple(_joined(tx, episode)),
-                merged_into=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
+                stands_in=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
                 strength_now=strength_at(episode, now),
                 salience_now=salience_at(episode, now),
                 moves=tuple(_moves(episode, log)),
@@ -246,11 +246,11 @@ def _audience_verdict(episode: Episode, audience: Audience, votes: Sequence[Weig
     decrees = [each for each in votes if each.vote.role is Role.ADMIN]
     own = [each for each in votes if each.vote.actor == episode.person]
     others = [each for each in votes if not each.vote.is_limited and each.weight > 0]
-    taught = [each for each in others if each.vote.role is Role.TEACHER]
+    of_teachers = [each for each in others if each.vote.role is Role.TEACHER]
     if audience is Audience.WORKSPACE and episode.promoted is not Audience.WORKSPACE:
         behind = []
     else:
-        behind = decrees or (own if audience is Audience.PERSONAL else taught or others)
+        behind = decrees or (own if audience is Audience.PERSONAL else of_teachers or others)
     return AudienceVerdict(audience=audience, verdict=episode.verdicts.of(audience), votes=tuple(behind))
 
 

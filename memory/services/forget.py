@@ -118,7 +118,7 @@ class Privacy:
             episodes=tuple(whole[each] for each in own),
             derived=tuple(whole[each] for each in repeated),
             kept=tuple(whole[each] for each in kept),
-            messages=tuple(tx.deliveries.said_by(workspace, "", person, ALL)),
+            messages=tuple(tx.deliveries.messages_of(workspace, "", person, ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
             topics=tuple(tx.world.of_person(workspace, person)),
             values=tuple(tx.world.revisions_by(workspace, person)),

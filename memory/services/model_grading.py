@@ -71,7 +71,7 @@ def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Guessing:
+class ModelGrades:
     """The use cases of a model that grades."""
 
     _core: Core

@@ -1,4 +1,4 @@
-"""Taking away everything one person taught, with a trail of it (design 3.1, rule 9; `forget` erases text instead).
+"""Taking away everything one person taught, with a trail of it (`forget` erases text instead).
 
 Every withdrawal is an event filed under the person whose act it withdraws, with the id of the purge. So it goes and
 stays with those acts: forgetting or purging whoever purged brings nothing back.

@@ -216,7 +216,7 @@ class _Search:
 
         A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless
         its author has `per_author` lessons already. One that waits for review stays unseen: its text is taken off the
-        mistake as well (design 3.1, rule 7).
+        mistake as well.
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
@@ -296,8 +296,8 @@ def corrections_for(
     `known` are episodes that this transaction has read already.
     """
     links = tx.episodes.links(scope.workspace, episode_ids, LinkKind.CORRECTS)
-    unread = {link.from_id for link in links if link.from_id not in known}
-    lessons = {**known, **tx.episodes.get_many(scope.workspace, unread)}
+    missing = {link.from_id for link in links if link.from_id not in known}
+    lessons = {**known, **tx.episodes.get_many(scope.workspace, missing)}
     named = partitions_for(scope)
     seen: dict[str, list[Episode]] = {}
     for link in sorted(links, key=lambda link: link.from_id):

@@ -162,7 +162,7 @@ class Recording:
     def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
         """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
         with self._core.store.read() as tx:
-            messages = tx.deliveries.said_by(scope.workspace, scope.channel, scope.person, limit)
+            messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
         return [each for each in messages if stays(each.scope.visibility, scope.visibility)]
 
     def first_time(self, workspace: str, occasion: str) -> bool:

@@ -60,9 +60,10 @@ class Teaching:
         """Take in a reaction that was added (`is_active`) or removed.
 
         Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
-        reaction on a message of the bot's own that is not in the ledger yet is kept until it is, and what takes a kept
-        one back is, whosever message it is said to be on. A messenger gives the `place` as it is now, which is noted
-        (`Channels.note`), and is told what to show and to say (`VoteResult.marks` and what follows it).
+        reaction on a message of the bot's own that is not in the ledger yet is kept until it is. So is the removal of
+        a kept reaction, also where the event names somebody else as the message's author. A messenger gives the
+        `place` as it is now, which is noted (`Channels.note`), and gets what to show and to say (`VoteResult.marks`
+        and what follows it).
         """
         if reaction.role is Role.BOT:
             return VoteResult(is_known=False)
@@ -205,7 +206,7 @@ class Teaching:
         """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
 
         A teacher who promoted too many in the window gets the episode back as it is; the attempt is in the log.
-        Raises `InvalidInput` where that would leave a direct message or a private channel (design 3.1, rule 5).
+        Raises `InvalidInput` where that would leave a direct message or a private channel.
         """
         if not role.may_promote:
             raise InvalidInput("only a teacher may promote a lesson; ask one to do it")

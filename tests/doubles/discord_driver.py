@@ -94,8 +94,8 @@ async def connected(
     server: DiscordServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
     """A connected messenger, closed at the end. `more` are settings, `naps` and `teaches`."""
-    guild = next(iter(server.world.guilds.values()), None) or server.guild("Home")
-    there = [one for one in server.world.channels_of(guild.id) if one.name == "general"]
+    guild = next(iter(server.state.guilds.values()), None) or server.guild("Home")
+    there = [one for one in server.state.channels_of(guild.id) if one.name == "general"]
     general = there[0] if there else server.channel(guild, "general")
     ana = server.person("ana", guild)
     heard = heard or Heard()

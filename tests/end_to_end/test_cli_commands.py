@@ -229,7 +229,7 @@ def test_commands_that_teach_change_what_is_recalled(mine: Memories) -> None:
     def recalled() -> set[str]:
         with home.memory() as memory:
             with memory.store.read() as tx:
-                (asked,) = tx.deliveries.said_by(WORKSPACE, "terminal", "you", 1)
+                (asked,) = tx.deliveries.messages_of(WORKSPACE, "terminal", "you", 1)
             found = memory.recalling.recall(asked.scope, UNKNOWN, config=RetrievalConfig(env_threshold=0.0))
         return {exemplar.episode.id for exemplar in found.exemplars}
 

@@ -30,7 +30,7 @@ def life(home: Home, how: str, *lines: str) -> Finished:
 def blame(home: Home) -> tuple[int, int, Progress]:
     """Crashes and kills of the deadly question, and how far it is."""
     with home.memory() as memory, memory.store.read() as tx:
-        (found,) = [each for each in tx.deliveries.said_by(WORKSPACE, "", "you", 10) if each.text == QUESTION]
+        (found,) = [each for each in tx.deliveries.messages_of(WORKSPACE, "", "you", 10) if each.text == QUESTION]
     return found.crashes, found.kills, found.progress
 
 

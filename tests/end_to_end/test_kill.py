@@ -146,7 +146,7 @@ def _type(chat: Chat, line: str, part: str) -> None:
 
 def said(memory: Memory) -> list[Incoming]:
     with memory.store.read() as tx:
-        return tx.deliveries.said_by(WORKSPACE, "", "you", 1_000_000)
+        return tx.deliveries.messages_of(WORKSPACE, "", "you", 1_000_000)
 
 
 def runs(memory: Memory) -> dict[str, RunView]:

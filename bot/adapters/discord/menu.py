@@ -158,7 +158,7 @@ def same_commands(wanted: Sequence[Mapping[str, Any]], present: Sequence[Mapping
     return _essence(list(wanted)) == _essence(list(present))
 
 
-_SAID = ("name", "type", "description", "required", "value", "min_length", "max_length")
+_COMPARED = ("name", "type", "description", "required", "value", "min_length", "max_length")
 _WITHIN = ("options", "choices")
 
 
@@ -166,7 +166,7 @@ def _essence(commands: Sequence[Mapping[str, Any]]) -> list[Any]:
     """What a person would notice of the commands, in an order of its own."""
     reduced = [
         [
-            *(str(one.get(key) or "") for key in _SAID),
+            *(str(one.get(key) or "") for key in _COMPARED),
             *(sorted(one.get(key) or ()) for key in ("contexts", "integration_types")),
             *(_essence(one.get(key) or ()) for key in _WITHIN),
         ]

@@ -130,7 +130,7 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
         return None
     ts, without_name = str(event["ts"]), without_mention(text, bot_user)
     return NewMessage(
-        location=_spot(event, event, ts),
+        location=_location(event, event, ts),
         ts=ts,
         text=plain(without_name),
         typed=as_command(without_name),
@@ -196,7 +196,7 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
     ts = str(message["ts"])
     text = plain(without_mention(str(message.get("text") or ""), bot_user))
     return EditedMessage(
-        location=_spot(event, message, ts),
+        location=_location(event, message, ts),
         ts=ts,
         text=text,
         at=at(str(event["event_ts"])),
@@ -207,10 +207,10 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
 def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> DeletedMessage | None:
     if not ts or not _is_person(before, bot_user):
         return None
-    return DeletedMessage(location=_spot(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
+    return DeletedMessage(location=_location(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
 
 
-def _spot(event: Json, message: Json, ts: str) -> Location:
+def _location(event: Json, message: Json, ts: str) -> Location:
     return Location(
         channel=str(event["channel"]),
         user=str(message["user"]),

@@ -102,7 +102,7 @@ class SlackHealthChecks:
     async def findings(self) -> list[CheckResult]:
         """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         found = token_findings(self._settings)
-        if not all(finding.ok for finding in found):
+        if not all(result.ok for result in found):
             return found
         await self._web.open()
         try:

@@ -32,7 +32,7 @@ _MOST_SECTIONS = 10
 _FOR_TEACHERS = "review"
 
 
-class Said(NamedTuple):
+class Answered(NamedTuple):
     """One message that a command answered."""
 
     text: str
@@ -61,7 +61,9 @@ class Home:
             typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
             await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
-    async def _publish(self, location: Location, occasion: str, part: str = "", messages: Sequence[Said] = ()) -> None:
+    async def _publish(
+        self, location: Location, occasion: str, part: str = "", messages: Sequence[Answered] = ()
+    ) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: messages} if part else {}
         is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
@@ -81,12 +83,12 @@ class Home:
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Said]:
+    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Answered]:
         """What a command answers this person, caught instead of posted."""
-        messages: list[Said] = []
+        messages: list[Answered] = []
 
         async def catch(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-            messages.append(Said(text, choices))
+            messages.append(Answered(text, choices))
             return ""
 
         with replying_to(location.user, catch):
@@ -118,7 +120,11 @@ def _command(action: Json) -> Typed:
 
 
 def _view(
-    bot_name: str, *, news: Sequence[Said], parts: Mapping[str, Sequence[Said]], privacy: Sequence[Said]
+    bot_name: str,
+    *,
+    news: Sequence[Answered],
+    parts: Mapping[str, Sequence[Answered]],
+    privacy: Sequence[Answered],
 ) -> Block:
     """The page as Slack takes it; `news` is what the last press brought, `parts` are by command (`TITLES`)."""
     blocks: list[Block] = [
@@ -133,7 +139,7 @@ def _view(
     return {"type": "home", "blocks": [*blocks, {"type": "divider"}, *_shown(privacy, "privacy")]}
 
 
-def _shown(messages: Sequence[Said], name: str) -> list[Block]:
+def _shown(messages: Sequence[Answered], name: str) -> list[Block]:
     """Text, and the choices of the last message below it."""
     text = "\n\n".join(message.text for message in messages)
     choices = messages[-1].choices if messages else ()

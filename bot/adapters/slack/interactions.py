@@ -38,7 +38,7 @@ class Interactions:
 
     async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
         """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
-        if await self._context.admits(_spot(body)):
+        if await self._context.admits(_location(body)):
             await self._in_time(ack, act(body))
         elif "command" in body:
             await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
@@ -50,7 +50,7 @@ class Interactions:
     async def vote(self, body: Json) -> None:
         """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
         handlers, action = self._context, body["actions"][0]
-        location, answer = _spot(body), _answer(body)
+        location, answer = _location(body), _answer(body)
         await handlers.sink(
             PersonVote(
                 event_id=f"vote/{answer.channel}/{answer.ts}/{location.user}/{action['action_ts']}",
@@ -114,7 +114,7 @@ class Interactions:
     async def choice(self, body: Json) -> None:
         """A command that the bot offered as a button. Only a message that the presser alone sees is replaced."""
         action, container = body["actions"][0], body["container"]
-        pressed = _spot(body)
+        pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
@@ -133,7 +133,7 @@ class Interactions:
         """The shortcut "Teach the bot..." on any message."""
         message, bot = body["message"], self._context.identity.user
         thread = str(message.get("thread_ts") or "")
-        place = Answer(channel=_spot(body).channel, ts=str(message["ts"]), thread=thread)
+        place = Answer(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
         question = ""
         if thread and thread != place.ts:
             question = await self._asked(place.channel, thread)
@@ -167,7 +167,7 @@ class Interactions:
 
     async def why(self, body: Json) -> None:
         """The shortcut "Why this answer?" on any message."""
-        message, location = body["message"], _spot(body)
+        message, location = body["message"], _location(body)
         with replying_to(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
                 Typed("why"),
@@ -215,7 +215,7 @@ class Interactions:
             log.warning("%s was not asked what would have been right: %s", location.user, error)
 
 
-def _spot(body: Json) -> Location:
+def _location(body: Json) -> Location:
     """Who acted where: on a message, with a shortcut, in a modal (which knows no channel) or by a slash command."""
     if "channel_id" in body:
         return Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
@@ -245,5 +245,5 @@ def _at(body: Json, answer: Answer) -> Location:
 
 def _answer(body: Json) -> Answer:
     """The answer that a button belongs to."""
-    location = _spot(body)
+    location = _location(body)
     return Answer(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)

@@ -74,17 +74,17 @@ def _everywhere(connection: sqlite3.Connection) -> Iterator[Damage]:
         for row in rows:
             found = list(in_rows(columns, [row]))
             if not found and read is not None:
-                found = _unread(table, dict(zip(columns, row, strict=True)), read)
+                found = _row_damage(table, dict(zip(columns, row, strict=True)), read)
             yield from found
 
 
-def _unread(table: Table, row: Mapping[Column[Any], object], read: Callable[..., object]) -> list[Damage]:
+def _row_damage(table: Table, row: Mapping[Column[Any], object], read: Callable[..., object]) -> list[Damage]:
     """The damage of a row whose values are each what their column holds."""
     try:
         storable(read(**{column.name: _value(column, stored) for column, stored in row.items()}))
     except _FAULTS as error:
         key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
-        return [Damage(table=table.name, key=key, column="", reason=_told(error))]
+        return [Damage(table=table.name, key=key, column="", reason=_error_text(error))]
     return []
 
 
@@ -117,7 +117,7 @@ def _reason(column: Column[Any], value: object) -> str:
     try:
         _value(column, value)
     except _FAULTS as error:
-        return _told(error)
+        return _error_text(error)
     return ""
 
 
@@ -127,7 +127,7 @@ def _value(column: Column[Any], stored: object) -> object:
     return stored if read is None else read(stored)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_SHOWN]
 
 

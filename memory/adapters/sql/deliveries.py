@@ -149,11 +149,11 @@ class SqlDeliveryTable(SqlTable):
     def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
         self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
 
-    def said_by(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
-        said = _WHOLE.where(_i.workspace == workspace, _i.person == person, _ASKER.is_(None))
+    def messages_of(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        query = _WHOLE.where(_i.workspace == workspace, _i.person == person, _ASKER.is_(None))
         if channel:
-            said = said.where(_i.channel == channel)
-        return self._session.all(incoming_of, said.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit))
+            query = query.where(_i.channel == channel)
+        return self._session.all(incoming_of, query.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit))
 
     def put_outgoing(self, *parts: Outgoing) -> None:
         self._session.put(outgoing, *parts)
@@ -181,10 +181,10 @@ class SqlDeliveryTable(SqlTable):
 
     def delete_by(self, workspace: str, person: str) -> int:
         self._session.require_writing()
-        said = and_(_i.workspace == workspace, or_(_i.person == person, _ASKER.is_not_distinct_from(person)))
-        runs = self._session.rows(select(_i.run_id).distinct().where(said, _i.run_id != ""))
+        is_theirs = and_(_i.workspace == workspace, or_(_i.person == person, _ASKER.is_not_distinct_from(person)))
+        runs = self._session.rows(select(_i.run_id).distinct().where(is_theirs, _i.run_id != ""))
         self.delete_runs(workspace, [row.run_id for row in runs])
-        return self._session.run(delete(incoming).where(said))
+        return self._session.run(delete(incoming).where(is_theirs))
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()

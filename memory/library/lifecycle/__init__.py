@@ -1,4 +1,4 @@
-"""An agent's learning from run to run, step by step (seed 001).
+"""An agent's learning from run to run, step by step.
 
 context = init_episode("ticket-7", task="Set the priority to High")
 lessons = retrieve_memories(context, env=elements, internal_state="look for the priority")

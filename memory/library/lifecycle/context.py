@@ -1,4 +1,4 @@
-"""One run of a session: begin or resume it, and note each step as it starts (seed 001, `initEpisode`)."""
+"""One run of a session: begin or resume it, and note each step as it starts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -180,8 +180,8 @@ def record_step_start(
     service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
     if not text(action, "action").strip():
         raise InvalidInput("a step needs an action, for example click('42')")
-    said = {"internal_state": internal_state, "think": think, "action_element_text": action_element_text}
-    for name, value in {**said, "step_id": step_id}.items():
+    texts = {"internal_state": internal_state, "think": think, "action_element_text": action_element_text}
+    for name, value in {**texts, "step_id": step_id}.items():
         text(value, name)
     if step_num is not None:
         counted(step_num, "steps")

@@ -1,4 +1,4 @@
-"""Memory entries as they stand: steps, their episodes and their grades read together (seed 001, `MemoryEntry`)."""
+"""Memory entries as they stand: steps, their episodes and their grades read together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,13 +52,13 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
     outcome = _OF_VERDICT.get(verdict)
     if outcome is not None:
         agreeing = [grade for grade in grades if grade.is_correct == (outcome is Outcome.SUCCESS)]
-        said = latest(agreeing, of=GradeSource.PERSON)
-        moments = [moment for moment in (episode.graded_at, said.at if said else None) if moment is not None]
+        grade = latest(agreeing, of=GradeSource.PERSON)
+        moments = [moment for moment in (episode.graded_at, grade.at if grade else None) if moment is not None]
         return Judgement(
             outcome=outcome,
-            reason=said.explanation if said else episode.outcome_reason,
-            correction=said.correction if said else episode.correction,
-            by=said.source if said else GradeSource.REACTION,
+            reason=grade.explanation if grade else episode.outcome_reason,
+            correction=grade.correction if grade else episode.correction,
+            by=grade.source if grade else GradeSource.REACTION,
             at=max(moments, default=None),
         )
     guess = latest(grades, of=GradeSource.MODEL)

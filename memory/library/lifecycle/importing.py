@@ -1,4 +1,4 @@
-"""An export into a memory: each memory once, however often it is imported (seed 001; deduplication by content hash).
+"""An export into a memory: each memory once, however often it is imported, by its content hash.
 
 The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
 """
@@ -132,10 +132,10 @@ def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
     grades = entry.grades
     if is_graded and not grades and entry.graded_by is not GradeSource.REACTION:
         source = entry.graded_by or GradeSource.PERSON
-        said = Grade(
+        grade = Grade(
             source=source, is_correct=is_right, explanation=entry.outcome_reason, correction=entry.correction, at=at
         )
-        grades = (said,)
+        grades = (grade,)
     _add_grades(tx, episodic, episode, grades)
     if not is_graded or entry.graded_by is GradeSource.MODEL:
         return
@@ -157,9 +157,9 @@ def _grade_whole(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
         grades = (Grade(source=source, is_correct=False, explanation=entry.task_incomplete, at=at),)
     new = [grade for grade in grades if grade not in known]
     _add_grades(tx, episodic, root, new)
-    said = [grade for grade in new if grade.source is not GradeSource.MODEL]
-    if said:
-        last = max(said, key=lambda grade: grade.at)
+    by_people = [grade for grade in new if grade.source is not GradeSource.MODEL]
+    if by_people:
+        last = max(by_people, key=lambda grade: grade.at)
         cast(tx, episodic, root, last.is_correct, episodic.scope.person, Role.MEMBER, last.at, last.explanation)
 
 

@@ -1,4 +1,4 @@
-"""Steps that were noted become memories: an episode each, under one for the whole run (seed 001, `persistMemories`)."""
+"""Steps that were noted become memories: an episode each, under one for the whole run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -30,31 +30,33 @@ def clean_entry(redactor: Redactor, entry: MemoryEntry) -> MemoryEntry:
         think=redactor.text(entry.think),
         action=redactor.text(entry.action),
         action_element_text=redactor.text(entry.action_element_text),
-        outcome_reason=_said(redactor, entry.outcome_reason),
-        correction=_said(redactor, entry.correction),
-        task_incomplete=_said(redactor, entry.task_incomplete),
+        outcome_reason=_clean(redactor, entry.outcome_reason),
+        correction=_clean(redactor, entry.correction),
+        task_incomplete=_clean(redactor, entry.task_incomplete),
         grades=tuple(_clean_grade(redactor, grade) for grade in entry.grades),
         run_grades=tuple(_clean_grade(redactor, grade) for grade in entry.run_grades),
     )
 
 
 def _clean_grade(redactor: Redactor, grade: Grade) -> Grade:
-    return replace(grade, explanation=_said(redactor, grade.explanation), correction=_said(redactor, grade.correction))
+    return replace(
+        grade, explanation=_clean(redactor, grade.explanation), correction=_clean(redactor, grade.correction)
+    )
 
 
 def clean_result(redactor: Redactor, result: GradingResult) -> GradingResult:
     """A grader's judgement without secrets."""
     return replace(
         result,
-        overall_explanation=_said(redactor, result.overall_explanation),
+        overall_explanation=_clean(redactor, result.overall_explanation),
         step_grades=tuple(
-            replace(each, explanation=_said(redactor, each.explanation), correction=_said(redactor, each.correction))
+            replace(each, explanation=_clean(redactor, each.explanation), correction=_clean(redactor, each.correction))
             for each in result.step_grades
         ),
     )
 
 
-def _said(redactor: Redactor, text: str) -> str:
+def _clean(redactor: Redactor, text: str) -> str:
     """What a grader said, without secrets; nothing if it is flagged, for it enters prompts unreviewed."""
     kept = redactor.text(text)
     return "" if flags(kept) else kept

@@ -1,4 +1,4 @@
-"""Memories of earlier runs for the present moment (seed 001, `retrieveMemories`; stages and arithmetic: seed 000)."""
+"""Memories of earlier runs for the present moment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The bot's own detector: by the words a lesson adds to the question, with four signals (design 3.4).
+"""The bot's own detector: by the words a lesson adds to the question, with four signals.
 
 Each rule mends a fault of the keyword rule. Words of the question are no evidence, because echoing the question is no
 use of a lesson; a denied word contradicts, and so does another number of the same thing; an AVOID lesson is judged by

@@ -1,7 +1,7 @@
 """Lessons that disagree on the action: a teacher's word settles it, else both are shown as a disagreement.
 
-Letting the larger or the more similar group win silently is what poisoning needs (reference page `evidence`, 3.4 rule
-6: as many copies as one likes, for one price). It is decided by the action, not by counting texts.
+Letting the larger or the more similar group win silently is what poisoning needs: as many copies as one likes, for one
+price. It is decided by the action, not by counting texts.
 """
 
 import re

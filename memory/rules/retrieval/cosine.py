@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def cosine(left: "Sequence[float] | Vector | None", right: "Sequence[float] | Vector | None") -> float:
     """Cosine of the angle between two vectors, -1..1, rounded to 12 digits so that half is exactly half.
 
-    0 where one is missing or zero, where their dimensions differ (settled ambiguity A6), and where a number is not
+    0 where one is missing or zero, where their dimensions differ, and where a number is not
     finite or the product too large for one: never an error, and never a match.
     """
     if left is None or right is None or len(left) != len(right):

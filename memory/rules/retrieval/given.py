@@ -40,7 +40,7 @@ class Remembered(Generic[M]):
 
 
 def action_signature(action: str, *, element_text: str = "", target: str = "", value: str = "") -> tuple[str, str, str]:
-    """What makes two actions the same action: type, target, value (settled ambiguity A8).
+    """What makes two actions the same action: type, target, value.
 
     The element's text names the target where there is one, because identifiers of elements change from one page load
     to the next. Case and outer blanks of the target do not matter; the value counts letter by letter.

@@ -1,8 +1,6 @@
 """The retrieval pipeline as one pure function over candidates, with a count after every stage.
 
-Stages and arithmetic are the seed's (000, `DefaultRetriever`), with the ambiguities settled as reference page
-`seed-systems` section 2.2 proposes (A1-A22). The stages a seed configuration does not use (similarity gate, one voice
-per author) let everything through.
+The stages that a configuration does not use (similarity gate, one voice per author) let everything through.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -99,7 +97,6 @@ def overlap(
     kind, the part before the first colon; kinds without a weight count 1.
 
     Two empty sides have nothing against each other: `both_empty`. Exactly one empty side shares nothing: 0.
-    (Settled ambiguity A3 of the retrieval seed.)
     """
     if not left and not right:
         return both_empty

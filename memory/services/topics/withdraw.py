@@ -17,7 +17,7 @@ from memory.services.topics.bundles import precedence
 PURGED = "purge"
 """Provenance of the null that stands where only the person had given a value."""
 
-_SHELVING = (TopicEventKind.ARCHIVED, TopicEventKind.RESTORED)
+_ARCHIVE_EVENTS = (TopicEventKind.ARCHIVED, TopicEventKind.RESTORED)
 
 
 def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, new_id: NewId) -> tuple[int, int, int]:
@@ -110,8 +110,8 @@ def _moments(given: Iterable[Revision], name: str, at: datetime) -> list[datetim
 
 def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) -> Revision | None:
     """The value that a field has at a moment."""
-    holding = [each for each in given if each.name == name and each.valid_from <= moment]
-    return max(holding, key=lambda each: precedence(home, each), default=None)
+    held = [each for each in given if each.name == name and each.valid_from <= moment]
+    return max(held, key=lambda each: precedence(home, each), default=None)
 
 
 def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
@@ -134,7 +134,7 @@ def _speakers(tx: Transaction, topic: Topic) -> set[str]:
 
 def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
     """Whether the person had put the topic into the archive, or taken it out, and it is back now."""
-    moves = [each for each in tx.world.trail(topic.workspace, topic.id) if each.kind in _SHELVING]
+    moves = [each for each in tx.world.trail(topic.workspace, topic.id) if each.kind in _ARCHIVE_EVENTS]
     if not moves or moves[-1].actor != person or moves[-1].detail.get("because") == PURGED:
         return False
     left = [each.kind for each in moves if each.actor != person]

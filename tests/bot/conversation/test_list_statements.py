@@ -23,7 +23,7 @@ READS: dict[str, tuple[Callable[[World, Scope], object], int]] = {
     "review": (lambda world, here: LessonAccess(world.memory).waiting(here, 1), 2),
     "newest": (lambda world, here: world.memory.answers.newest(here), 1),
     "newest in a thread": (lambda world, here: world.memory.answers.newest(IN_THREAD), 2),
-    "to be graded": (lambda world, here: world.memory.guessing.waiting(timedelta(0), 10), 9),
+    "to be graded": (lambda world, here: world.memory.model_grades.waiting(timedelta(0), 10), 9),
 }
 
 

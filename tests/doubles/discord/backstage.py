@@ -9,7 +9,7 @@ from tests.doubles.discord.happenings import Happenings
 from tests.doubles.discord.journal import Journal
 from tests.doubles.discord.model import Channel, Intent, Message, Person
 from tests.doubles.discord.stage import Stage
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 
 class Backstage:
@@ -18,20 +18,20 @@ class Backstage:
     def __init__(self, *, token: str, clock: Callable[[], datetime], granted: Intent) -> None:
         self.stage = Stage()
         self.journal = Journal()
-        self.world = World(token=token, clock=clock, granted=granted)
+        self.state = State(token=token, clock=clock, granted=granted)
         self.gateway = Gateway(self.journal)
         self.faults = Faults()
-        self.happenings = Happenings(self.world, self.gateway)
+        self.happenings = Happenings(self.state, self.gateway)
 
     @property
     def bot(self) -> Person:
         """The app's own user."""
-        return self.world.bot
+        return self.state.bot
 
     def _current(self, message: Message | str) -> Message:
         """A message as it stands now, from any earlier copy of it or its id."""
-        return self.world.message(message if isinstance(message, str) else message.id)
+        return self.state.message(message if isinstance(message, str) else message.id)
 
     def _where(self, channel: Channel | str) -> Channel:
         """A channel as it stands now, from any earlier copy of it or its id."""
-        return self.world.channel(channel if isinstance(channel, str) else channel.id)
+        return self.state.channel(channel if isinstance(channel, str) else channel.id)

@@ -21,7 +21,7 @@ class Forms:
     """The app's messages: checked, filled in, not yet posted."""
 
     def __init__(self, happenings: Happenings) -> None:
-        self._world = happenings.world
+        self._state = happenings.state
         self._happenings = happenings
 
     def new(self, channel: Channel, form: Json, files: Sequence[File], reply_to: Message | None = None) -> Message:
@@ -29,7 +29,7 @@ class Forms:
         check_message(form, files)
         composed = self._happenings.compose(
             channel,
-            self._world.bot,
+            self._state.bot,
             str(form.get("content") or ""),
             reply_to=reply_to,
             allowed=form.get("allowed_mentions"),
@@ -39,7 +39,7 @@ class Forms:
             flags=MessageFlag(int(form.get("flags") or 0)) & _SETTABLE,
             embeds=_embeds(form),
             components=numbered(form.get("components") or ()),
-            attachments=tuple(self._world.store(channel.id, file) for file in files),
+            attachments=tuple(self._state.store(channel.id, file) for file in files),
             nonce=str(form.get("nonce") or ""),
         )
 
@@ -59,7 +59,7 @@ class Forms:
             # An edit never notifies; who was notified once stays so.
             pings=message.pings if not message.is_loading else pings(content, allowed),
             allowed_mentions=allowed,
-            edited_at=self._world.clock(),
+            edited_at=self._state.clock(),
         )
         if not (edited.content.strip() or edited.embeds or edited.components or edited.attachments):
             raise error(50006)
@@ -70,7 +70,7 @@ class Forms:
         if "attachments" in form:
             listed = {str(one.get("id")) for one in form["attachments"] or ()}
             kept = tuple(one for one in kept if one.id in listed)
-        return (*kept, *(self._world.store(message.channel_id, file) for file in files))
+        return (*kept, *(self._state.store(message.channel_id, file) for file in files))
 
 
 def _embeds(form: Json) -> tuple[Json, ...]:

@@ -4,7 +4,7 @@ from tests.doubles.discord import payloads
 from tests.doubles.discord.gateway import Connection, Gateway, Session
 from tests.doubles.discord.ids import shard_of
 from tests.doubles.discord.model import HIGHEST_INTENT_BIT, PRIVILEGED, Guild, Intent, Json
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 HEARTBEAT, IDENTIFY, RESUME, REQUEST_MEMBERS = 1, 2, 6, 8
 RECONNECT, INVALID_SESSION, HEARTBEAT_ACK = 7, 9, 11
@@ -15,8 +15,8 @@ INVALID_SEQUENCE, INVALID_SHARD, INVALID_INTENTS, DISALLOWED_INTENTS = 4007, 401
 class Handshake:
     """Answers frames as Discord does, close codes included."""
 
-    def __init__(self, world: World, gateway: Gateway) -> None:
-        self._world = world
+    def __init__(self, state: State, gateway: Gateway) -> None:
+        self._state = state
         self._gateway = gateway
         self.resume_url = ""
 
@@ -44,11 +44,11 @@ class Handshake:
         intents = Intent(data["intents"])
         self._gateway.identified.append(data)
         session = self._gateway.open((shard_id, shard_count), intents, connection)
-        guilds = [g for g in self._world.guilds.values() if g.has_bot and shard_of(g.id, shard_count) == shard_id]
+        guilds = [g for g in self._state.guilds.values() if g.has_bot and shard_of(g.id, shard_count) == shard_id]
         session.push("READY", self._ready(session, guilds))
         for guild in guilds:
             if Intent.GUILDS in intents:
-                session.push("GUILD_CREATE", guild_created(self._world, guild, intents))
+                session.push("GUILD_CREATE", guild_created(self._state, guild, intents))
 
     def _refusal(self, connection: Connection, data: Json) -> int:
         """The close code that ends an identify; 0 when it is fine."""
@@ -56,19 +56,19 @@ class Handshake:
         intents = data.get("intents")
         if connection.session:
             return ALREADY_AUTHENTICATED
-        if data.get("token") != self._world.token:
+        if data.get("token") != self._state.token:
             return AUTHENTICATION_FAILED
         if not 0 <= shard_id < shard_count:
             return INVALID_SHARD
         if not isinstance(intents, int) or intents < 0 or intents >> (HIGHEST_INTENT_BIT + 1):
             return INVALID_INTENTS
-        return DISALLOWED_INTENTS if Intent(intents) & PRIVILEGED & ~self._world.granted else 0
+        return DISALLOWED_INTENTS if Intent(intents) & PRIVILEGED & ~self._state.granted else 0
 
     def _ready(self, session: Session, guilds: list[Guild]) -> Json:
-        application = payloads.application(self._world)
+        application = payloads.application(self._state)
         return {
             "v": 10,
-            "user": {**payloads.user(self._world.bot), "verified": True, "mfa_enabled": False, "email": None},
+            "user": {**payloads.user(self._state.bot), "verified": True, "mfa_enabled": False, "email": None},
             "guilds": [{"id": guild.id, "unavailable": True} for guild in guilds],
             "session_id": session.id,
             "resume_gateway_url": self.resume_url,
@@ -80,7 +80,7 @@ class Handshake:
 
     def _resume(self, connection: Connection, data: Json) -> None:
         session = self._gateway.sessions.get(data.get("session_id", ""))
-        if data.get("token") != self._world.token:
+        if data.get("token") != self._state.token:
             connection.close(AUTHENTICATION_FAILED)
         elif session is None or not session.can_resume:
             connection.send(_frame(INVALID_SESSION, False))
@@ -98,13 +98,13 @@ class Handshake:
         query = str(data.get("query") or "").lower()
         found = [
             member
-            for (guild, person), member in self._world.members.items()
+            for (guild, person), member in self._state.members.items()
             if guild == guild_id
-            and (person in wanted if wanted else self._world.people[person].name.lower().startswith(query))
+            and (person in wanted if wanted else self._state.people[person].name.lower().startswith(query))
         ]
         chunk = {
             "guild_id": guild_id,
-            "members": [payloads.member(self._world, member) for member in found],
+            "members": [payloads.member(self._state, member) for member in found],
             "chunk_index": 0,
             "chunk_count": 1,
             "nonce": data.get("nonce"),
@@ -113,10 +113,10 @@ class Handshake:
         session.push("GUILD_MEMBERS_CHUNK", chunk)
 
 
-def guild_created(world: World, guild: Guild, intents: Intent) -> Json:
+def guild_created(state: State, guild: Guild, intents: Intent) -> Json:
     """A guild for one session: all members with the privileged intent, else only the bot."""
-    everyone = [person for guild_id, person in world.members if guild_id == guild.id]
-    return payloads.guild(world, guild, everyone if Intent.GUILD_MEMBERS in intents else [world.bot.id])
+    everyone = [person for guild_id, person in state.members if guild_id == guild.id]
+    return payloads.guild(state, guild, everyone if Intent.GUILD_MEMBERS in intents else [state.bot.id])
 
 
 def reconnect(gateway: Gateway) -> None:

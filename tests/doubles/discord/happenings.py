@@ -23,7 +23,7 @@ from tests.doubles.discord.model import (
     Role,
 )
 from tests.doubles.discord.permissions import Permission
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 MOST_EMOJI_ON_A_MESSAGE = 20
 
@@ -31,25 +31,25 @@ MOST_EMOJI_ON_A_MESSAGE = 20
 class Happenings:
     """Changes the world and tells the gateway. Checks nothing but what Discord itself could not do."""
 
-    def __init__(self, world: World, gateway: Gateway) -> None:
-        self.world = world
+    def __init__(self, state: State, gateway: Gateway) -> None:
+        self.state = state
         self._gateway = gateway
 
     # messages
 
     def post(self, message: Message) -> Message:
         """A message appears. A thread that was archived wakes up; who writes in a thread joins it."""
-        channel = self.world.channel(message.channel_id)
+        channel = self.state.channel(message.channel_id)
         if channel.archived:
             channel = self.change_channel(replace(channel, archived=False))
-        self.world.join_thread(channel, message.author.id)
-        self.world.put(message)
+        self.state.join_thread(channel, message.author.id)
+        self.state.put(message)
         self._tell_message("MESSAGE_CREATE", message)
         return message
 
     def edit(self, message: Message) -> Message:
         """A message is replaced by its new version."""
-        self.world.put(message)
+        self.state.put(message)
         self._tell_message("MESSAGE_UPDATE", message)
         return message
 
@@ -57,7 +57,7 @@ class Happenings:
         """Messages of one channel disappear: one by itself, several as one event."""
         first = messages[0]
         for message in messages:
-            self.world.drop(message)
+            self.state.drop(message)
         ids = [message.id for message in messages]
         where = self._where(first)
         if first.ephemeral_to:
@@ -74,11 +74,11 @@ class Happenings:
 
     def _tell(self, message: Message, name: str, data: Json | None, needs: Intent) -> None:
         """Emit an event about a message, if the bot sees its channel. Without data: the message itself."""
-        if not self.world.can_see(self.world.bot.id, self.world.channel(message.channel_id)):
+        if not self.state.can_see(self.state.bot.id, self.state.channel(message.channel_id)):
             return
 
         def render(intents: Intent) -> Json:
-            return data if data is not None else payloads.gateway_message(self.world, message, intents)
+            return data if data is not None else payloads.gateway_message(self.state, message, intents)
 
         self._gateway.emit(Event(name=name, render=render, guild_id=message.guild_id, needs=needs))
 
@@ -99,7 +99,7 @@ class Happenings:
 
     def react(self, message: Message, person: Person, emoji: str, burst: bool = False) -> None:
         """An emoji is added; adding it twice changes nothing. Raises 30010."""
-        given = self.world.reactions.setdefault(message.id, [])
+        given = self.state.reactions.setdefault(message.id, [])
         if any(one.emoji == emoji and one.person_id == person.id for one in given):
             return
         used = {one.emoji for one in given}
@@ -107,13 +107,13 @@ class Happenings:
             raise error(30010)
         given.append(Reaction(emoji=emoji, person_id=person.id, burst=burst))
         body = {**self._reaction(message, person, emoji, burst), "message_author_id": message.author.id}
-        if member := self.world.members.get((message.guild_id, person.id)):
-            body["member"] = payloads.member(self.world, member)
+        if member := self.state.members.get((message.guild_id, person.id)):
+            body["member"] = payloads.member(self.state, member)
         self._tell(message, "MESSAGE_REACTION_ADD", body, self._reaction_intent(message))
 
     def unreact(self, message: Message, person: Person, emoji: str) -> None:
         """An emoji is taken off; if it is not there, nothing happens. The event names no author and no member."""
-        given = self.world.reactions.get(message.id, [])
+        given = self.state.reactions.get(message.id, [])
         for one in [r for r in given if r.emoji == emoji and r.person_id == person.id]:
             given.remove(one)
             body = self._reaction(message, person, emoji, one.burst)
@@ -121,7 +121,7 @@ class Happenings:
 
     def clear_reactions(self, message: Message, emoji: str = "") -> None:
         """All reactions go, or all of one emoji: one event without any person in it."""
-        given = self.world.reactions.get(message.id, [])
+        given = self.state.reactions.get(message.id, [])
         given[:] = [one for one in given if emoji and one.emoji != emoji]
         body = {"message_id": message.id, **self._where(message)}
         if emoji:
@@ -143,11 +143,11 @@ class Happenings:
 
     def add_guild(self, guild: Guild) -> None:
         """The bot is in a guild from now on."""
-        self.world.guilds[guild.id] = guild
+        self.state.guilds[guild.id] = guild
         if guild.has_bot:
 
             def render(intents: Intent) -> Json:
-                body = guild_created(self.world, guild, intents)
+                body = guild_created(self.state, guild, intents)
                 del body["unavailable"]  # Only a guild that comes back has it.
                 return body
 
@@ -157,7 +157,7 @@ class Happenings:
         """An outage of a guild is over."""
 
         def render(intents: Intent) -> Json:
-            return guild_created(self.world, guild, intents)
+            return guild_created(self.state, guild, intents)
 
         self._gateway.emit(Event(name="GUILD_CREATE", render=render, guild_id=guild.id, needs=Intent.GUILDS))
 
@@ -166,33 +166,33 @@ class Happenings:
         body: Json = {"id": guild.id, "unavailable": True} if outage else {"id": guild.id}
         self.tell_guild("GUILD_DELETE", guild.id, body)
         if not outage:
-            self.world.guilds[guild.id] = replace(guild, has_bot=False)
-            del self.world.members[guild.id, self.world.bot.id]
+            self.state.guilds[guild.id] = replace(guild, has_bot=False)
+            del self.state.members[guild.id, self.state.bot.id]
 
     def change_member(self, member: Member) -> None:
         """Somebody joins, or gets other roles. Heard only with the privileged members intent."""
         key = (member.guild_id, member.person_id)
-        name = "GUILD_MEMBER_UPDATE" if key in self.world.members else "GUILD_MEMBER_ADD"
-        self.world.members[key] = member
-        body = {"guild_id": member.guild_id, **payloads.member(self.world, member)}
+        name = "GUILD_MEMBER_UPDATE" if key in self.state.members else "GUILD_MEMBER_ADD"
+        self.state.members[key] = member
+        body = {"guild_id": member.guild_id, **payloads.member(self.state, member)}
         self.tell_guild(name, member.guild_id, body, Intent.GUILD_MEMBERS)
 
     def add_role(self, role: Role) -> None:
         """A role appears."""
-        self.world.roles[role.id] = role
+        self.state.roles[role.id] = role
         self.tell_guild("GUILD_ROLE_CREATE", role.guild_id, {"guild_id": role.guild_id, "role": payloads.role(role)})
 
     def change_role(self, role: Role) -> None:
         """A role may do other things than before."""
-        self.world.roles[role.id] = role
+        self.state.roles[role.id] = role
         self.tell_guild("GUILD_ROLE_UPDATE", role.guild_id, {"guild_id": role.guild_id, "role": payloads.role(role)})
 
     def change_channel(self, channel: Channel) -> Channel:
         """A channel or thread appears or changes. What the bot stops seeing is deleted for it, and the reverse."""
-        before = self.world.channels.get(channel.id)
-        saw = before is not None and self.world.can_see(self.world.bot.id, before)
-        self.world.channels[channel.id] = channel
-        sees = self.world.can_see(self.world.bot.id, channel)
+        before = self.state.channels.get(channel.id)
+        saw = before is not None and self.state.can_see(self.state.bot.id, before)
+        self.state.channels[channel.id] = channel
+        sees = self.state.can_see(self.state.bot.id, channel)
         action = {(False, True): "CREATE", (True, True): "UPDATE", (True, False): "DELETE"}.get((saw, sees))
         if action:
             self._tell_channel(action, channel, newly=before is None)
@@ -200,14 +200,14 @@ class Happenings:
 
     def delete_channel(self, channel: Channel) -> None:
         """A channel or thread is deleted with all its messages."""
-        if self.world.can_see(self.world.bot.id, channel):
+        if self.state.can_see(self.state.bot.id, channel):
             self._tell_channel("DELETE", channel)
-        for message in self.world.messages_in(channel.id):
-            self.world.drop(message)
-        del self.world.channels[channel.id]
+        for message in self.state.messages_in(channel.id):
+            self.state.drop(message)
+        del self.state.channels[channel.id]
 
     def _tell_channel(self, action: str, channel: Channel, newly: bool = False) -> None:
-        body = payloads.channel(self.world, channel)
+        body = payloads.channel(self.state, channel)
         if channel.is_thread and newly:
             body["newly_created"] = True
         kind = "THREAD" if channel.is_thread else "CHANNEL"
@@ -221,10 +221,10 @@ class Happenings:
         self, parent: Channel, owner: Person, name: str, source: Message | None, kind: ChannelKind
     ) -> Channel:
         """A thread begins, from a message (whose id it takes) or by itself. Raises 160004."""
-        if source and source.id in self.world.channels:
+        if source and source.id in self.state.channels:
             raise error(160004)
         thread = Channel(
-            id=source.id if source else self.world.new_id(),
+            id=source.id if source else self.state.new_id(),
             kind=kind,
             guild_id=parent.guild_id,
             name=name,
@@ -252,13 +252,13 @@ class Happenings:
         """A message that is ready to be posted."""
         replied_to = reply_to.author.id if reply_to and reply_pings else ""
         return Message(
-            id=self.world.new_id(),
+            id=self.state.new_id(),
             channel_id=channel.id,
             guild_id=channel.guild_id,
             author=author,
             content=content,
             type=19 if reply_to else 0,
-            at=self.world.clock(),
+            at=self.state.clock(),
             reply_to=reply_to.id if reply_to else "",
             pings=pings(content, allowed, replied_to),
             allowed_mentions=allowed,

@@ -12,7 +12,7 @@ from tests.doubles.discord.faults import Answer, Fault, Faults, LostAnswer, Rese
 from tests.doubles.discord.journal import Journal
 from tests.doubles.discord.model import Call, File
 from tests.doubles.discord.routing import Incoming, Router
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 API = "/api/v10"
 CDN = "/attachments"
@@ -25,8 +25,8 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Http:
     """One door for all paths, so that every request is recorded and can meet a fault."""
 
-    def __init__(self, world: World, journal: Journal, faults: Faults, router: Router, open_socket: _Handler) -> None:
-        self._world = world
+    def __init__(self, state: State, journal: Journal, faults: Faults, router: Router, open_socket: _Handler) -> None:
+        self._state = state
         self._journal = journal
         self._faults = faults
         self._router = router
@@ -95,11 +95,11 @@ class Http:
     def _check_token(self, request: web.Request, segments: list[str]) -> None:
         named = (request.method, segments[0]) in _WITHOUT_TOKEN and segments[1:] != ["bot"]
         free = named or segments[0] == "webhooks"
-        if not free and request.headers.get("Authorization") != f"Bot {self._world.token}":
+        if not free and request.headers.get("Authorization") != f"Bot {self._state.token}":
             raise error(0)
 
     def _file(self, segments: list[str]) -> web.Response:
-        stored = self._world.attachments.get(segments[2]) if len(segments) == 4 else None
+        stored = self._state.attachments.get(segments[2]) if len(segments) == 4 else None
         if stored is None:
             return web.Response(status=404, text="This content is no longer available.")
         return web.Response(body=stored.file.content, content_type=stored.file.media_type)

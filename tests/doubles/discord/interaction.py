@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import IntEnum
 
 from tests.doubles.discord.model import Channel, Json, Message, MessageFlag, Person
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 
 class InteractionKind(IntEnum):
@@ -32,7 +32,7 @@ class Callback(IntEnum):
 class Interaction:
     """A handle that stays current: read its answer from it at any time."""
 
-    world: World = field(repr=False)
+    state: State = field(repr=False)
     id: str
     token: str
     kind: InteractionKind
@@ -53,12 +53,12 @@ class Interaction:
     @property
     def original(self) -> Message | None:
         """The answer itself: for an update, the message with the button."""
-        return self.world.find(self.original_id)
+        return self.state.find(self.original_id)
 
     @property
     def followups(self) -> list[Message]:
         """What was said after the answer, as far as it still stands."""
-        found = (self.world.find(message_id) for message_id in self.followup_ids)
+        found = (self.state.find(message_id) for message_id in self.followup_ids)
         return [message for message in found if message]
 
     @property

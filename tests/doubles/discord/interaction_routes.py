@@ -20,7 +20,7 @@ class InteractionRoutes:
     """These need no permissions and no token of the bot: the interaction's own token is the right to answer."""
 
     def __init__(self, happenings: Happenings, forms: Forms) -> None:
-        self._world = happenings.world
+        self._state = happenings.state
         self._happenings = happenings
         self._forms = forms
         self._callbacks: Mapping[Callback, Callable[[Interaction, Incoming], None]] = {
@@ -46,7 +46,7 @@ class InteractionRoutes:
 
     def callback(self, call: Incoming) -> Json | None:
         """The first answer. Raises 10062 for an interaction that is not there or too old, 40060 for a second answer."""
-        found = self._world.interactions.get(call.params[1])
+        found = self._state.interactions.get(call.params[1])
         if found is None or found.id != call.params[0] or found.expired:
             raise error(10062)
         if found.answer is not None:
@@ -73,7 +73,7 @@ class InteractionRoutes:
     def _reply(self, interaction: Interaction, form: Json, call: Incoming) -> Message:
         """A new message of this interaction, private if the form asks for it."""
         message = self._forms.new(interaction.channel, form, call.files)
-        source = self._world.find(interaction.source_id)
+        source = self._state.find(interaction.source_id)
         if interaction.kind is InteractionKind.COMMAND:
             kind = MENU_ANSWER if "target_id" in interaction.data else CHAT_INPUT_ANSWER
         else:
@@ -89,7 +89,7 @@ class InteractionRoutes:
     def _defer(self, interaction: Interaction, call: Incoming) -> None:
         asked = MessageFlag(int((call.form.get("data") or {}).get("flags") or 0))
         private = MessageFlag.EPHEMERAL in asked
-        composed = self._happenings.compose(interaction.channel, self._world.bot, "")
+        composed = self._happenings.compose(interaction.channel, self._state.bot, "")
         waiting = replace(
             composed,
             type=CHAT_INPUT_ANSWER if interaction.kind is InteractionKind.COMMAND else 0,
@@ -103,7 +103,7 @@ class InteractionRoutes:
         interaction.original_id = interaction.source_id
 
     def _update(self, interaction: Interaction, call: Incoming) -> None:
-        source = self._world.message(interaction.source_id)
+        source = self._state.message(interaction.source_id)
         self._happenings.edit(self._forms.changed(source, call.form.get("data") or {}, call.files))
         interaction.original_id = source.id
 
@@ -152,8 +152,8 @@ class InteractionRoutes:
 
     def _answered(self, call: Incoming) -> Interaction:
         """Raises 10015 before the first answer or for a foreign app, 50027 once the token is too old."""
-        found = self._world.interactions.get(call.params[1])
-        if call.params[0] != self._world.application_id or found is None or found.answer is None:
+        found = self._state.interactions.get(call.params[1])
+        if call.params[0] != self._state.application_id or found is None or found.answer is None:
             raise error(10015)
         if found.expired:
             raise error(50027)
@@ -165,8 +165,8 @@ class InteractionRoutes:
         message_id = interaction.original_id if named == "@original" else named
         if message_id not in (interaction.original_id, *interaction.followup_ids) or not message_id:
             raise error(10008)
-        return self._world.message(message_id)
+        return self._state.message(message_id)
 
     def _seen(self, message: Message) -> Json:
         """The app always sees its own words."""
-        return payloads.message(self._world, message, Intent.MESSAGE_CONTENT)
+        return payloads.message(self._state, message, Intent.MESSAGE_CONTENT)

@@ -17,7 +17,7 @@ class MessageRoutes:
     """Everything here is done by the bot, and checked against its permissions."""
 
     def __init__(self, happenings: Happenings, forms: Forms) -> None:
-        self._world = happenings.world
+        self._state = happenings.state
         self._happenings = happenings
         self._forms = forms
 
@@ -47,30 +47,30 @@ class MessageRoutes:
         channel = self._channel(call)
         self._may_send(channel, with_files=bool(call.files))
         nonce = str(call.form.get("nonce") or "")
-        if nonce and call.form.get("enforce_nonce") and (earlier := self._world.sent_before(channel.id, nonce)):
+        if nonce and call.form.get("enforce_nonce") and (earlier := self._state.sent_before(channel.id, nonce)):
             return self._seen(earlier)
         reply_to = self._replied(channel, call.form.get("message_reference"))
         message = self._happenings.post(self._forms.new(channel, call.form, call.files, reply_to))
         if nonce:
-            self._world.remember_nonce(message)
+            self._state.remember_nonce(message)
         return self._seen(message)
 
     def _may_send(self, channel: Channel, *, with_files: bool) -> None:
         if channel.kind is ChannelKind.DM:
-            closed = [p for p in channel.recipients if not self._world.people[p].accepts_dms]
+            closed = [p for p in channel.recipients if not self._state.people[p].accepts_dms]
             if closed:
                 raise error(50007)
         send = Permission.SEND_MESSAGES_IN_THREADS if channel.is_thread else Permission.SEND_MESSAGES
-        self._world.require(self._world.bot.id, channel, send, *([Permission.ATTACH_FILES] if with_files else []))
+        self._state.require(self._state.bot.id, channel, send, *([Permission.ATTACH_FILES] if with_files else []))
         if channel.locked:
             raise error(50083)
 
     def _replied(self, channel: Channel, reference: Json | None) -> Message | None:
         if not reference:
             return None
-        found = self._world.find(str(reference.get("message_id")))
+        found = self._state.find(str(reference.get("message_id")))
         if found and found.channel_id == channel.id and not found.ephemeral_to:
-            if not self._world.permissions(self._world.bot.id, channel) & Permission.READ_MESSAGE_HISTORY:
+            if not self._state.permissions(self._state.bot.id, channel) & Permission.READ_MESSAGE_HISTORY:
                 raise error(160002)
             return found
         if reference.get("fail_if_not_exists", True):
@@ -82,34 +82,34 @@ class MessageRoutes:
     def edit(self, call: Incoming) -> Json:
         """Only the bot's own messages."""
         message = self._message(call)
-        if message.author.id != self._world.bot.id:
+        if message.author.id != self._state.bot.id:
             raise error(50005)
-        if self._world.channel(message.channel_id).archived:
+        if self._state.channel(message.channel_id).archived:
             raise error(50083)
         return self._seen(self._happenings.edit(self._forms.changed(message, call.form, call.files)))
 
     def delete(self, call: Incoming) -> None:
         """Own messages always, others with the right to manage messages."""
         message = self._message(call)
-        if message.author.id != self._world.bot.id:
+        if message.author.id != self._state.bot.id:
             self._require(message, Permission.MANAGE_MESSAGES)
         self._happenings.delete(message)
 
     def bulk_delete(self, call: Incoming) -> None:
         """Several at once."""
         channel = self._channel(call)
-        self._world.require(self._world.bot.id, channel, Permission.MANAGE_MESSAGES)
+        self._state.require(self._state.bot.id, channel, Permission.MANAGE_MESSAGES)
         problems = Problems()
         problems.count("messages", len(call.form["messages"]), MOST_BULK, 2)
         problems.tell()
-        found = [self._world.find(str(message_id)) for message_id in call.form["messages"]]
+        found = [self._state.find(str(message_id)) for message_id in call.form["messages"]]
         self._happenings.delete(*[message for message in found if message])
 
     def history(self, call: Incoming) -> list[Json]:
         """Newest first; empty without the right to read history."""
         channel = self._channel(call)
-        self._world.require(self._world.bot.id, channel)
-        if not self._world.permissions(self._world.bot.id, channel) & Permission.READ_MESSAGE_HISTORY:
+        self._state.require(self._state.bot.id, channel)
+        if not self._state.permissions(self._state.bot.id, channel) & Permission.READ_MESSAGE_HISTORY:
             return []
         limit = int(call.query.get("limit", HISTORY_PAGE))
         problems = Problems()
@@ -119,7 +119,7 @@ class MessageRoutes:
         return [self._seen(message) for message in self._page(channel, call.query, limit)]
 
     def _page(self, channel: Channel, query: Mapping[str, str], limit: int) -> list[Message]:
-        there = self._world.messages_in(channel.id)
+        there = self._state.messages_in(channel.id)
         if around := query.get("around"):
             older = sum(int(message.id) < int(around) for message in there)
             first = max(0, older - limit // 2)
@@ -135,20 +135,20 @@ class MessageRoutes:
     def react(self, call: Incoming) -> None:
         """Joining an emoji that is there needs no right to add reactions."""
         message, emoji = self._message(call), self._emoji(call)
-        standing = {one.emoji for one in self._world.reactions.get(message.id, ())}
+        standing = {one.emoji for one in self._state.reactions.get(message.id, ())}
         needed = [Permission.READ_MESSAGE_HISTORY, *([] if emoji in standing else [Permission.ADD_REACTIONS])]
         self._require(message, *needed)
-        self._happenings.react(message, self._world.bot, emoji)
+        self._happenings.react(message, self._state.bot, emoji)
 
     def unreact(self, call: Incoming) -> None:
         """The bot's own emoji; fine if it is not there."""
-        self._happenings.unreact(self._message(call), self._world.bot, self._emoji(call))
+        self._happenings.unreact(self._message(call), self._state.bot, self._emoji(call))
 
     def remove_reaction(self, call: Incoming) -> None:
         """Somebody else's emoji."""
         message = self._message(call)
         self._require(message, Permission.MANAGE_MESSAGES)
-        self._happenings.unreact(message, self._world.person(call.params[3]), self._emoji(call))
+        self._happenings.unreact(message, self._state.person(call.params[3]), self._emoji(call))
 
     def clear_reactions(self, call: Incoming) -> None:
         """All, or all of one emoji."""
@@ -160,16 +160,16 @@ class MessageRoutes:
         """Who used an emoji, by id, in pages."""
         message, emoji = self._message(call), self._emoji(call)
         burst = call.query.get("type") == "1"
-        given = [r for r in self._world.reactions.get(message.id, ()) if r.emoji == emoji and r.burst == burst]
+        given = [r for r in self._state.reactions.get(message.id, ()) if r.emoji == emoji and r.burst == burst]
         people = sorted(int(one.person_id) for one in given)
         page = [one for one in people if one > int(call.query.get("after", 0))][: int(call.query.get("limit", 25))]
-        return [payloads.user(self._world.people[str(one)]) for one in page]
+        return [payloads.user(self._state.people[str(one)]) for one in page]
 
     def _emoji(self, call: Incoming) -> str:
         """Custom ones must exist as `name:id`, others must not be plain letters. Raises 10014."""
         emoji = call.params[2]
         if ":" in emoji:
-            known = {custom.partition(":")[2]: custom for all_of in self._world.emojis.values() for custom in all_of}
+            known = {custom.partition(":")[2]: custom for all_of in self._state.emojis.values() for custom in all_of}
             if found := known.get(emoji.rpartition(":")[2]):
                 return found
         elif emoji and not emoji.isascii():
@@ -180,24 +180,24 @@ class MessageRoutes:
         """Recorded, seen by nobody."""
         channel = self._channel(call)
         self._may_send(channel, with_files=False)
-        self._world.typing.append(Typing(channel_id=channel.id))
+        self._state.typing.append(Typing(channel_id=channel.id))
 
     # shared
 
     def _channel(self, call: Incoming) -> Channel:
-        return self._world.channel(call.params[0])
+        return self._state.channel(call.params[0])
 
     def _message(self, call: Incoming) -> Message:
         """The message named, in a channel that the bot sees. What only one person sees is unknown here."""
-        self._world.require(self._world.bot.id, self._channel(call))
-        message = self._world.message(call.params[1], call.params[0])
+        self._state.require(self._state.bot.id, self._channel(call))
+        message = self._state.message(call.params[1], call.params[0])
         if message.ephemeral_to:
             raise error(10008)
         return message
 
     def _require(self, message: Message, *rights: Permission) -> None:
-        self._world.require(self._world.bot.id, self._world.channel(message.channel_id), *rights)
+        self._state.require(self._state.bot.id, self._state.channel(message.channel_id), *rights)
 
     def _seen(self, message: Message) -> Json:
         """As the REST API shows it: what the portal grants decides about content."""
-        return payloads.message(self._world, message, self._world.granted)
+        return payloads.message(self._state, message, self._state.granted)

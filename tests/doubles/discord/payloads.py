@@ -18,7 +18,7 @@ from tests.doubles.discord.model import (
     Reaction,
     Role,
 )
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 ATTACHMENT_LIMIT_BYTES = 10 * 1024 * 1024
 
@@ -36,7 +36,7 @@ def user(person: Person) -> Json:
     }
 
 
-def member(world: World, one: Member, *, with_user: bool = True) -> Json:
+def member(state: State, one: Member, *, with_user: bool = True) -> Json:
     """A person in a guild."""
     body: Json = {
         "roles": list(one.roles),
@@ -50,7 +50,7 @@ def member(world: World, one: Member, *, with_user: bool = True) -> Json:
         "premium_since": None,
         "communication_disabled_until": None,
     }
-    return {**body, "user": user(world.people[one.person_id])} if with_user else body
+    return {**body, "user": user(state.people[one.person_id])} if with_user else body
 
 
 def role(one: Role) -> Json:
@@ -76,16 +76,16 @@ def emoji(spelling: str) -> Json:
     return {"id": custom_id or None, "name": name, **({"animated": False} if custom_id else {})}
 
 
-def channel(world: World, one: Channel) -> Json:
+def channel(state: State, one: Channel) -> Json:
     """A text channel, a thread or a direct conversation."""
-    last = world.last_in(one.id)
+    last = state.last_in(one.id)
     common: Json = {"id": one.id, "type": int(one.kind), "last_message_id": last.id if last else None, "flags": 0}
     if one.kind is ChannelKind.DM:
-        others = [user(world.people[person]) for person in one.recipients if person != world.bot.id]
+        others = [user(state.people[person]) for person in one.recipients if person != state.bot.id]
         return {**common, "recipients": others}
     common |= {"guild_id": one.guild_id, "name": one.name, "parent_id": one.parent_id or None}
     if one.is_thread:
-        return {**common, **_thread(world, one)}
+        return {**common, **_thread(state, one)}
     overwrites = [
         {"id": o.target_id, "type": int(o.of_person), "allow": str(o.allow), "deny": str(o.deny)}
         for o in one.overwrites
@@ -100,8 +100,8 @@ def channel(world: World, one: Channel) -> Json:
     }
 
 
-def _thread(world: World, one: Channel) -> Json:
-    count = len(world.messages_in(one.id))
+def _thread(state: State, one: Channel) -> Json:
+    count = len(state.messages_in(one.id))
     made = time_of(one.id).isoformat()
     return {
         "owner_id": one.owner_id,
@@ -119,11 +119,11 @@ def _thread(world: World, one: Channel) -> Json:
     }
 
 
-def guild(world: World, one: Guild, people: Iterable[str] = ()) -> Json:
+def guild(state: State, one: Guild, people: Iterable[str] = ()) -> Json:
     """A guild as GUILD_CREATE has it, with the members named."""
-    everything = list(world.channels_of(one.id))
-    seen = [channel for channel in everything if world.can_see(world.bot.id, channel)]
-    members = [world.members[one.id, person] for person in people]
+    everything = list(state.channels_of(one.id))
+    seen = [channel for channel in everything if state.can_see(state.bot.id, channel)]
+    members = [state.members[one.id, person] for person in people]
     return {
         "id": one.id,
         "name": one.name,
@@ -151,16 +151,16 @@ def guild(world: World, one: Guild, people: Iterable[str] = ()) -> Json:
         "vanity_url_code": None,
         "application_id": None,
         "premium_progress_bar_enabled": False,
-        "roles": [role(r) for r in world.roles_of(one.id)],
-        "emojis": [_guild_emoji(e) for e in world.emojis.get(one.id, ())],
+        "roles": [role(r) for r in state.roles_of(one.id)],
+        "emojis": [_guild_emoji(e) for e in state.emojis.get(one.id, ())],
         "stickers": [],
-        "joined_at": world.members[one.id, world.bot.id].joined_at.isoformat() if one.has_bot else None,
+        "joined_at": state.members[one.id, state.bot.id].joined_at.isoformat() if one.has_bot else None,
         "large": False,
         "unavailable": False,
-        "member_count": sum(guild_id == one.id for guild_id, _ in world.members),
-        "members": [member(world, m) for m in members],
-        "channels": [channel(world, c) for c in seen if not c.is_thread],
-        "threads": [channel(world, c) for c in seen if c.is_thread and not c.archived],
+        "member_count": sum(guild_id == one.id for guild_id, _ in state.members),
+        "members": [member(state, m) for m in members],
+        "channels": [channel(state, c) for c in seen if not c.is_thread],
+        "threads": [channel(state, c) for c in seen if c.is_thread and not c.archived],
         "presences": [],
         "voice_states": [],
         "stage_instances": [],
@@ -173,9 +173,9 @@ def _guild_emoji(spelling: str) -> Json:
     return {**emoji(spelling), "roles": [], "require_colons": True, "managed": False, "available": True}
 
 
-def attachment(world: World, one: Attachment) -> Json:
+def attachment(state: State, one: Attachment) -> Json:
     """A file of a message; its `url` can be fetched."""
-    url = f"{world.base_url}/attachments/{one.channel_id}/{one.id}/{one.file.name}"
+    url = f"{state.base_url}/attachments/{one.channel_id}/{one.id}/{one.file.name}"
     return {
         "id": one.id,
         "filename": one.file.name,
@@ -186,9 +186,9 @@ def attachment(world: World, one: Attachment) -> Json:
     }
 
 
-def message(world: World, one: Message, intents: Intent = Intent.MESSAGE_CONTENT) -> Json:
+def message(state: State, one: Message, intents: Intent = Intent.MESSAGE_CONTENT) -> Json:
     """A message as the app sees it with these intents: without the right, everything people wrote is empty."""
-    shown = world.shows_content(one, intents)
+    shown = state.shows_content(one, intents)
     suppressed = MessageFlag.SUPPRESS_EMBEDS in one.flags
     body: Json = {
         "id": one.id,
@@ -200,9 +200,9 @@ def message(world: World, one: Message, intents: Intent = Intent.MESSAGE_CONTENT
         "edited_timestamp": one.edited_at.isoformat() if one.edited_at else None,
         "tts": False,
         "mention_everyone": "everyone" in one.pings,
-        "mentions": [user(world.people[i]) for i in sorted(one.pings) if i in world.people],
-        "mention_roles": [i for i in sorted(one.pings) if i in world.roles],
-        "attachments": [attachment(world, a) for a in one.attachments] if shown else [],
+        "mentions": [user(state.people[i]) for i in sorted(one.pings) if i in state.people],
+        "mention_roles": [i for i in sorted(one.pings) if i in state.roles],
+        "attachments": [attachment(state, a) for a in one.attachments] if shown else [],
         "embeds": list(one.embeds) if shown and not suppressed else [],
         "components": list(one.components) if shown else [],
         "flags": int(one.flags),
@@ -213,48 +213,48 @@ def message(world: World, one: Message, intents: Intent = Intent.MESSAGE_CONTENT
     if one.webhook_id:
         body["webhook_id"] = one.webhook_id
     if one.interaction_id:
-        body["application_id"] = world.application_id
-    if found := reactions(world, one):
+        body["application_id"] = state.application_id
+    if found := reactions(state, one):
         body["reactions"] = found
-    if one.id in world.channels:
-        body["thread"] = channel(world, world.channels[one.id])
-    return {**body, **_reference(world, one, intents)}
+    if one.id in state.channels:
+        body["thread"] = channel(state, state.channels[one.id])
+    return {**body, **_reference(state, one, intents)}
 
 
-def _reference(world: World, one: Message, intents: Intent) -> Json:
+def _reference(state: State, one: Message, intents: Intent) -> Json:
     if not one.reply_to:
         return {}
     reference = {"type": 0, "message_id": one.reply_to, "channel_id": one.channel_id}
     if one.guild_id:
         reference["guild_id"] = one.guild_id
-    standing = world.find(one.reply_to)
+    standing = state.find(one.reply_to)
     # Discord quotes one level deep.
-    quoted = message(world, replace(standing, reply_to=""), intents) if standing else None
+    quoted = message(state, replace(standing, reply_to=""), intents) if standing else None
     return {"message_reference": reference, "referenced_message": quoted}
 
 
-def gateway_message(world: World, one: Message, intents: Intent) -> Json:
+def gateway_message(state: State, one: Message, intents: Intent) -> Json:
     """A message as an event carries it: with the guild and the author's membership."""
-    body = message(world, one, intents)
-    author = world.members.get((one.guild_id, one.author.id))
+    body = message(state, one, intents)
+    author = state.members.get((one.guild_id, one.author.id))
     if one.guild_id:
         body["guild_id"] = one.guild_id
     if author and not one.webhook_id:
-        body["member"] = member(world, author, with_user=False)
+        body["member"] = member(state, author, with_user=False)
     return body
 
 
-def reactions(world: World, one: Message) -> list[Json]:
+def reactions(state: State, one: Message) -> list[Json]:
     """The counted reactions of a message, first used first."""
     found: dict[str, list[Reaction]] = {}
-    for reaction in world.reactions.get(one.id, ()):
+    for reaction in state.reactions.get(one.id, ()):
         found.setdefault(reaction.emoji, []).append(reaction)
     return [
         {
             "emoji": emoji(spelling),
             "count": len(given),
             "count_details": {"burst": sum(r.burst for r in given), "normal": sum(not r.burst for r in given)},
-            "me": any(r.person_id == world.bot.id for r in given),
+            "me": any(r.person_id == state.bot.id for r in given),
             "me_burst": False,
             "burst_colors": [],
         }
@@ -262,23 +262,23 @@ def reactions(world: World, one: Message) -> list[Json]:
     ]
 
 
-def application(world: World) -> Json:
+def application(state: State) -> Json:
     """The app itself. The flags say which privileged intents are switched on (in their unverified, limited form)."""
     limited = {Intent.GUILD_PRESENCES: 1 << 13, Intent.GUILD_MEMBERS: 1 << 15, Intent.MESSAGE_CONTENT: 1 << 19}
     return {
-        "id": world.application_id,
-        "name": world.bot.name,
+        "id": state.application_id,
+        "name": state.bot.name,
         "icon": None,
         "description": "",
         "bot_public": True,
         "bot_require_code_grant": False,
         "verify_key": "0" * 64,
-        "owner": user(world.owner),
+        "owner": user(state.owner),
         "team": None,
-        "flags": sum(flag for intent, flag in limited.items() if intent in world.granted),
+        "flags": sum(flag for intent, flag in limited.items() if intent in state.granted),
         "install_params": {"scopes": ["bot", "applications.commands"], "permissions": "0"},
         "interactions_endpoint_url": None,
-        "approximate_guild_count": sum(guild.has_bot for guild in world.guilds.values()),
+        "approximate_guild_count": sum(guild.has_bot for guild in state.guilds.values()),
     }
 
 

@@ -31,11 +31,11 @@ class People(Backstage):
         type of a system message, for example 7 for a newcomer.
         """
         where = self._where(channel)
-        may = self.world.permissions(person.id, where)
+        may = self.state.permissions(person.id, where)
         assert may & Permission.VIEW_CHANNEL, f"{person.name} cannot see {where.name or where.id}"
         answered = self._current(reply_to) if reply_to else None
         composed = self.happenings.compose(where, person, content, reply_to=answered, reply_pings=ping)
-        stored = tuple(self.world.store(where.id, file) for file in files)
+        stored = tuple(self.state.store(where.id, file) for file in files)
         kind = composed.type if kind is None else kind
         return self.happenings.post(replace(composed, attachments=stored, type=kind))
 
@@ -43,7 +43,7 @@ class People(Backstage):
     def webhook_says(self, channel: Channel | str, content: str, *, name: str = "Webhook") -> Message:
         """A webhook posts."""
         where = self._where(channel)
-        face = Person(id=self.world.new_id(), name=name, is_bot=True)
+        face = Person(id=self.state.new_id(), name=name, is_bot=True)
         composed = self.happenings.compose(where, face, content)
         return self.happenings.post(replace(composed, webhook_id=face.id))
 
@@ -52,7 +52,7 @@ class People(Backstage):
         """The author changes the text. Whom it mentions now is in the event too, though it rings no bell."""
         current = self._current(message)
         mentioned = current.pings | pings(content, None)
-        return self.happenings.edit(replace(current, content=content, edited_at=self.world.clock(), pings=mentioned))
+        return self.happenings.edit(replace(current, content=content, edited_at=self.state.clock(), pings=mentioned))
 
     @on_loop
     def unfurls(self, message: Message | str, url: str = "https://example.org/") -> Message:

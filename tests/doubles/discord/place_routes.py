@@ -22,25 +22,25 @@ class PlaceRoutes:
     """What the bot can look up and set up."""
 
     def __init__(self, happenings: Happenings) -> None:
-        self._world = happenings.world
+        self._state = happenings.state
         self._happenings = happenings
 
     def table(self) -> Mapping[str, Handler]:
         """Patterns and their handlers."""
-        world = self._world
+        state = self._state
         return {
-            "GET /users/@me": lambda _: payloads.user(world.bot),
-            "GET /users/@me/guilds": lambda _: [self._short(g) for g in world.guilds.values() if g.has_bot],
-            "GET /users/*": lambda call: payloads.user(world.person(call.params[0])),
+            "GET /users/@me": lambda _: payloads.user(state.bot),
+            "GET /users/@me/guilds": lambda _: [self._short(g) for g in state.guilds.values() if g.has_bot],
+            "GET /users/*": lambda call: payloads.user(state.person(call.params[0])),
             "POST /users/@me/channels": self.open_direct,
-            "GET /applications/@me": lambda _: payloads.application(world),
-            "GET /oauth2/applications/@me": lambda _: payloads.application(world),
-            "GET /guilds/*": lambda call: payloads.guild(world, self._guild(call)),
+            "GET /applications/@me": lambda _: payloads.application(state),
+            "GET /oauth2/applications/@me": lambda _: payloads.application(state),
+            "GET /guilds/*": lambda call: payloads.guild(state, self._guild(call)),
             "GET /guilds/*/channels": self.guild_channels,
-            "GET /guilds/*/roles": lambda call: [payloads.role(r) for r in world.roles_of(self._guild(call).id)],
+            "GET /guilds/*/roles": lambda call: [payloads.role(r) for r in state.roles_of(self._guild(call).id)],
             "GET /guilds/*/members/*": self.guild_member,
             "GET /guilds/*/threads/active": self.active_threads,
-            "GET /channels/*": lambda call: payloads.channel(world, self._channel(call)),
+            "GET /channels/*": lambda call: payloads.channel(state, self._channel(call)),
             "PATCH /channels/*": self.change_thread,
             "DELETE /channels/*": self.delete_channel,
             "POST /channels/*/messages/*/threads": self.thread_from_message,
@@ -56,14 +56,14 @@ class PlaceRoutes:
     # guilds and channels
 
     def _guild(self, call: Incoming) -> Guild:
-        guild = self._world.guild(call.params[0])
+        guild = self._state.guild(call.params[0])
         if not guild.has_bot:
             raise error(50001)
         return guild
 
     def _channel(self, call: Incoming) -> Channel:
-        channel = self._world.channel(call.params[0])
-        self._world.require(self._world.bot.id, channel)
+        channel = self._state.channel(call.params[0])
+        self._state.require(self._state.bot.id, channel)
         return channel
 
     @staticmethod
@@ -72,8 +72,8 @@ class PlaceRoutes:
 
     def guild_channels(self, call: Incoming) -> list[Json]:
         """Without threads."""
-        there = self._world.channels_of(self._guild(call).id)
-        return [payloads.channel(self._world, channel) for channel in there if not channel.is_thread]
+        there = self._state.channels_of(self._guild(call).id)
+        return [payloads.channel(self._state, channel) for channel in there if not channel.is_thread]
 
     def thread_member(self, call: Incoming) -> Json:
         """Raises 10007 for somebody who is not in the thread."""
@@ -84,25 +84,25 @@ class PlaceRoutes:
 
     def active_threads(self, call: Incoming) -> Json:
         """Those that the bot sees."""
-        there = [c for c in self._world.channels_of(self._guild(call).id) if c.is_thread and not c.archived]
-        seen = [payloads.channel(self._world, c) for c in there if self._world.can_see(self._world.bot.id, c)]
+        there = [c for c in self._state.channels_of(self._guild(call).id) if c.is_thread and not c.archived]
+        seen = [payloads.channel(self._state, c) for c in there if self._state.can_see(self._state.bot.id, c)]
         return {"threads": seen, "members": []}
 
     def guild_member(self, call: Incoming) -> Json:
         """One person in a guild."""
-        return payloads.member(self._world, self._world.member(self._guild(call).id, call.params[1]))
+        return payloads.member(self._state, self._state.member(self._guild(call).id, call.params[1]))
 
     def open_direct(self, call: Incoming) -> Json:
         """The conversation with one person; the same each time."""
-        person = self._world.person(str(call.form["recipient_id"]))
-        return payloads.channel(self._world, self._world.direct(self._world.bot.id, person.id))
+        person = self._state.person(str(call.form["recipient_id"]))
+        return payloads.channel(self._state, self._state.direct(self._state.bot.id, person.id))
 
     # threads
 
     def thread_from_message(self, call: Incoming) -> Json:
         """The thread takes the message's id."""
         parent = self._channel(call)
-        message = self._world.message(call.params[1], parent.id)
+        message = self._state.message(call.params[1], parent.id)
         return self._start(parent, call.form, message, ChannelKind.PUBLIC_THREAD)
 
     def thread_without_message(self, call: Incoming) -> Json:
@@ -113,51 +113,51 @@ class PlaceRoutes:
     def _start(self, parent: Channel, form: Json, source: Message | None, kind: ChannelKind) -> Json:
         is_public = kind is ChannelKind.PUBLIC_THREAD
         right = Permission.CREATE_PUBLIC_THREADS if is_public else Permission.CREATE_PRIVATE_THREADS
-        self._world.require(self._world.bot.id, parent, right)
+        self._state.require(self._state.bot.id, parent, right)
         problems = Problems()
         problems.length("name", form.get("name"), THREAD_NAME, 1)
         problems.tell()
-        thread = self._happenings.start_thread(parent, self._world.bot, str(form["name"]), source, kind)
-        return payloads.channel(self._world, thread)
+        thread = self._happenings.start_thread(parent, self._state.bot, str(form["name"]), source, kind)
+        return payloads.channel(self._state, thread)
 
     def change_thread(self, call: Incoming) -> Json:
         """Name, archived, locked."""
         channel = self._channel(call)
-        if channel.owner_id != self._world.bot.id:
+        if channel.owner_id != self._state.bot.id:
             right = Permission.MANAGE_THREADS if channel.is_thread else Permission.MANAGE_CHANNELS
-            self._world.require(self._world.bot.id, channel, right)
+            self._state.require(self._state.bot.id, channel, right)
         known = {name: call.form[name] for name in ("name", "archived", "locked") if name in call.form}
-        return payloads.channel(self._world, self._happenings.change_channel(replace(channel, **known)))
+        return payloads.channel(self._state, self._happenings.change_channel(replace(channel, **known)))
 
     def delete_channel(self, call: Incoming) -> Json:
         """Direct conversations are only closed."""
         channel = self._channel(call)
         if channel.kind is not ChannelKind.DM:
             right = Permission.MANAGE_THREADS if channel.is_thread else Permission.MANAGE_CHANNELS
-            self._world.require(self._world.bot.id, channel, right)
-            body = payloads.channel(self._world, channel)
+            self._state.require(self._state.bot.id, channel, right)
+            body = payloads.channel(self._state, channel)
             self._happenings.delete_channel(channel)
             return body
-        return payloads.channel(self._world, channel)
+        return payloads.channel(self._state, channel)
 
     def join_thread(self, call: Incoming) -> None:
         """The bot becomes a member of a thread."""
-        self._world.join_thread(self._channel(call), self._world.bot.id)
+        self._state.join_thread(self._channel(call), self._state.bot.id)
 
     # commands
 
     def commands(self, call: Incoming) -> list[Json]:
         """Everywhere, or one guild's."""
-        return self._world.commands.get(self._scope(call), [])
+        return self._state.commands.get(self._scope(call), [])
 
     def sync_commands(self, call: Incoming) -> list[Json]:
         """The whole list is replaced; a command that keeps its name and type keeps its id."""
         scope, wanted = self._scope(call), call.body
         check_commands(wanted)
-        before = {(one["name"], one["type"]): one["id"] for one in self._world.commands.get(scope, [])}
-        self._world.commands[scope] = [self._command(scope, one, before) for one in wanted]
-        self._world.syncs.append(CommandSync(guild_id=scope, commands=tuple(wanted)))
-        return self._world.commands[scope]
+        before = {(one["name"], one["type"]): one["id"] for one in self._state.commands.get(scope, [])}
+        self._state.commands[scope] = [self._command(scope, one, before) for one in wanted]
+        self._state.syncs.append(CommandSync(guild_id=scope, commands=tuple(wanted)))
+        return self._state.commands[scope]
 
     def _command(self, scope: str, wanted: Json, before: Mapping[tuple[str, int], str]) -> Json:
         kind = wanted.get("type", CHAT_INPUT)
@@ -168,17 +168,17 @@ class PlaceRoutes:
             "default_member_permissions": None,
             "nsfw": False,
             **wanted,
-            "id": before.get((wanted["name"], kind)) or self._world.new_id(),
+            "id": before.get((wanted["name"], kind)) or self._state.new_id(),
             "type": kind,
-            "application_id": self._world.application_id,
-            "version": self._world.new_id(),
+            "application_id": self._state.application_id,
+            "version": self._state.new_id(),
             **guild,
         }
 
     def _scope(self, call: Incoming) -> str:
-        if call.params[0] != self._world.application_id:
+        if call.params[0] != self._state.application_id:
             raise error(50001)
-        return self._world.guild(call.params[1]).id if len(call.params) > 1 else ""
+        return self._state.guild(call.params[1]).id if len(call.params) > 1 else ""
 
 
 def check_commands(commands: list[Json]) -> None:

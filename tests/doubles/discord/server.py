@@ -38,8 +38,8 @@ from tests.doubles.discord.message_routes import MessageRoutes
 from tests.doubles.discord.model import Intent
 from tests.doubles.discord.people import People
 from tests.doubles.discord.place_routes import PlaceRoutes
-from tests.doubles.discord.places import Places
 from tests.doubles.discord.routing import Router
+from tests.doubles.discord.setup import Setup
 from tests.doubles.discord.using import Using
 from tests.doubles.discord.watching import Watching
 
@@ -49,7 +49,7 @@ HEARTBEAT_INTERVAL_MS = 41_250
 _LEAVE_AT_ONCE_S = 0.1
 
 
-class DiscordServer(Places, People, Using, Watching, Breaking):
+class DiscordServer(Setup, People, Using, Watching, Breaking):
     """See the module. `granted` are the privileged intents switched on in the portal."""
 
     def __init__(
@@ -63,7 +63,7 @@ class DiscordServer(Places, People, Using, Watching, Breaking):
         super().__init__(token=token, clock=clock, granted=granted)
         self.token = token
         self.shards = shards
-        self._handshake = Handshake(self.world, self.gateway)
+        self._handshake = Handshake(self.state, self.gateway)
         forms = Forms(self.happenings)
         router = Router(
             {
@@ -74,7 +74,7 @@ class DiscordServer(Places, People, Using, Watching, Breaking):
             PlaceRoutes(self.happenings).table(),
             InteractionRoutes(self.happenings, forms).table(),
         )
-        self._http = Http(self.world, self.journal, self.faults, router, self._open_socket)
+        self._http = Http(self.state, self.journal, self.faults, router, self._open_socket)
         self._runner: web.AppRunner | None = None
         self._thread: Thread | None = None
         self._port = 0
@@ -102,7 +102,7 @@ class DiscordServer(Places, People, Using, Watching, Breaking):
         await self._runner.setup()
         await web.TCPSite(self._runner, HOST, 0).start()
         self._port = self._runner.addresses[0][1]
-        self.world.base_url = f"http://{HOST}:{self._port}"
+        self.state.base_url = f"http://{HOST}:{self._port}"
         self._handshake.resume_url = f"{self.gateway_url}/resume"
         return self
 

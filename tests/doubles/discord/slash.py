@@ -5,21 +5,21 @@ from typing import Any
 
 from tests.doubles.discord import payloads
 from tests.doubles.discord.model import Json, Person
-from tests.doubles.discord.world import World
+from tests.doubles.discord.state import State
 
 SUBCOMMAND, GROUP, STRING, INTEGER, BOOLEAN, USER, NUMBER = 1, 2, 3, 4, 5, 6, 10
 
 _PLAIN: Mapping[int, type | tuple[type, ...]] = {STRING: str, INTEGER: int, BOOLEAN: bool, NUMBER: (int, float)}
 
 
-def spoken(world: World, guild_id: str, command: Json, names: Sequence[str], given: Mapping[str, Any]) -> Json:
+def spoken(state: State, guild_id: str, command: Json, names: Sequence[str], given: Mapping[str, Any]) -> Json:
     """`options` and `resolved` of a command used with subcommand names and values. Fails as the client would."""
     if names:
         chosen = next(
             (o for o in command["options"] if o["name"] == names[0] and o["type"] in (SUBCOMMAND, GROUP)), None
         )
         assert chosen, f"{command['name']!r} has no subcommand {names[0]!r}"
-        inner = spoken(world, guild_id, chosen, names[1:], given)
+        inner = spoken(state, guild_id, chosen, names[1:], given)
         option = {"name": chosen["name"], "type": chosen["type"], "options": inner["options"]}
         return {"options": [option], "resolved": inner["resolved"]}
     known = {option["name"]: option for option in command.get("options") or ()}
@@ -32,7 +32,7 @@ def spoken(world: World, guild_id: str, command: Json, names: Sequence[str], giv
     options = [
         {"name": name, "type": known[name]["type"], "value": _value(known[name], v)} for name, v in given.items()
     ]
-    return {"options": options, "resolved": _resolved(world, guild_id, given)}
+    return {"options": options, "resolved": _resolved(state, guild_id, given)}
 
 
 def _value(option: Json, value: Any) -> Any:
@@ -48,11 +48,11 @@ def _value(option: Json, value: Any) -> Any:
     return value
 
 
-def _resolved(world: World, guild_id: str, given: Mapping[str, Any]) -> Json:
+def _resolved(state: State, guild_id: str, given: Mapping[str, Any]) -> Json:
     people = [value for value in given.values() if isinstance(value, Person)]
     members = {
-        one.id: payloads.member(world, world.members[guild_id, one.id], with_user=False)
+        one.id: payloads.member(state, state.members[guild_id, one.id], with_user=False)
         for one in people
-        if (guild_id, one.id) in world.members
+        if (guild_id, one.id) in state.members
     }
     return {"users": {one.id: payloads.user(one) for one in people}, "members": members}

@@ -55,7 +55,7 @@ class Using(Backstage):
         """
         assert opened.modal, "that interaction opened no form"
         data: Json = {"custom_id": opened.modal["custom_id"], "components": filled(opened.modal, answers)}
-        source = self.world.find(opened.source_id)
+        source = self.state.find(opened.source_id)
         return self._begin(InteractionKind.MODAL, opened.person, opened.channel, data, source=source)
 
     @on_loop
@@ -70,7 +70,7 @@ class Using(Backstage):
             "id": found["id"],
             "name": root,
             "type": CHAT_INPUT,
-            **spoken(self.world, where.guild_id, found, rest.split(), options or {}),
+            **spoken(self.state, where.guild_id, found, rest.split(), options or {}),
         }
         return self._begin(InteractionKind.COMMAND, person, where, data)
 
@@ -85,7 +85,7 @@ class Using(Backstage):
             "name": command,
             "type": MESSAGE_MENU,
             "target_id": current.id,
-            "resolved": {"messages": {current.id: payloads.message(self.world, current, Intent.MESSAGE_CONTENT)}},
+            "resolved": {"messages": {current.id: payloads.message(self.state, current, Intent.MESSAGE_CONTENT)}},
         }
         return self._begin(InteractionKind.COMMAND, person, where, data)
 
@@ -113,7 +113,7 @@ class Using(Backstage):
         raise AssertionError(f"no {named!r} on the message, only {names}")
 
     def _command(self, channel: Channel, name: str, kind: int) -> Json:
-        synced = [*self.world.commands.get(channel.guild_id, ()), *self.world.commands.get("", ())]
+        synced = [*self.state.commands.get(channel.guild_id, ()), *self.state.commands.get("", ())]
         found: Json | None = next((one for one in synced if (one["name"], one["type"]) == (name, kind)), None)
         assert found, f"the app synced no command {name!r} of type {kind}, only {[one['name'] for one in synced]}"
         return found
@@ -124,17 +124,17 @@ class Using(Backstage):
         self, kind: InteractionKind, person: Person, channel: Channel, data: Json, source: Message | None = None
     ) -> Interaction:
         interaction = Interaction(
-            world=self.world,
-            id=self.world.new_id(),
-            token=f"token-{self.world.new_id()}",
+            state=self.state,
+            id=self.state.new_id(),
+            token=f"token-{self.state.new_id()}",
             kind=kind,
             person=person,
             channel=channel,
             data=data,
-            at=self.world.clock(),
+            at=self.state.clock(),
             source_id=source.id if source else "",
         )
-        self.world.interactions[interaction.token] = interaction
+        self.state.interactions[interaction.token] = interaction
         body = self._body(interaction, source)
         # Interactions are heard whatever the intents, and their content is never hidden.
         self.gateway.emit(Event(name="INTERACTION_CREATE", render=lambda _: body, guild_id=channel.guild_id))
@@ -142,17 +142,17 @@ class Using(Backstage):
 
     def _body(self, interaction: Interaction, source: Message | None) -> Json:
         person, channel = interaction.person, interaction.channel
-        may = self.world.permissions(person.id, channel)
-        bot_may = self.world.permissions(self.bot.id, channel)
+        may = self.state.permissions(person.id, channel)
+        bot_may = self.state.permissions(self.bot.id, channel)
         body: Json = {
             "id": interaction.id,
-            "application_id": self.world.application_id,
+            "application_id": self.state.application_id,
             "type": int(interaction.kind),
             "token": interaction.token,
             "version": 1,
             "data": interaction.data,
             "channel_id": channel.id,
-            "channel": {**payloads.channel(self.world, channel), "permissions": str(int(may))},
+            "channel": {**payloads.channel(self.state, channel), "permissions": str(int(may))},
             "app_permissions": str(int(bot_may)),
             "locale": "en-US",
             "entitlements": [],
@@ -160,10 +160,10 @@ class Using(Backstage):
             **self._installed(interaction),
         }
         if source:
-            body["message"] = payloads.message(self.world, source, Intent.MESSAGE_CONTENT)
-        member = self.world.members.get((channel.guild_id, person.id))
+            body["message"] = payloads.message(self.state, source, Intent.MESSAGE_CONTENT)
+        member = self.state.members.get((channel.guild_id, person.id))
         if member:
-            body["member"] = {**payloads.member(self.world, member), "permissions": str(int(may))}
+            body["member"] = {**payloads.member(self.state, member), "permissions": str(int(may))}
             body["guild_id"], body["guild_locale"] = channel.guild_id, "en-US"
             body["guild"] = {"id": channel.guild_id, "locale": "en-US", "features": []}
         else:
@@ -181,6 +181,6 @@ class Using(Backstage):
                     {_GUILD_INSTALL: "0"} if with_bot else {_USER_INSTALL: interaction.person.id}
                 ),
             }
-        by_guild = self.world.guilds[channel.guild_id].has_bot
+        by_guild = self.state.guilds[channel.guild_id].has_bot
         owner = {_GUILD_INSTALL: channel.guild_id} if by_guild else {_USER_INSTALL: interaction.person.id}
         return {"context": _IN_GUILD, "authorizing_integration_owners": owner}

@@ -38,7 +38,7 @@ class Watching(Backstage):
     @on_loop
     def messages(self, channel: Channel | str, author: Person | None = None) -> list[Message]:
         """What stands in a channel for everybody, oldest first; with `author`, only theirs."""
-        there = self.world.messages_in(channel if isinstance(channel, str) else channel.id)
+        there = self.state.messages_in(channel if isinstance(channel, str) else channel.id)
         return [message for message in there if author is None or message.author.id == author.id]
 
     @on_loop
@@ -54,7 +54,7 @@ class Watching(Backstage):
     @on_loop
     def reactions(self, message: Message | str) -> list[Reaction]:
         """Who put what on a message, in order."""
-        return list(self.world.reactions.get(message if isinstance(message, str) else message.id, ()))
+        return list(self.state.reactions.get(message if isinstance(message, str) else message.id, ()))
 
     @on_loop
     def marks(self, message: Message | str) -> list[str]:
@@ -65,28 +65,28 @@ class Watching(Backstage):
     def threads(self, channel: Channel | str) -> list[Channel]:
         """The threads under a channel."""
         parent = channel if isinstance(channel, str) else channel.id
-        return [one for one in self.world.channels.values() if one.is_thread and one.parent_id == parent]
+        return [one for one in self.state.channels.values() if one.is_thread and one.parent_id == parent]
 
     @on_loop
     def typing(self, channel: Channel | str) -> int:
         """How often the bot showed there that it was typing."""
         place = channel if isinstance(channel, str) else channel.id
-        return sum(one.channel_id == place for one in self.world.typing)
+        return sum(one.channel_id == place for one in self.state.typing)
 
     @on_loop
     def interactions(self) -> list[Interaction]:
         """Everything people used, in order."""
-        return list(self.world.interactions.values())
+        return list(self.state.interactions.values())
 
     @on_loop
     def commands(self, guild_id: str = "") -> list[Json]:
         """The commands that the app has everywhere, or in one guild."""
-        return list(self.world.commands.get(guild_id, ()))
+        return list(self.state.commands.get(guild_id, ()))
 
     @on_loop
     def syncs(self) -> list[CommandSync]:
         """Each time that the app wrote its list of commands."""
-        return list(self.world.syncs)
+        return list(self.state.syncs)
 
     @on_loop
     def calls(self, route: str = "*") -> list[Call]:

@@ -22,7 +22,7 @@ def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
         tx.deliveries.incoming_of_message(workspace, "C1", "m1"),
         tx.deliveries.incoming_of_run(workspace, "r1"),
         *tx.deliveries.unfinished(workspace),
-        *tx.deliveries.said_by(workspace, "C1", "ana", 9),
+        *tx.deliveries.messages_of(workspace, "C1", "ana", 9),
         *tx.deliveries.outgoing(workspace, "r1"),
     ]
     assert len(read) == 11

@@ -191,9 +191,9 @@ class DeliveriesContract(StoreCase):
             for number, channel in enumerate(("C1", "C2", "C1")):
                 tx.deliveries.accept(incoming(f"ev{number}", seconds=number, channel=channel))
         with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.said_by("w", "C1", "ana", 10)] == ["ev2", "ev0"]
-            assert [m.event_id for m in tx.deliveries.said_by("w", "", "ana", 2)] == ["ev2", "ev1"]
-            assert tx.deliveries.said_by("w", "C1", "bo", 10) == []
+            assert [m.event_id for m in tx.deliveries.messages_of("w", "C1", "ana", 10)] == ["ev2", "ev0"]
+            assert [m.event_id for m in tx.deliveries.messages_of("w", "", "ana", 2)] == ["ev2", "ev1"]
+            assert tx.deliveries.messages_of("w", "C1", "bo", 10) == []
 
     def test_parts_are_in_order_and_replaced(self, store: Store) -> None:
         sent = outgoing(2)
@@ -232,8 +232,8 @@ class DeliveriesContract(StoreCase):
             assert tx.deliveries.incoming_of_run("w", "r2") == again
             assert tx.deliveries.incoming_of_message("w", "C1", "m-ev2") == again
             assert [each.asked_by for each in tx.deliveries.unfinished("w")] == ["", "bo"]
-            assert [each.event_id for each in tx.deliveries.said_by("w", "", "ana", 9)] == ["ev1"]
-            assert tx.deliveries.said_by("w", "", "bo", 9) == []
+            assert [each.event_id for each in tx.deliveries.messages_of("w", "", "ana", 9)] == ["ev1"]
+            assert tx.deliveries.messages_of("w", "", "bo", 9) == []
         with store.write() as tx:
             assert tx.deliveries.delete_by("w", "bo") == 1
             assert tx.deliveries.incoming("w", "ev2") is None

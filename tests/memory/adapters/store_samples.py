@@ -405,7 +405,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "incoming": tx.deliveries.incoming(workspace, "ev1"),
             "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
             "unfinished": tx.deliveries.unfinished(workspace),
-            "said": tx.deliveries.said_by(workspace, "", "ana", 10),
+            "said": tx.deliveries.messages_of(workspace, "", "ana", 10),
             "outgoing": tx.deliveries.outgoing(workspace, "r1"),
             "retrievals": tx.retrievals.of_run(workspace, "r1"),
             "retrieval": tx.retrievals.get(workspace, "q1"),

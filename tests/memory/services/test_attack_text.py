@@ -140,7 +140,7 @@ class TestSecrets(Attacked):
         with world.memory.store.read() as tx:
             everything = [
                 repr(tx.episodes.get_many(answer.workspace, [answer.id, failed.id, lesson.id])),
-                repr(tx.deliveries.said_by(answer.workspace, "", "ana", 100)),
+                repr(tx.deliveries.messages_of(answer.workspace, "", "ana", 100)),
                 repr(tx.deliveries.outgoing(answer.workspace, answer.run_id)),
                 repr(tx.log.by_actor(answer.workspace, "ana", list(EventKind))),
                 repr(tx.retrievals.of_run(answer.workspace, answer.run_id)),

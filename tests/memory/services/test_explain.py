@@ -1,11 +1,14 @@
 """Why: the numbers behind an answer and behind a lesson, and what of it is told to whom."""
 
+from dataclasses import fields
+
 import pytest
 
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_story import explain_lesson
 from memory.errors import NotFound
 from memory.model import Audience, Episode, EventKind, Role, Signal, Verdict, Visibility
+from memory.services.explain import LessonStory
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
 
@@ -102,8 +105,16 @@ def test_what_stands_behind_a_lesson_is_named(world: World) -> None:
     world.memory.upkeep.run("join")
     kept, joined = sorted([first, second], key=lambda e: world.episode(e).archived_at is not None)
     assert [each.id for each in world.memory.explaining.lesson(W, kept.id).joined] == [joined.id]
-    assert world.memory.explaining.lesson(W, joined.id).merged_into == kept.id
+    assert world.memory.explaining.lesson(W, joined.id).stands_in == kept.id
     assert "stands for 1 more" in explain_lesson(world.memory.explaining.lesson(W, kept.id), scope())
+
+
+def test_what_a_lessons_story_is_made_of_keeps_its_names() -> None:
+    """They are the keys of `goodbot episodes why --json`."""
+    assert [field.name for field in fields(LessonStory)] == [
+        "episode", "verdicts", "votes", "decisions", "joined", "stands_in", "strength_now", "salience_now", "moves",
+        "uses", "totals",
+    ]  # fmt: skip
 
 
 def test_others_questions_are_counted_in_a_lessons_story(world: World) -> None:

@@ -173,7 +173,7 @@ def test_the_export_holds_everything_of_the_person_whole(world: World) -> None:
     for word in (f"where is the {CANARY}?", f"my secret {CANARY}", f"the {CANARY} says noon", "a passing thought"):
         assert word in text
     with world.memory.store.read() as tx:
-        said = tx.deliveries.said_by(WORKSPACE, "", PERSON, 100)
+        said = tx.deliveries.messages_of(WORKSPACE, "", PERSON, 100)
         judged = tx.teaching.reactions_by(WORKSPACE, PERSON)
     written = json.loads(text)
     assert [each["event_id"] for each in written["messages"]] == [each.event_id for each in said]

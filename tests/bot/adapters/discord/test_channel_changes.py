@@ -20,7 +20,7 @@ async def server() -> AsyncIterator[DiscordServer]:
 
 async def test_a_channel_that_is_closed_to_everyone_is_told_and_again_when_it_opens(server: DiscordServer) -> None:
     async with connected(server) as session:
-        everyone, general = server.world.roles[session.guild.id], session.general
+        everyone, general = server.state.roles[session.guild.id], session.general
         server.rights(general, server.bot, allow=Permission.VIEW_CHANNEL)
         server.rights(general, everyone, deny=Permission.VIEW_CHANNEL)
         server.rights(general, everyone, deny=Permission.SEND_MESSAGES)
@@ -36,7 +36,7 @@ async def test_a_channel_that_is_closed_to_everyone_is_told_and_again_when_it_op
 async def test_what_everyone_may_see_changes_every_channel(server: DiscordServer) -> None:
     async with connected(server) as session:
         server.rights(session.general, server.bot, allow=Permission.VIEW_CHANNEL)
-        everyone = server.world.roles[session.guild.id]
+        everyone = server.state.roles[session.guild.id]
         server.changes_role(replace(everyone, permissions=everyone.permissions & ~int(Permission.VIEW_CHANNEL)))
         told = await session.heard.of(ChannelChanged, 1)
     assert [(each.scope.channel, each.scope.visibility) for each in told] == [(session.general.id, Visibility.PRIVATE)]
@@ -46,7 +46,7 @@ async def test_a_channel_that_the_bot_may_no_longer_see_is_private_and_a_deleted
     server: DiscordServer,
 ) -> None:
     async with connected(server) as session:
-        everyone = server.world.roles[session.guild.id]
+        everyone = server.state.roles[session.guild.id]
         gone = server.channel(session.guild, "gone")
         server.deletes_channel(gone)
         server.rights(session.general, everyone, deny=Permission.VIEW_CHANNEL)

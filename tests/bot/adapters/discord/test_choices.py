@@ -193,7 +193,7 @@ async def test_who_may_not_look_into_the_channel_any_more_turns_no_page_of_it(se
         bot.session = session
         page = await page_of_a_channel(server, session)
         if lost == "membership":
-            del server.world.members[session.guild.id, session.ana.id]
+            del server.state.members[session.guild.id, session.ana.id]
         else:
             server.rights(session.general, session.ana, deny=Permission.VIEW_CHANNEL)
         server.clicks(session.ana, page, "More")

@@ -63,7 +63,7 @@ async def check(
 
 def app_with(server: DiscordServer, **changed: Any) -> Answer:
     """The app as Discord would describe it."""
-    return Answer(200, {**payloads.application(server.world), **changed}, {"Content-Type": "application/json"})
+    return Answer(200, {**payloads.application(server.state), **changed}, {"Content-Type": "application/json"})
 
 
 async def test_all_is_well(server: DiscordServer, guild: Guild) -> None:
@@ -233,9 +233,9 @@ async def test_each_right_missing_in_a_named_channel(server: DiscordServer, guil
 
 @pytest.mark.parametrize("right", USED, ids=lambda right: right.name.lower())
 async def test_each_right_that_a_server_does_not_give(server: DiscordServer, guild: Guild, right: Permission) -> None:
-    everyone = server.world.roles[guild.id]
+    everyone = server.state.roles[guild.id]
     everyone_else = int(everyone.permissions) & ~int(right)
-    server.world.roles[guild.id] = type(everyone)(
+    server.state.roles[guild.id] = type(everyone)(
         id=everyone.id, guild_id=everyone.guild_id, name=everyone.name, permissions=everyone_else
     )
     [finding] = (await check(server))[health_checks.CHANNELS]

@@ -69,7 +69,7 @@ async def test_a_channel_that_not_everybody_sees_is_private(server: DiscordServe
 async def test_a_channel_that_is_closed_to_everybody_later_is_private_from_then_on(
     server: DiscordServer, session: Session
 ) -> None:
-    everyone = server.world.roles[session.guild.id]
+    everyone = server.state.roles[session.guild.id]
     session.asks("one")
     await session.heard.of(PersonMessage, 1)
     server.rights(session.general, server.bot, allow=Permission.VIEW_CHANNEL)

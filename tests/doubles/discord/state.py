@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.doubles.discord.interaction import Interaction
 
 
-class World:
+class State:
     """Look-ups raise Discord's own `ApiError` when something is not there."""
 
     def __init__(self, *, token: str, clock: Callable[[], datetime], granted: Intent = Intent.NONE) -> None:

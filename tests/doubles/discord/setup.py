@@ -11,19 +11,19 @@ from tests.doubles.discord.permissions import EVERYONE, NONE, Permission
 from tests.doubles.discord.stage import on_loop
 
 
-class Places(Backstage):
+class Setup(Backstage):
     """Who and what is there."""
 
     @on_loop
     def guild(self, name: str = "Guild", *, has_bot: bool = True) -> Guild:
         """A guild, owned by the app's owner. Without the bot, only user-installed use is possible there."""
-        guild = Guild(id=self.world.new_id(), name=name, owner_id=self.world.owner.id, has_bot=has_bot)
+        guild = Guild(id=self.state.new_id(), name=name, owner_id=self.state.owner.id, has_bot=has_bot)
         everyone = Role(id=guild.id, guild_id=guild.id, name="@everyone", permissions=int(EVERYONE))
-        self.world.roles[guild.id] = everyone
-        inside = [self.world.owner, *([self.bot] if has_bot else [])]
+        self.state.roles[guild.id] = everyone
+        inside = [self.state.owner, *([self.bot] if has_bot else [])]
         for person in inside:
             key = (guild.id, person.id)
-            self.world.members[key] = Member(person_id=person.id, guild_id=guild.id, joined_at=self.world.clock())
+            self.state.members[key] = Member(person_id=person.id, guild_id=guild.id, joined_at=self.state.clock())
         self.happenings.add_guild(guild)
         return guild
 
@@ -39,7 +39,7 @@ class Places(Backstage):
                 *(Overwrite(target_id=one.id, of_person=isinstance(one, Person), allow=view) for one in seen),
             )
         new = Channel(
-            id=self.world.new_id(), kind=ChannelKind.TEXT, guild_id=guild.id, name=name, overwrites=overwrites
+            id=self.state.new_id(), kind=ChannelKind.TEXT, guild_id=guild.id, name=name, overwrites=overwrites
         )
         return self.happenings.change_channel(new)
 
@@ -58,7 +58,7 @@ class Places(Backstage):
     @on_loop
     def leaves(self, person: Person, thread: Channel) -> None:
         """Somebody leaves a thread."""
-        current = self.world.channel(thread.id)
+        current = self.state.channel(thread.id)
         self.happenings.change_channel(
             replace(current, recipients=tuple(one for one in current.recipients if one != person.id))
         )
@@ -66,7 +66,7 @@ class Places(Backstage):
     @on_loop
     def dm(self, *people: Person) -> Channel:
         """One person's direct conversation with the bot; of several people, one without the bot."""
-        return self.world.direct(*(person.id for person in people), *([self.bot.id] if len(people) == 1 else []))
+        return self.state.direct(*(person.id for person in people), *([self.bot.id] if len(people) == 1 else []))
 
     @on_loop
     def person(
@@ -78,12 +78,12 @@ class Places(Backstage):
         joined_at: datetime | None = None,
     ) -> Person:
         """The person of that name, a member of these guilds (since `joined_at`); made when not there yet."""
-        found = next((one for one in self.world.people.values() if one.name == name), None)
-        person = found or Person(id=self.world.new_id(), name=name, is_bot=is_bot, accepts_dms=accepts_dms)
-        self.world.people[person.id] = person
+        found = next((one for one in self.state.people.values() if one.name == name), None)
+        person = found or Person(id=self.state.new_id(), name=name, is_bot=is_bot, accepts_dms=accepts_dms)
+        self.state.people[person.id] = person
         for guild in guilds:
-            if (guild.id, person.id) not in self.world.members:
-                since = joined_at or self.world.clock()
+            if (guild.id, person.id) not in self.state.members:
+                since = joined_at or self.state.clock()
                 self.happenings.change_member(Member(person_id=person.id, guild_id=guild.id, joined_at=since))
         return person
 
@@ -91,7 +91,7 @@ class Places(Backstage):
     def role(self, guild: Guild, name: str, permissions: Permission = NONE, *, of_bot: str = "") -> Role:
         """A role; with `of_bot` the one that a guild gives this bot when it is invited with rights."""
         role = Role(
-            id=self.world.new_id(),
+            id=self.state.new_id(),
             guild_id=guild.id,
             name=name,
             permissions=int(permissions),
@@ -104,14 +104,14 @@ class Places(Backstage):
     @on_loop
     def has_roles(self, person: Person, guild: Guild, *roles: Role) -> None:
         """A member has exactly these roles from now on."""
-        member = self.world.member(guild.id, person.id)
+        member = self.state.member(guild.id, person.id)
         self.happenings.change_member(replace(member, roles=tuple(role.id for role in roles)))
 
     @on_loop
     def emoji(self, guild: Guild, name: str) -> str:
         """A custom emoji, spelt `name:id` as reactions take it."""
-        spelling = f"{name}:{self.world.new_id()}"
-        self.world.emojis.setdefault(guild.id, []).append(spelling)
+        spelling = f"{name}:{self.state.new_id()}"
+        self.state.emojis.setdefault(guild.id, []).append(spelling)
         return spelling
 
     @on_loop
@@ -140,21 +140,21 @@ class Places(Backstage):
     @on_loop
     def removes_bot(self, guild: Guild) -> None:
         """The bot is kicked from a guild."""
-        self.happenings.guild_gone(self.world.guild(guild.id), outage=False)
+        self.happenings.guild_gone(self.state.guild(guild.id), outage=False)
 
     @on_loop
     def outage(self, guild: Guild) -> None:
         """A guild is unavailable until `outage_over`."""
-        self.happenings.guild_gone(self.world.guild(guild.id), outage=True)
+        self.happenings.guild_gone(self.state.guild(guild.id), outage=True)
 
     @on_loop
     def outage_over(self, guild: Guild) -> None:
         """The guild is there again."""
-        self.happenings.guild_back(self.world.guild(guild.id))
+        self.happenings.guild_back(self.state.guild(guild.id))
 
     @on_loop
     def revokes_token(self) -> None:
         """The token is reset in the portal: every call is refused and every connection closed for good (4004)."""
-        self.world.token = f"revoked-{self.world.new_id()}"
+        self.state.token = f"revoked-{self.state.new_id()}"
         for connection in self.gateway.connections:
             connection.close(4004)
