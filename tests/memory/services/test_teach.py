@@ -109,11 +109,26 @@ def test_a_correction_replaces_only_lessons_of_the_same_author() -> None:
 def test_a_correction_replaces_the_own_lesson_that_the_answer_rested_on() -> None:
     world = World()
     first = world.correct(world.ask("when is lunch?", "at three"), "at eleven sharp")
-    repeated = world.ask("when is lunch today?", "at eleven sharp")
+    repeated = world.ask("When  is LUNCH?", "at eleven sharp")
     world.correct(repeated, "at noon")
     assert world.episode(first).archived_at is not None
     assert undo(world) == "correction"
     assert world.episode(first).archived_at is None
+
+
+@pytest.mark.parametrize("other", ["when is lunch today?", "when is lunch on day 2?", "where is lunch?"])
+def test_a_correction_leaves_the_own_lesson_for_another_question_that_the_answer_rested_on(other: str) -> None:
+    world = World()
+    first = world.correct(world.ask("when is lunch?", "at three"), "at eleven sharp")
+    mistaken = world.ask(other, "at eleven sharp")
+    assert [used.episode.id for used in world.lessons_used(mistaken)] == [first.id]
+    second = world.correct(mistaken, "at noon")
+    assert world.episode(first).archived_at is world.episode(second).archived_at is None
+    assert first.id in world.recalled("when is lunch?")
+    assert second.id in world.recalled(other)
+    assert undo(world) == "correction"
+    assert world.episode(first).archived_at is None
+    assert world.memory.audit.check() == []
 
 
 def test_undoing_a_correction_leaves_the_thumb_that_came_before_it() -> None:
