@@ -23,6 +23,7 @@ from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.rules.retrieval.consensus import is_answered_anew
+from memory.rules.trust import CORRECTION
 from memory.services.answers import askers_of
 from memory.services.core import Core, act, event, existing, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
@@ -30,9 +31,6 @@ from memory.services.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""
-
-OWN_CORRECTION = "correction"
-"""Source of the author's own vote on the lesson a correction made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +200,7 @@ def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
     """What the author of a correction says of the answer by writing it."""
     place = replace(own_vote(lesson, role, at), channel=failed.channel, message_id=f"run/{failed.run_id}")
-    return replace(place, run_id=failed.run_id, source=f"{OWN_CORRECTION}:{lesson.id}", value=-1)
+    return replace(place, run_id=failed.run_id, source=f"{CORRECTION}:{lesson.id}", value=-1)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
@@ -212,7 +210,7 @@ def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
         channel=lesson.channel,
         message_id=f"run/{lesson.run_id}",
         actor=lesson.author,
-        source=OWN_CORRECTION,
+        source=CORRECTION,
         value=1,
         at=at,
         role=role,

@@ -66,6 +66,16 @@ def test_a_teachers_correction_is_live_for_the_channel_at_once() -> None:
     assert world.recalled("lunch?", scope("bob", channel="c2")) == []
 
 
+def test_all_that_a_teacher_corrects_in_a_hurry_is_live_for_the_channel() -> None:
+    world = World()
+    for number in range(77):
+        failed = world.ask(f"what is thing {number}?", "no idea")
+        world.clock.tick(seconds=100)
+        lesson = world.correct(failed, f"it is number {number}", by="tea", role=Role.TEACHER)
+        assert (lesson.verdicts.channel, world.episode(failed).verdicts.channel) == (S, F)
+    assert world.memory.audit.check() == []
+
+
 def test_a_correction_by_somebody_else_waits_for_review_and_is_shown_to_nobody_else() -> None:
     world = World()
     failed = world.ask("lunch?", "at three")
