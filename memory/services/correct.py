@@ -39,8 +39,6 @@ class Corrected:
 
     failed: Episode
     lesson: Episode
-    is_live_for_others: bool
-    """True for a teacher's; anybody else's waits for review."""
 
 
 def usable(text: str, when_empty: str) -> str:
@@ -106,9 +104,7 @@ class Correcting:
             own = replace(own_vote(lesson, role, at), event_id=event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
             lesson = existing(tx, scope.workspace, lesson.id)
-            stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
-            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
-            return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
+            return Corrected(failed=failed, lesson=lesson)
 
     def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
