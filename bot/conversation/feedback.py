@@ -122,7 +122,7 @@ class FeedbackHandler:
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-            await say(messenger, event, messages.corrected(outcome, messenger.spell))
+            await say(messenger, event, messages.lesson_saved(outcome.lesson, messenger.spell))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Whether a question looks like a misspelled correction and the person was told so, at most once a month.

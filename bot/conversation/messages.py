@@ -8,7 +8,7 @@ from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Ve
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services import Corrected, Purge, UsedLesson
+from memory.services import Purge, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -143,25 +143,20 @@ def lesson_line(used: UsedLesson) -> str:
     return f"“{about}” ({percent(used.relevance)}% match, {whose})"
 
 
-def corrected(outcome: Corrected, spell: Spell) -> str:
-    """The confirmation of a correction: whom it counts for now."""
-    if outcome.lesson.quarantine:
-        return held_back(outcome.lesson)
-    if outcome.is_live_for_others:
-        return _saved(f"a lesson for everybody in {outcome.lesson.place or 'this channel'}", spell)
-    if not outcome.lesson.verdicts.personal.is_validated:
-        return "Thank you. It counts when a teacher approves it, for I take no lessons from guests."
-    return _saved("your lesson; others get it when a teacher approves it", spell)
-
-
 def lesson_saved(lesson: Episode, spell: Spell) -> str:
-    """The confirmation of a lesson: whom it counts for now."""
+    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it."""
     if lesson.quarantine:
         return held_back(lesson)
+    is_private = visibility_of(lesson) is Visibility.DIRECT
     if lesson.verdicts.workspace.is_validated:
         return _saved("a lesson for the whole workspace", spell)
-    if lesson.verdicts.channel.is_validated:
+    if lesson.verdicts.channel.is_validated and not is_private:
         return _saved(f"a lesson for everybody in {lesson.place or 'this channel'}", spell)
+    if not lesson.verdicts.personal.is_validated:
+        later = "" if is_private else " It counts when a teacher approves it."
+        return f"Thank you, but I take no lessons from guests.{later}"
+    if is_private:
+        return _saved("your lesson; it was said in private, so nobody else gets it", spell)
     return _saved("your lesson; others get it when a teacher approves it", spell)
 
 
@@ -189,7 +184,8 @@ def _why_held(lesson: Episode) -> str:
 
 
 TOO_MANY_VOTES = (
-    "That is a lot of votes in a short time. I keep all of them; until it calms down, further ones count for you alone."
+    "That is a lot of votes in a short time. I keep all of them, but those beyond the limit count for you alone, "
+    "and go on doing so. To let one count for others, take it back and give it again when it has calmed down."
 )
 
 
@@ -294,9 +290,10 @@ def released(episode: Episode) -> str:
     return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {_reach(episode)} now."
 
 
-def promoted(episode: Episode) -> str:
-    """Whom a lesson counts for after a promotion."""
-    return f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now."
+def promoted(episode: Episode, *, is_limited: bool = False) -> str:
+    """Whom a lesson counts for after a promotion, which may have been one too many."""
+    again = " Those were many promotions in a short time, so this one did nothing: try it again later."
+    return f"“{shown_line(episode.goal, 80)}” counts for {_reach(episode)} now.{again if is_limited else ''}"
 
 
 def _reach(episode: Episode) -> str:

@@ -10,9 +10,7 @@ from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
-
-_REVIEW = "review"
-"""The source of a teacher's vote that makes a lesson count which nobody had a say in yet."""
+from memory.rules.trust import REVIEW
 
 
 def show(context: CommandContext) -> CommandReply:
@@ -40,21 +38,22 @@ def promote(context: CommandContext) -> CommandReply:
     target, lesson = _shareable(context)
     if lesson.quarantine:
         return CommandReply(text=messages.release_first(lesson, context.spell(f"release {short(lesson.id)}")))
-    promoted = _promoted(context, lesson, target.audience)
+    next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
+    wanted = target.audience or next_wider
+    promoted = _promoted(context, lesson, wanted)
+    is_limited = wanted is not Audience.PERSONAL and promoted.promoted is not wanted
     undo = Choice(
         label="Take it back",
         command="promote",
         argument=f"{short(promoted.id)} personal" + (f" page {target.page}" if target.page else ""),
     )
     choices = (undo,) if promoted.promoted else ()
-    return _above_list(context, target, messages.promoted(promoted), promoted, choices)
+    return _above_list(context, target, messages.promoted(promoted, is_limited=is_limited), promoted, choices)
 
 
-def _promoted(context: CommandContext, lesson: Episode, wanted: Audience | None) -> Episode:
+def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:
     """The lesson after its promotion, with the teacher's vote where nobody's counts, and without it when undone."""
     memory, scope, role = context.memory, context.scope, context.role
-    if wanted is None:
-        wanted = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
     promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
     approval = _approval(promoted, context.command)
     if wanted is Audience.PERSONAL:
@@ -98,7 +97,7 @@ def _approval(lesson: Episode, command: PersonCommand) -> Reaction:
         channel=lesson.channel,
         message_id=f"run/{lesson.run_id}",
         actor=command.scope.person,
-        source=_REVIEW,
+        source=REVIEW,
         value=1,
         at=command.at,
         role=command.role,

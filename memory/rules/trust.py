@@ -14,6 +14,12 @@ from memory.model import Role, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 MAX_WEIGHT = 2.0
 """The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
 
+CORRECTION = "correction"
+"""Source of an author's own vote on a lesson that they wrote; with the lesson's id, of the 👎 this implies."""
+
+REVIEW = "review"
+"""Source of a teacher's vote that makes a lesson count which nobody had a say in yet."""
+
 
 def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
     """What a run's votes prove about its voters, by node, then actor. Pure; the order of the input does not matter.
@@ -59,10 +65,21 @@ def weights(votes: Iterable[Vote], records: Mapping[str, TrustRecord], policy: T
     return {vote.actor: weight(*records.get(vote.actor, (0, 0)), vote.role, policy) for vote in votes}
 
 
+def may_be_limited(vote: Vote) -> bool:
+    """Whether a vote can be beyond its voter's limit, and uses some of it up.
+
+    Not an administrator's; nor what a teacher says by correcting, teaching or reviewing, which is their work. Stores
+    read by the same rule (`TeachingTable.votes_around`).
+    """
+    kind = vote.source.partition(":")[0]
+    return vote.role is not Role.ADMIN and not (vote.role.may_promote and kind in (CORRECTION, REVIEW))
+
+
 def is_beyond_limit(earlier: Sequence[datetime], vote: Vote, policy: TeachingPolicy) -> bool:
     """Whether the times of its voter's votes right before this one, the oldest first, leave no room in its window.
 
-    As many as the limit are enough to tell: the oldest of them is within the window, or the window has room.
+    Of those that may be limited, as many as the limit are enough to tell: the oldest of them is within the window, or
+    the window has room.
     """
     most = policy.votes_per_window
-    return vote.role is not Role.ADMIN and len(earlier) >= most and earlier[-most] > vote.at - policy.window
+    return may_be_limited(vote) and len(earlier) >= most and earlier[-most] > vote.at - policy.window

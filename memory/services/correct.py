@@ -22,6 +22,8 @@ from memory.ports import Transaction
 from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
+from memory.rules.retrieval.consensus import is_answered_anew
+from memory.rules.trust import CORRECTION
 from memory.services.answers import askers_of
 from memory.services.core import Core, act, event, existing, record
 from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
@@ -30,9 +32,6 @@ from memory.services.verdicts import withdraw_votes, write_votes
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""
 
-OWN_CORRECTION = "correction"
-"""Source of the author's own vote on the lesson a correction made."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected:
@@ -40,8 +39,6 @@ class Corrected:
 
     failed: Episode
     lesson: Episode
-    is_live_for_others: bool
-    """True for a teacher's; anybody else's waits for review."""
 
 
 def usable(text: str, when_empty: str) -> str:
@@ -66,9 +63,9 @@ class Correcting:
         """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
 
         The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
-        counts as a 👎 of the author. An earlier lesson of the same author that it replaces is archived. None if the
-        event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown answer, or one
-        that may not be repeated in its channel any more.
+        counts as a 👎 of the author. Earlier lessons of theirs for the same question that it replaces are archived.
+        None if the event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown
+        answer, or one that may not be repeated in its channel any more.
         """
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
@@ -107,9 +104,7 @@ class Correcting:
             own = replace(own_vote(lesson, role, at), event_id=event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
             lesson = existing(tx, scope.workspace, lesson.id)
-            stays_with_author = lesson.visibility is Visibility.DIRECT and failed.visibility is not Visibility.DIRECT
-            is_live = lesson.verdicts.channel.is_validated and not lesson.quarantine and not stays_with_author
-            return Corrected(failed=failed, lesson=lesson, is_live_for_others=is_live)
+            return Corrected(failed=failed, lesson=lesson)
 
     def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
@@ -144,18 +139,28 @@ class Correcting:
                 tx.episodes.note_words(lesson.workspace, lesson.id, asker)
 
     def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
-        """Archive the author's own lessons that this one makes obsolete: those on this answer, or that it rested on."""
-        older = {
+        """Archive the author's own lessons that this one makes obsolete.
+
+        Those on this answer, and those that it rested on, if they answer the same question.
+        """
+        workspace = failed.workspace
+        on_it = {
             link.from_id
-            for link in tx.episodes.links(failed.workspace, [failed.id])
+            for link in tx.episodes.links(workspace, [failed.id])
             if link.kind is LinkKind.CORRECTS and link.to_id == failed.id
         }
-        for _, items in tx.retrievals.of_run(failed.workspace, failed.run_id):
-            older.update(item.episode_id for item in items if item.signal is Signal.USED)
-        for episode in tx.episodes.get_many(failed.workspace, older).values():
-            if episode.author != lesson.author or episode.origin is Origin.RUN or episode.archived_at is not None:
+        behind_it = {
+            item.episode_id
+            for _, items in tx.retrievals.of_run(workspace, failed.run_id)
+            for item in items
+            if item.signal is Signal.USED
+        }
+        vectors = tx.episodes.vectors(workspace, {failed.id, *behind_it})
+        for older in tx.episodes.get_many(workspace, on_it | behind_it).values():
+            if older.author != lesson.author or older.origin is Origin.RUN or older.archived_at is not None:
                 continue
-            act(tx, episode, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
+            if older.id in on_it or is_answered_anew(older, failed, vectors):
+                act(tx, older, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
 
     def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
         """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
@@ -191,7 +196,7 @@ def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
     """What the author of a correction says of the answer by writing it."""
     place = replace(own_vote(lesson, role, at), channel=failed.channel, message_id=f"run/{failed.run_id}")
-    return replace(place, run_id=failed.run_id, source=f"{OWN_CORRECTION}:{lesson.id}", value=-1)
+    return replace(place, run_id=failed.run_id, source=f"{CORRECTION}:{lesson.id}", value=-1)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
@@ -201,7 +206,7 @@ def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
         channel=lesson.channel,
         message_id=f"run/{lesson.run_id}",
         actor=lesson.author,
-        source=OWN_CORRECTION,
+        source=CORRECTION,
         value=1,
         at=at,
         role=role,

@@ -25,9 +25,9 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
+from memory.rules.trust import CORRECTION
 from memory.services.archive import joined_to, part, why_archived
 from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
-from memory.services.correct import OWN_CORRECTION
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts import settle, withdraw_votes
@@ -192,7 +192,7 @@ class Purging:
         judged: set[tuple[str, str]] = set()
         for reaction in judgements:
             self._withdraw(work, reaction)
-            if reaction.value and not reaction.source.startswith(OWN_CORRECTION):
+            if reaction.value and not reaction.source.startswith(CORRECTION):
                 judged.add((reaction.run_id or reaction.message_id, reaction.node_id))
         return len(judged)
 

@@ -32,10 +32,11 @@ from memory.rules.fold import DECISIONS, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.rules.quarantine import flags as flags_in
 from memory.rules.retrieval.consensus import is_same_goal
+from memory.rules.trust import CORRECTION
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
 from memory.services.core import ALL, Core, event, existing, file_in_index, record
-from memory.services.correct import OWN_CORRECTION, own_vote, taught_lesson, usable
+from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
 from memory.services.verdicts import refold
 
@@ -286,7 +287,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
 
 def _on(moved: Episode, given: Reaction) -> Reaction:
     """The same signal on the moved lesson. What a correction of it said of it by that is a vote like any other now."""
-    is_implied = given.source.startswith(f"{OWN_CORRECTION}:")
+    is_implied = given.source.startswith(f"{CORRECTION}:")
     own = own_vote(moved, given.role, given.at)
     return replace(own, actor=given.actor, value=given.value, source="vote" if is_implied else given.source)
 

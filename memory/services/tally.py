@@ -13,7 +13,7 @@ from itertools import islice
 
 from memory.model import Poll, Role, TeachingPolicy, TrustRecord, Vote
 from memory.ports import Transaction
-from memory.rules.trust import evidence_of, is_beyond_limit, weight, weights
+from memory.rules.trust import evidence_of, is_beyond_limit, may_be_limited, weight, weights
 from memory.rules.verdict import fold_votes
 
 _AT_ONCE = 2
@@ -47,14 +47,18 @@ def retally(
         tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
     moved = _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
     moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
+    voters = {vote.actor for cast in votes.values() for vote in cast}
+    if unknown := voters - records.keys():
+        records.update(tx.teaching.record_of(workspace, unknown))
     return Tally(before=before, votes=votes, records=records, elsewhere=frozenset(moved - set(polls)))
 
 
 def _recast(poll: Poll) -> list[Vote]:
-    """What the registers say, with the marks that the votes had."""
-    marks = {(vote.node_id, vote.actor): vote.is_limited for vote in poll.votes}
+    """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
+    limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
     return [
-        replace(vote, is_limited=marks.get((vote.node_id, vote.actor), False)) for vote in fold_votes(poll.reactions)
+        replace(vote, is_limited=may_be_limited(vote) and (vote.node_id, vote.actor) in limited)
+        for vote in fold_votes(poll.reactions)
     ]
 
 
@@ -98,8 +102,14 @@ def _weighs_otherwise(known: TrustRecord, now: TrustRecord, policy: TeachingPoli
 def _changed(
     before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]], *, from_scratch: bool
 ) -> dict[str, list[Vote]]:
-    """The votes that came, went or moved, by voter, in order; all of them, if all is counted `from_scratch`."""
-    stood, stand = ({(*_place(v), v.actor, v.role): v for each in by.values() for v in each} for by in (before, votes))
+    """The votes that came, went or moved, by voter, in order; all of them, if all is counted `from_scratch`.
+
+    Only those that may be limited: the others touch none.
+    """
+    stood, stand = (
+        {(*_place(vote), vote.actor): vote for each in by.values() for vote in each if may_be_limited(vote)}
+        for by in (before, votes)
+    )
     found: dict[str, dict[tuple[datetime, str, str], Vote]] = {}
     for key in stood.keys() | stand.keys() if from_scratch else stood.keys() ^ stand.keys():
         vote = stood.get(key) or stand[key]
@@ -170,7 +180,8 @@ def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: T
 
 def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
     """The same votes, marked where their voter had said too much before. All of them must be stored."""
-    around, _ = tx.teaching.votes_around(votes, window=policy.window, limit=policy.votes_per_window)
+    counted = [vote for vote in votes if may_be_limited(vote)]
+    around, _ = tx.teaching.votes_around(counted, window=policy.window, limit=policy.votes_per_window)
     marked: list[Vote] = []
     for vote in votes:
         earlier = [each.at for each in around if each.actor == vote.actor and _place(each) < _place(vote)]

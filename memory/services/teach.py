@@ -8,12 +8,12 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
+from memory.rules.trust import CORRECTION
 from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
 from memory.services.core import Core, act, event, existing, record
 from memory.services.correct import (
-    OWN_CORRECTION,
     Corrected,
     Correcting,
     lesson_flags,
@@ -272,9 +272,9 @@ class Teaching:
             for reaction in tx.teaching.reactions_by(workspace, actor):
                 if not reaction.is_active or not reaction.run_id:
                     continue
-                if reaction.source == OWN_CORRECTION:
+                if reaction.source == CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
-                    return Undone(what=OWN_CORRECTION, episode=lesson, runs=corrected)
+                    return Undone(what=CORRECTION, episode=lesson, runs=corrected)
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root

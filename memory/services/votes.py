@@ -6,9 +6,9 @@ from datetime import datetime
 
 from memory.model import Episode, Reaction, Vote
 from memory.ports import Transaction
+from memory.rules.trust import CORRECTION
 from memory.rules.verdict import fold_votes
 from memory.services.core import Core
-from memory.services.correct import OWN_CORRECTION
 from memory.services.verdicts import VoteResult, withdraw_votes
 
 
@@ -66,7 +66,7 @@ class Ratings:
 
 def _judgements(reactions: Sequence[Reaction]) -> list[Reaction]:
     """Those that stand and judge an answer: what an author says of their own lesson by writing it does not."""
-    return [each for each in reactions if each.is_active and each.run_id and each.source != OWN_CORRECTION]
+    return [each for each in reactions if each.is_active and each.run_id and each.source != CORRECTION]
 
 
 def _votes(tx: Transaction, workspace: str, person: str) -> list[Vote]:

@@ -152,6 +152,9 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "consensus.is_same_question": lambda text: consensus.is_same_question(
         _episode(goal=text), _episode(goal=text[::-1]), lambda one, other: 0.5
     ),
+    "consensus.is_answered_anew": lambda text: consensus.is_answered_anew(
+        _episode(goal=text), _episode(goal=text[::-1]), {}
+    ),
     "given.action_signature": lambda text: given.action_signature("click", element_text=text, value=text),
     # the rest of the memory
     "Redactor.text": Redactor().text,

@@ -128,6 +128,17 @@ def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:
     assert "episodes" in schema(path)
 
 
+def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
+    migrated(path)
+    today = schema(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP INDEX ix_votes_that_may_be_limited")
+        connection.execute("ALTER TABLE retrievals DROP COLUMN evidence")
+        connection.execute("UPDATE alembic_version SET version_num = '0001_initial'")
+    migrated(path)
+    assert schema(path) == today
+
+
 def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(connection: Connection) -> None:
         upgrade(connection)

@@ -27,7 +27,7 @@ from memory.adapters.row_validation import check_of_run, chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row_of
 from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.teaching_tables import ledger, reactions, trust_evidence, trust_records
+from memory.adapters.sql.teaching_tables import MAY_BE_LIMITED, ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
 from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
 
@@ -258,11 +258,11 @@ class _PollRows:
 
 @cache
 def _around(count: int) -> CompoundSelect[Any]:
-    """The votes around `count` places, before and from each, with their voters' records."""
+    """The votes that may be limited around `count` places, before and from each, with their voters' records."""
     parts: list[Any] = []
     whole = select(votes_table, *_RECORD).select_from(_WITH_RECORD)
     for n in range(count):
-        own = whole.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"))
+        own = whole.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)
         here = tuple_(
             bindparam(f"at{n}", type_=_v.at.type),
             bindparam(f"run{n}", type_=String()),

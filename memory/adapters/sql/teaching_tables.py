@@ -1,6 +1,6 @@
 """The tables of reactions, votes, what they prove of their voters, and the ledger of sent messages."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
 from memory.adapters.sql.types import Word
@@ -24,6 +24,12 @@ reactions = Table(
     info={READ_AS: Reaction},
 )
 
+MAY_BE_LIMITED = text(
+    "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
+    "substr(source || ':', 1, instr(source || ':', ':') - 1) NOT IN ('correction', 'review')))"
+)
+"""`memory.rules.trust.may_be_limited` in SQL; the index has it word for word, for SQLite uses it only then."""
+
 votes = Table(
     "votes",
     metadata,
@@ -35,6 +41,7 @@ votes = Table(
     Column("is_limited", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
+    Index("ix_votes_that_may_be_limited", "workspace", "actor", "at", sqlite_where=MAY_BE_LIMITED),
     sqlite_with_rowid=False,
     info={READ_AS: Vote},
 )

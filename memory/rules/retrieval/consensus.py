@@ -11,6 +11,7 @@ from datetime import datetime
 
 from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
+from memory.rules.feedback.vocabulary import all_languages, stop_words
 from memory.rules.retrieval.cosine import unit_cosine
 
 SAME_QUESTION = 0.9
@@ -113,6 +114,27 @@ def is_same_goal(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, 
     if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
         return False
     return unit_cosine(vectors[one.id][1], vectors[other.id][1]) >= SAME_GOAL
+
+
+def is_answered_anew(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, Vector]]) -> bool:
+    """Whether two goals are one so surely that a later answer to one replaces an earlier answer to the other.
+
+    They are one goal (`is_same_goal`), and their words do not say otherwise: embeddings hardly tell Monday from
+    Tuesday, "who has it" from "where is it", or "may I" from "may I not".
+    """
+    if comparable(one.goal) == comparable(other.goal):
+        return True
+    return not _ask_for_different_things(one.goal, other.goal) and is_same_goal(one, other, vectors)
+
+
+def _ask_for_different_things(one: str, other: str) -> bool:
+    """Whether each has a word of its own, or one of them has more than small words that deny nothing beside."""
+    first, second = set(_words(one)), set(_words(other))
+    if first - second and second - first:
+        return True
+    more = first ^ second
+    denying = {word for language in all_languages() for word in language.denies | language.without}
+    return not more <= stop_words() or not more.isdisjoint(denying)
 
 
 def says_the_same(first: Episode, second: Episode) -> bool:

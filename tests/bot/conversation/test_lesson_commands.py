@@ -9,9 +9,9 @@ import pytest
 from bot.adapters.command_words import Typed, command_in, spelled
 from bot.conversation.reply import PAGE_SIZE
 from bot.model import BotMessage, Choice
-from memory.model import Audience, Episode, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Visibility
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
-from tests.doubles.memory_world import scope
+from tests.doubles.memory_world import World, scope
 
 TEACHER = Role.TEACHER
 PRIVATE = scope("ana", channel="p1", visibility=Visibility.PRIVATE)
@@ -204,6 +204,34 @@ async def test_a_guests_correction_counts_when_a_teacher_promotes_it_and_not_aft
     assert len(chat.world.recalled("lunch?", BOB)) == 1
     await press(chat, "Take it back", TEA, TEACHER)
     assert chat.world.recalled("lunch?", BOB) == []
+
+
+async def test_a_promotion_too_many_says_that_it_did_nothing() -> None:
+    chat = Chat(World(policy=TeachingPolicy(promotions_per_window=1)))
+    first, second = (teach(chat, name) for name in ("first?", "second?"))
+    told = await chat.command("promote", first.id[-8:], TEA, role=TEACHER)
+    assert told.endswith("counts for everybody in #c1 now.")
+    told = await chat.command("promote", second.id[-8:], TEA, role=TEACHER)
+    assert "counts for its author alone now. " in told
+    assert told.endswith("try it again later.")
+    assert chat.world.episode(second).promoted is None
+
+
+@pytest.mark.parametrize(
+    ("asker", "role", "told"),
+    [
+        (ANA, Role.MEMBER, "Saved as your lesson; others get it when a teacher approves it."),
+        (ANA, Role.GUEST, "It counts when a teacher approves it."),
+        (direct("ana"), Role.MEMBER, "Saved as your lesson; it was said in private, so nobody else gets it."),
+        (direct("ana"), Role.GUEST, "Thank you, but I take no lessons from guests."),
+    ],
+)
+async def test_an_approval_is_promised_only_where_there_can_be_one(asker: Scope, role: Role, told: str) -> None:
+    chat = Chat()
+    await chat.ask("lunch?", asker)
+    said = await chat.correct("at noon", asker, role=role)
+    assert told in said
+    assert ("approves" in said) == ("Nothing waits" not in await chat.command("review", by=TEA, role=TEACHER))
 
 
 async def test_rejecting_from_the_list_archives_and_stays_in_the_list(chat: Chat) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
@@ -18,6 +19,7 @@ from memory.model import (
 )
 from memory.model.evidence import EvidenceRecord
 from memory.ports import EpisodeFilter, Store
+from memory.rules.trust import may_be_limited
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     NOW,
@@ -184,6 +186,21 @@ class TablesContract(StoreCase):
         assert around(early, node, window=narrow, limit=1) == [early, same, node]
         assert around(vote("cy")) == around() == []
         assert around(early, vote("bo"), limit=0) == [early, vote("bo")]
+
+    def test_the_votes_around_one_are_those_that_may_be_limited(self, store: Store) -> None:
+        sources = ["", "button", "emoji:👍", "grade", "correction", "correction:e1", "corrections", "Correction:e1"]
+        sources += ["review", "review:e1", "reviewed", "emoji:review", "e:correction", ":correction"]
+        cast = [
+            replace(vote(), run_id=f"r{number}", role=role, source=source)
+            for number, (role, source) in enumerate(product(Role, sources))
+        ]
+        with store.write() as tx:
+            tx.teaching.put_votes(*cast)
+        with store.read() as tx:
+            found, _ = tx.teaching.votes_around(cast[:1], window=timedelta(minutes=1), limit=len(cast))
+        by_run = {each.run_id: each for each in found}
+        assert [each for each in cast if each.run_id in by_run] == [each for each in cast if may_be_limited(each)]
+        assert len(found) == len(by_run) < len(cast)
 
     def test_a_poll_is_everything_said_about_an_answer(self, store: Store) -> None:
         with store.write() as tx:

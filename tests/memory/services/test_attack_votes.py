@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from memory.model import Audience, Episode, EventKind, Lesson, Role, TeachingPolicy, Verdict, Verdicts, Visibility
+from memory.rules.trust import REVIEW
 from memory.services import VoteResult
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import START, World, scope
@@ -279,6 +280,50 @@ class TestLimits(Attacked):
         for answer in answers:
             verify(world, answer, S)
         assert {channel(world, answer) for answer in answers} == {S}
+
+    def test_what_a_teacher_teaches_is_not_limited_and_leaves_room_to_their_votes(self, world: World) -> None:
+        answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(8)]
+        lessons = [world.correct(answer, f"answer to {answer.goal}", by="tea", role=Role.TEACHER) for answer in answers]
+        assert {channel(world, each) for each in lessons} == {S}
+        assert {channel(world, each) for each in answers} == {F}
+        more = [world.ask(f"thing {n}", of=scope("eve")) for n in range(4)]
+        told = [world.react(each, "👍", by="tea", role=Role.TEACHER).is_limited for each in more]
+        assert told == [False, False, False, True]
+        # Nor does a used up limit hold back what comes then.
+        late = world.correct(more[3], "that", by="tea", role=Role.TEACHER)
+        assert (channel(world, late), channel(world, more[3])) == (S, F)
+
+    def test_what_a_member_teaches_is_limited(self, world: World) -> None:
+        answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(3)]
+        lessons = [world.correct(each, "that", by="bob") for each in answers]
+        with world.memory.store.read() as tx:
+            votes = [tx.teaching.votes(each.workspace, each.run_id) for each in (*answers, *lessons)]
+        assert [vote.is_limited for (vote,) in votes] == [False, False, True, False, True, True]
+        assert {world.episode(each).verdicts.personal for each in lessons} == {S}
+
+    def test_a_review_lets_others_have_what_is_beyond_a_limit(self, world: World) -> None:
+        answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(4)]
+        for answer in answers:
+            world.react(answer, "👍", by="tea", role=Role.TEACHER)
+        assert channel(world, answers[3]) is P, "the teacher has used up the limit"
+        lessons = [world.correct(answer, "that", by="bob") for answer in answers]
+        promote = world.memory.teaching.promote
+        last = promote(lessons[3].workspace, lessons[3].id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
+        assert last.verdicts.channel is S
+        of_guest = world.correct(answers[0], "this", by="gus", role=Role.GUEST)
+        approval = replace(world.reaction(of_guest, by="tea", role=Role.TEACHER), source=REVIEW, run_id=of_guest.run_id)
+        assert not world.memory.teaching.vote(approval).is_limited
+        assert channel(world, of_guest) is S
+
+    def test_a_vote_beyond_the_limit_counts_when_it_is_given_again_later(self, world: World) -> None:
+        answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(4)]
+        self.vote(world, answers, "bob")
+        world.react(answers[3], "👍", by="cy")
+        world.clock.tick(minutes=11)
+        assert channel(world, answers[3]) is P
+        for added in (False, True):
+            world.react(answers[3], "👍", by="bob", added=added)
+        assert channel(world, answers[3]) is S
 
     def test_the_same_vote_in_another_role_is_limited_as_that_role(self, world: World) -> None:
         answers = [world.ask(f"question number {n}", of=scope("eve")) for n in range(4)]

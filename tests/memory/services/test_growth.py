@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from memory.adapters.sql import SqlStore
 from memory.model import (
+    Audience,
     Event,
     EventKind,
     Incoming,
@@ -77,8 +78,18 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
         yield store
 
 
-def vote_of(person: str, number: int, at: datetime, *, is_limited: bool) -> Vote:
-    return Vote(workspace=W, run_id=f"r{number}", actor=person, role=Role.MEMBER, value=1, at=at, is_limited=is_limited)
+def vote_of(
+    person: str,
+    number: int,
+    at: datetime,
+    *,
+    is_limited: bool = False,
+    role: Role = Role.MEMBER,
+    source: str = "emoji:👍",
+) -> Vote:
+    return Vote(
+        workspace=W, run_id=f"r{number}", actor=person, role=role, source=source, value=1, at=at, is_limited=is_limited
+    )
 
 
 def add_votes(tx: Transaction, person: str, numbers: range, most: int) -> None:
@@ -125,6 +136,34 @@ def test_a_reaction_costs_the_same_however_many_votes_its_voter_has(store: SqlSt
                 marks = [vote.is_limited for vote in tx.teaching.votes(W, answer.run_id)]
             assert marks == {"late": [False], "decree": [False], "taken back": []}.get(name, [True])
     for few, many in costs.values():
+        assert many == pytest.approx(few, rel=0.05)
+
+
+def teach(world: World) -> None:
+    teacher = scope("tea")
+    lesson = world.memory.teaching.teach(
+        teacher, "where?", "there", role=Role.TEACHER, audience=Audience.CHANNEL, at=START + HOUR / 2
+    )
+    assert lesson is not None
+    assert lesson.verdicts.channel is Verdict.SUCCESS
+
+
+def test_teaching_and_reacting_cost_the_same_however_much_was_taught_within_the_hour(store: SqlStore) -> None:
+    world, steps = World(store), Steps(store)
+    costs: dict[str, list[int]] = {"teach": [], "correct": [], "react": []}
+    for numbers in (range(0), range(FEW), range(FEW, MANY)):
+        with store.write() as tx:
+            for number in numbers:
+                at = START + number * (HOUR / (2 * MANY))
+                tx.teaching.put_votes(vote_of("tea", number, at, role=Role.TEACHER, source="correction"))
+        world.clock.now = START + HOUR / 2
+        answer, other = world.ask("which bank?"), world.ask("which street?")
+        costs["teach"].append(steps.of(lambda: teach(world)))
+        costs["correct"].append(steps.of(partial(world.correct, answer, "that", by="tea", role=Role.TEACHER)))
+        costs["react"].append(steps.of(partial(world.react, other, by="tea", role=Role.TEACHER)))
+        assert world.episode(other).verdicts.channel is Verdict.SUCCESS
+        world.react(other, by="tea", role=Role.TEACHER, added=False)  # so that the next one is the only one again
+    for _, few, many in costs.values():  # the first of a world has less to look at
         assert many == pytest.approx(few, rel=0.05)
 
 

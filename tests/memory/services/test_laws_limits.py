@@ -18,15 +18,19 @@ W = "terminal:w"
 ANSWERS = 6
 MINUTE = timedelta(minutes=1)
 
-Act = tuple[int, int, str, Role, int, bool]
-"""(answer, minute it is said to have happened, person, role, value, whether it is cast or withdrawn)"""
+Act = tuple[int, int, str, tuple[Role, str], int, bool]
+"""(answer, minute it is said to have happened, person, role and source, value, whether it is cast or withdrawn)"""
+
+MEMBER, TEACHER, ADMIN = ((role, "button") for role in (Role.MEMBER, Role.TEACHER, Role.ADMIN))
+WITHOUT_LIMIT = [ADMIN, *((Role.TEACHER, source) for source in ("correction", "correction:e1", "review"))]
+"""Nobody's votes in these roles, by these sources, are limited; nor do they leave less room to others."""
 
 acts = st.lists(
     st.tuples(
         st.integers(0, ANSWERS - 1),
         st.integers(0, 12),
         st.sampled_from(["bob", "bob", "bob", "bob", "cy"]),
-        st.sampled_from([Role.MEMBER, Role.MEMBER, Role.MEMBER, Role.ADMIN]),
+        st.sampled_from([*[MEMBER, TEACHER, (Role.MEMBER, "correction:e1")] * 3, *WITHOUT_LIMIT]),
         st.sampled_from([1, -1]),
         st.sampled_from([True, True, True, False]),
     ),
@@ -46,23 +50,23 @@ def counted(votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
             each
             for each in votes
             if (each.workspace, each.actor) == (vote.workspace, vote.actor)
+            and (each.role, each.source) not in WITHOUT_LIMIT
             and each.at > vote.at - policy.window
             and (each.at, each.run_id, each.node_id) < (vote.at, vote.run_id, vote.node_id)
         ]
-        return vote.role is not Role.ADMIN and len(earlier) >= policy.votes_per_window
+        return (vote.role, vote.source) not in WITHOUT_LIMIT and len(earlier) >= policy.votes_per_window
 
     return [replace(vote, is_limited=is_limited(vote)) for vote in votes]
 
 
 def cast(store: Store, act: Act, policy: TeachingPolicy) -> None:
-    answer, minute, person, role, value, is_active = act
-    # One register for each person and answer, written over whatever its time: votes come, go and move both ways.
+    answer, minute, person, (role, source), value, is_active = act
     vote = Reaction(
         workspace=W,
         channel="c1",
         message_id=f"m{answer}",
         actor=person,
-        source="button",
+        source=source,
         value=value,
         at=START + minute * MINUTE,
         role=role,
@@ -70,6 +74,10 @@ def cast(store: Store, act: Act, policy: TeachingPolicy) -> None:
         is_active=is_active,
     )
     with store.write() as tx:
+        # What stands is written over whatever its time: votes come, go and move both ways.
+        for earlier in tx.teaching.reactions_of_run(W, vote.run_id):
+            if earlier.actor == person:
+                tx.teaching.put_reaction(replace(earlier, is_active=False))
         tx.teaching.put_reaction(vote)
         retally(tx, W, tx.teaching.polls(W, [vote.run_id]), policy)
 

@@ -66,6 +66,16 @@ def test_a_teachers_correction_is_live_for_the_channel_at_once() -> None:
     assert world.recalled("lunch?", scope("bob", channel="c2")) == []
 
 
+def test_all_that_a_teacher_corrects_in_a_hurry_is_live_for_the_channel() -> None:
+    world = World()
+    for number in range(77):
+        failed = world.ask(f"what is thing {number}?", "no idea")
+        world.clock.tick(seconds=100)
+        lesson = world.correct(failed, f"it is number {number}", by="tea", role=Role.TEACHER)
+        assert (lesson.verdicts.channel, world.episode(failed).verdicts.channel) == (S, F)
+    assert world.memory.audit.check() == []
+
+
 def test_a_correction_by_somebody_else_waits_for_review_and_is_shown_to_nobody_else() -> None:
     world = World()
     failed = world.ask("lunch?", "at three")
@@ -109,11 +119,26 @@ def test_a_correction_replaces_only_lessons_of_the_same_author() -> None:
 def test_a_correction_replaces_the_own_lesson_that_the_answer_rested_on() -> None:
     world = World()
     first = world.correct(world.ask("when is lunch?", "at three"), "at eleven sharp")
-    repeated = world.ask("when is lunch today?", "at eleven sharp")
+    repeated = world.ask("When  is LUNCH?", "at eleven sharp")
     world.correct(repeated, "at noon")
     assert world.episode(first).archived_at is not None
     assert undo(world) == "correction"
     assert world.episode(first).archived_at is None
+
+
+@pytest.mark.parametrize("other", ["when is lunch today?", "when is lunch on day 2?", "where is lunch?"])
+def test_a_correction_leaves_the_own_lesson_for_another_question_that_the_answer_rested_on(other: str) -> None:
+    world = World()
+    first = world.correct(world.ask("when is lunch?", "at three"), "at eleven sharp")
+    mistaken = world.ask(other, "at eleven sharp")
+    assert [used.episode.id for used in world.lessons_used(mistaken)] == [first.id]
+    second = world.correct(mistaken, "at noon")
+    assert world.episode(first).archived_at is world.episode(second).archived_at is None
+    assert first.id in world.recalled("when is lunch?")
+    assert second.id in world.recalled(other)
+    assert undo(world) == "correction"
+    assert world.episode(first).archived_at is None
+    assert world.memory.audit.check() == []
 
 
 def test_undoing_a_correction_leaves_the_thumb_that_came_before_it() -> None:
