@@ -68,15 +68,15 @@ def _parts(text: str) -> list[str]:
     """What the offline model may look at as a part of a message, whether it finds that a part stands alone or not."""
     parts: list[str] = []
 
-    def stands(part: str) -> bool:
+    def accept(part: str) -> bool:
         parts.append(part)
         return True
 
-    def stands_not(part: str) -> bool:
+    def refuse(part: str) -> bool:
         parts.append(part)
         return False
 
-    for judge in (stands, stands_not):
+    for judge in (accept, refuse):
         found = split(text, judge)
         parts += found.parts if found else ()
     return parts
@@ -132,10 +132,10 @@ async def stream(
 
 def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
     """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for."""
-    said = {part for part in answer.split("\n\n") if part in by_text}
-    if said == {right.text}:
+    named = {part for part in answer.split("\n\n") if part in by_text}
+    if named == {right.text}:
         return Answered.RIGHT
-    return Answered.UNKNOWN if not said and HONEST in answer else Answered.WRONG
+    return Answered.UNKNOWN if not named and HONEST in answer else Answered.WRONG
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:
@@ -147,8 +147,8 @@ async def _ask(running: Running, messenger: BenchMessenger, people: People, mess
         await running.goodbot.idle()
         if messenger.answer is not None:
             return messenger.answer
-    said = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
-    raise BotError(f"the message {message.text!r} was not answered: the bot {said}; the log says why")
+    reply = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
+    raise BotError(f"the message {message.text!r} was not answered: the bot {reply}; the log says why")
 
 
 def _tool(label: Label) -> Tool:
