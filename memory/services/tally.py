@@ -28,7 +28,7 @@ class Tally:
     votes: Mapping[str, Sequence[Vote]]
     records: Mapping[str, TrustRecord]
     """How often each of their voters was proven right and wrong."""
-    elsewhere: frozenset[str]
+    other_runs: frozenset[str]
     """Where verdicts may be different now: a vote came into or went out of its voter's limit, or its voter is trusted
     more or less than before."""
 
@@ -47,7 +47,7 @@ def retally(
         tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
     moved = _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
     moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
-    return Tally(before=before, votes=votes, records=records, elsewhere=frozenset(moved - set(polls)))
+    return Tally(before=before, votes=votes, records=records, other_runs=frozenset(moved - set(polls)))
 
 
 def _recast(poll: Poll) -> list[Vote]:
