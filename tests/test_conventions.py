@@ -16,7 +16,7 @@ TEXTS = [*SOURCES, *TESTS, *sorted((CHECKOUT / "config").glob("*")), CHECKOUT / 
 
 BOUNDARIES = {
     ("bot/app/build.py", "warm"),
-    ("bot/app/health_checks/__init__.py", "findings"),
+    ("bot/app/health_checks/__init__.py", "results"),
     ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),

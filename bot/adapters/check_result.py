@@ -41,7 +41,7 @@ def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
     return fault(code, str(error), network if error.retryable else "see the message")
 
 
-def clock_finding(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
+def clock_result(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
     """Compare `now` with a `Date` header, which has whole seconds.
 
     From `limit` on the platform's requests are refused; without one a wrong clock is only a warning.

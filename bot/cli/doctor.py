@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from bot.app.health_checks import CheckResult, findings, wrong_settings
+from bot.app.health_checks import CheckResult, results, wrong_settings
 from bot.app.log_file import note_failures
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.errors import ConfigError
@@ -16,7 +16,7 @@ from bot.errors import ConfigError
 def doctor(as_json: bool) -> None:
     """Check settings, memory, model, and the chat platforms that have tokens. Exit code 1 if anything is wrong."""
     found = []
-    for result in _findings():
+    for result in _results():
         found.append(result)
         if not as_json:
             _print(result)
@@ -26,13 +26,13 @@ def doctor(as_json: bool) -> None:
         sys.exit(1)
 
 
-def _findings() -> Iterable[CheckResult]:
+def _results() -> Iterable[CheckResult]:
     try:
         settings = settings_of()
     except ConfigError as error:
         return [wrong_settings(str(error))]
     note_failures(settings)
-    return findings(settings)
+    return results(settings)
 
 
 def _print(result: CheckResult) -> None:

@@ -98,23 +98,23 @@ def _undo(context: CommandContext) -> CommandReply:
 def _export(context: CommandContext) -> CommandReply:
     scope = context.scope
     held = context.memory.privacy.copy(scope.workspace, scope.person)
-    elsewhere = messages.elsewhere(scope)
+    note = messages.scope_note(scope)
     if held.is_empty:
-        return CommandReply(text=messages.NO_DATA + elsewhere)
-    return CommandReply(text=f"Your data:{elsewhere}", attachment=_document(held, scope.person, context.argument))
+        return CommandReply(text=messages.NO_DATA + note)
+    return CommandReply(text=f"Your data:{note}", attachment=_document(held, scope.person, context.argument))
 
 
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
     held = privacy.holdings(scope.workspace, scope.person)
-    elsewhere = messages.elsewhere(scope)
+    note = messages.scope_note(scope)
     if held.is_empty:
-        return CommandReply(text=messages.NO_DATA + elsewhere)
+        return CommandReply(text=messages.NO_DATA + note)
     if context.argument.casefold() not in ("yes", "me yes"):
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
         question = forget_question(held, context.spell("forget yes"))
-        return CommandReply(text=question + elsewhere, choices=(erase,))
-    return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + elsewhere)
+        return CommandReply(text=question + note, choices=(erase,))
+    return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + note)
 
 
 _HANDLERS: dict[str, Handler] = {

@@ -27,4 +27,4 @@ def page(context: CommandContext, number: int) -> CommandReply:
         if may_archive(reader.person, context.role, episode)
     ]
     text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
-    return CommandReply(text=text, choices=(*choices, *page.turns("memory")), people=authors(seen))
+    return CommandReply(text=text, choices=(*choices, *page.page_choices("memory")), people=authors(seen))

@@ -85,7 +85,7 @@ NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
 NOTHING_RUNNING = "I am not working on anything here."
 NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
-_ELSEWHERE = "an answer in another conversation"
+_IN_ANOTHER_CHANNEL = "an answer in another conversation"
 _KEPT_APART = {"discord": "Each server is kept apart, and so are our direct messages: say it in each of them."}
 NO_DATA = "I keep nothing about you here."
 NO_SUCH_LESSON = "I have no such lesson here."
@@ -193,9 +193,9 @@ def undone(what: str, episode: Episode | None) -> str:
     """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
     goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
     if what == "correction":
-        return f"Forgotten: your correction for {goal or _ELSEWHERE}."
+        return f"Forgotten: your correction for {goal or _IN_ANOTHER_CHANNEL}."
     reaction = what.partition(":")[2] or "vote"
-    return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else _ELSEWHERE}."
+    return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else _IN_ANOTHER_CHANNEL}."
 
 
 def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
@@ -320,7 +320,7 @@ def rating_line(episode: Episode | None, value: int) -> str:
 
 def _rated(episode: Episode | None) -> str:
     if episode is None:
-        return _ELSEWHERE
+        return _IN_ANOTHER_CHANNEL
     return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
 
 
@@ -373,7 +373,7 @@ def purge_counts(purge: Purge) -> str:
     return f"{taken}{rest if purge.unlearned else ''}"
 
 
-def elsewhere(scope: Scope) -> str:
+def scope_note(scope: Scope) -> str:
     """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
     apart = _KEPT_APART.get(scope.platform, "")
     return f"\n{apart}" if apart else ""

@@ -92,7 +92,7 @@ class Page(Generic[T]):
         """A line for each item, with the number its choices name."""
         return [f"{number}. {line}" for number, line in enumerate(lines, start=self.first)]
 
-    def turns(self, command: str, *, onward: str = "Next page") -> tuple[Choice, ...]:
+    def page_choices(self, command: str, *, onward: str = "Next page") -> tuple[Choice, ...]:
         """Choices for the pages before and after this one."""
         before = Choice(label="Previous page", command=command, argument=f"page {self.number - 1}")
         after = Choice(label=onward, command=command, argument=f"page {self.number + 1}")

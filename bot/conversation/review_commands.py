@@ -30,7 +30,9 @@ def page(context: CommandContext, number: int) -> CommandReply:
         for choice in _choices(episode, place, page.number)
     ]
     text = messages.review(page.numbered(lines), page.total, page.place)
-    return CommandReply(text=text, choices=(*choices, *page.turns("review", onward="Not now")), people=authors(seen))
+    return CommandReply(
+        text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors(seen)
+    )
 
 
 def promote(context: CommandContext) -> CommandReply:

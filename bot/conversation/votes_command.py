@@ -26,7 +26,7 @@ def _page(context: CommandContext, wanted: int) -> CommandReply:
         for place, each in enumerate(page.items, start=page.first)
     ]
     text = messages.ratings(page.numbered(lines), page.place)
-    return CommandReply(text=text, choices=(*choices, *page.turns("ratings")))
+    return CommandReply(text=text, choices=(*choices, *page.page_choices("ratings")))
 
 
 def take_back(context: CommandContext) -> CommandReply:

@@ -100,10 +100,10 @@ class _Work:
         if run_id not in self.before:
             self.before[run_id] = self.tx.episodes.of_run(self.workspace, run_id)
 
-    def note(self, elsewhere: Sequence[tuple[Verdicts, Episode]]) -> None:
+    def note(self, other_nodes: Sequence[tuple[Verdicts, Episode]]) -> None:
         """Remember other runs, which trust or limits moved just now, as they were."""
         nodes: dict[str, list[Episode]] = {}
-        for was, episode in elsewhere:
+        for was, episode in other_nodes:
             nodes.setdefault(episode.run_id, []).append(with_verdicts(episode, was))
         self.moved |= dict.fromkeys(nodes)
         self.before = nodes | self.before
@@ -202,7 +202,7 @@ class Purging:
             return
         work.touch(reaction.run_id)
         result = withdraw_votes(self._core, work.tx, work.now, reaction, at=work.at, detail=work.mark)
-        work.note(result.elsewhere)
+        work.note(result.other_nodes)
 
     def _withdraw_words(self, work: _Work) -> int:
         """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
@@ -278,7 +278,7 @@ class Purging:
             after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
         if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
             restore_texts(tx, after, work.person, work.now)
-        work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).elsewhere)
+        work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).other_nodes)
         after = existing(tx, work.workspace, episode.id)
         file_in_index(tx, after)
         return after

@@ -28,7 +28,7 @@ class Tally:
     votes: Mapping[str, Sequence[Vote]]
     records: Mapping[str, TrustRecord]
     """How often each of their voters was proven right and wrong."""
-    elsewhere: frozenset[str]
+    other_runs: frozenset[str]
     """Where verdicts may be different now: a vote came into or went out of its voter's limit, or its voter is trusted
     more or less than before."""
 
@@ -50,7 +50,7 @@ def retally(
     voters = {vote.actor for cast in votes.values() for vote in cast}
     if unknown := voters - records.keys():
         records.update(tx.teaching.record_of(workspace, unknown))
-    return Tally(before=before, votes=votes, records=records, elsewhere=frozenset(moved - set(polls)))
+    return Tally(before=before, votes=votes, records=records, other_runs=frozenset(moved - set(polls)))
 
 
 def _recast(poll: Poll) -> list[Vote]:

@@ -56,7 +56,7 @@ class VoteResult:
     """Whether the vote is beyond what its voter may say in the window: it counts for their own scope alone."""
     was: Verdicts = field(default_factory=Verdicts)
     """Its verdicts before."""
-    elsewhere: Sequence[tuple[Verdicts, Episode]] = ()
+    other_nodes: Sequence[tuple[Verdicts, Episode]] = ()
     """(verdicts before, episode after) of every node of other answers that moved with it: by trust, or by limits."""
     marks: Sequence[LessonMark] = ()
     """The answers that became a lesson with it, or stopped being one. Only of a reaction on a message."""
@@ -84,7 +84,7 @@ class RegradeResult:
     """(verdicts before, episode after) of every node, the root first."""
     before: Sequence[Vote]
     votes: Sequence[Vote]
-    elsewhere: Sequence[tuple[Verdicts, Episode]] = ()
+    other_nodes: Sequence[tuple[Verdicts, Episode]] = ()
     """The same of every node of other runs whose verdicts moved with it."""
 
 
@@ -120,11 +120,11 @@ def write_votes(
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:
         nodes = [changes.make(each, revival(tx, each, last.actor, now)) for each in nodes]
-    settled = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
+    regraded = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
     for each, logged in zip(news, changes.write(tx), strict=False):
         tx.teaching.put_reaction(replace(each, seq=logged.seq))
-    was, root = settled.nodes[0]
-    before, after = _vote_of(settled.before, last), _vote_of(settled.votes, last)
+    was, root = regraded.nodes[0]
+    before, after = _vote_of(regraded.before, last), _vote_of(regraded.votes, last)
     return VoteResult(
         is_known=True,
         changed=True,
@@ -132,7 +132,7 @@ def write_votes(
         is_limited=after is not None and after.is_limited,
         root=root,
         was=was,
-        elsewhere=settled.elsewhere,
+        other_nodes=regraded.other_nodes,
     )
 
 
@@ -180,9 +180,9 @@ def settle(
     """Make votes and verdicts of a run what its registers say, log what changed, and file it anew; also elsewhere."""
     changes = _Changes(by=actor, at=at)
     nodes = tx.episodes.of_run(workspace, run_id)
-    settled = _settle(tx, nodes, tx.teaching.polls(workspace, [run_id])[run_id], changes, policy)
+    regraded = _settle(tx, nodes, tx.teaching.polls(workspace, [run_id])[run_id], changes, policy)
     changes.write(tx)
-    return settled
+    return regraded
 
 
 def _settle(
@@ -191,16 +191,16 @@ def _settle(
     """Store the votes of a run, and put into `changes` what follows from them, there and elsewhere."""
     workspace, run_id = nodes[0].workspace, nodes[0].run_id
     tally = retally(tx, workspace, {run_id: poll}, policy)
-    elsewhere: list[tuple[Verdicts, Episode]] = []
-    if tally.elsewhere:
-        polls, others = tx.teaching.polls(workspace, tally.elsewhere), tx.episodes.of_runs(workspace, tally.elsewhere)
+    other_nodes: list[tuple[Verdicts, Episode]] = []
+    if tally.other_runs:
+        polls, others = tx.teaching.polls(workspace, tally.other_runs), tx.episodes.of_runs(workspace, tally.other_runs)
         for other in sorted(others):
             cast = polls[other].votes
             rejudged = _rejudge(changes, others[other], cast, weights(cast, polls[other].records, policy), policy)
-            elsewhere += rejudged if any(was != now.verdicts for was, now in rejudged) else []
+            other_nodes += rejudged if any(was != now.verdicts for was, now in rejudged) else []
     votes = tally.votes[run_id]
     judged = _rejudge(changes, nodes, votes, weights(votes, tally.records, policy), policy, changes.reason)
-    return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, elsewhere=elsewhere)
+    return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
 
 
 def _rejudge(
@@ -277,7 +277,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
     For after an erasure, a purge or a repair: as if what is gone had never been there.
     """
     tally = retally(tx, workspace, tx.teaching.polls(workspace, run_ids), policy, from_scratch=True)
-    runs = sorted({*run_ids, *tally.elsewhere})
+    runs = sorted({*run_ids, *tally.other_runs})
     polls, nodes = tx.teaching.polls(workspace, runs), tx.episodes.of_runs(workspace, runs)
     for run_id in runs:
         log, votes = tx.log.of_run(workspace, run_id), polls[run_id].votes
@@ -297,7 +297,7 @@ def lesson_marks(tx: Transaction, result: VoteResult, parts: Sequence[LedgerEntr
     marks: list[LessonMark] = []
     if result.root is not None and result.is_lesson != result.was_lesson:
         marks.append(_mark(result.root, parts))
-    for was, other in result.elsewhere:
+    for was, other in result.other_nodes:
         if other.is_root and other.is_lesson != was.overall.is_validated:
             marks.append(_mark(other, tx.teaching.ledger_of_run(other.workspace, other.run_id)))
     return marks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.check_result import WARN, clock_finding
+from bot.adapters.check_result import WARN, clock_result
 from tests.doubles.discord import DiscordServer
 from tests.doubles.process import Home
 from tests.doubles.slack import SlackThread
@@ -72,13 +72,13 @@ def test_platforms_that_are_out_of_reach(tmp_path: Path) -> None:
 @given(st.timedeltas(min_value=timedelta(days=-2), max_value=timedelta(days=2)))
 def test_a_clock_is_judged_by_its_distance_alone(skew: timedelta) -> None:
     limit = timedelta(minutes=5)
-    found = clock_finding("GB026", "Slack", format_datetime(NOW, usegmt=True), NOW + skew, limit=limit)
+    found = clock_result("GB026", "Slack", format_datetime(NOW, usegmt=True), NOW + skew, limit=limit)
     assert found.ok == (abs(skew) < limit)
     assert bool(found.remedy) == (abs(skew) > WARN)
 
 
 @pytest.mark.parametrize("date", ["", "soon", "Fri, 99 Mar 2025 15:09:26 GMT"])
 def test_a_date_that_cannot_be_read_is_no_fault(date: str) -> None:
-    found = clock_finding("GB026", "Slack", date, NOW)
+    found = clock_result("GB026", "Slack", date, NOW)
     assert (found.ok, found.remedy) == (True, "")
     assert "not compared" in found.what

@@ -9,7 +9,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import CheckResult, clock_finding, fault, fine, unanswered, warning
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated
@@ -59,7 +59,7 @@ class DiscordHealthChecks:
         self._patience_s = patience_s
         self._date = ""
 
-    async def findings(self) -> list[CheckResult]:
+    async def results(self) -> list[CheckResult]:
         """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         use_api(self._settings.api_url)
         token = self._settings.token.get_secret_value()
@@ -83,7 +83,7 @@ class DiscordHealthChecks:
         found += await self._servers(client)
         found.append(await self._commands(client, application.id))
         found.append(await self._sessions(client))
-        found.append(clock_finding(CLOCK, "Discord", self._date, self._clock()))
+        found.append(clock_result(CLOCK, "Discord", self._date, self._clock()))
         return found
 
     async def _ask(self, what: str, call: Awaitable[T]) -> T:

@@ -11,7 +11,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import CheckResult, clock_finding, fault, fine, unanswered, warning
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning
 from bot.adapters.retries import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
@@ -99,7 +99,7 @@ class SlackHealthChecks:
             gone=lambda code: None,
         )
 
-    async def findings(self) -> list[CheckResult]:
+    async def results(self) -> list[CheckResult]:
         """Every result, in order of code. Raises nothing: a question that fails is a result too."""
         found = token_findings(self._settings)
         if not all(result.ok for result in found):
@@ -148,7 +148,7 @@ class SlackHealthChecks:
 
     def _compared(self, date: str) -> CheckResult:
         limit = _SIGNATURE_AGE if self._settings.mode == "http" else None
-        return clock_finding(CLOCK, "Slack", date, self._clock(), limit=limit)
+        return clock_result(CLOCK, "Slack", date, self._clock(), limit=limit)
 
     async def _ask(self, method: Method, about: str, **arguments: str) -> Json:
         """The answer, with its headers kept. Raises `MessengerError` kinds."""

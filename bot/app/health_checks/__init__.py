@@ -12,10 +12,10 @@ from bot.config import Settings
 
 log = logging.getLogger(__name__)
 
-__all__ = ["CheckResult", "findings", "wrong_settings"]
+__all__ = ["CheckResult", "results", "wrong_settings"]
 
 
-def findings(settings: Settings) -> Iterator[CheckResult]:
+def results(settings: Settings) -> Iterator[CheckResult]:
     """The result of every check, in order of code. Without tokens no platform is asked."""
     for number, check in enumerate(local.CHECKS, start=1):
         try:

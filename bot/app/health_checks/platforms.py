@@ -18,7 +18,7 @@ def _slack(settings: Settings) -> list[CheckResult]:
     try:
         from bot.adapters.slack.health_checks import SlackHealthChecks
 
-        return asyncio.run(SlackHealthChecks(slack, clock=utc_now).findings())
+        return asyncio.run(SlackHealthChecks(slack, clock=utc_now).results())
     except ImportError as error:
         return [_not_installed(SLACK, "slack", error)]
 
@@ -32,7 +32,7 @@ def _discord(settings: Settings) -> list[CheckResult]:
         return [_not_installed(DISCORD, "discord", error)]
     # What goes wrong is a finding; the library's own words about it would stand between them.
     logging.getLogger("discord").addHandler(logging.NullHandler())
-    return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now).findings())
+    return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now).results())
 
 
 def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:

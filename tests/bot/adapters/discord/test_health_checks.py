@@ -55,7 +55,7 @@ async def check(
     """The findings by code, with a clock that is so much ahead."""
     found = await DiscordHealthChecks(
         discord_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s
-    ).findings()
+    ).results()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)
     assert all(finding.remedy for finding in found if not finding.ok)
     return {code: [finding for finding in found if finding.code == code] for code in {f.code for f in found}}

@@ -37,7 +37,7 @@ async def check(
     """The findings by code, with a clock that is so much ahead."""
     found = await SlackHealthChecks(
         slack_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s, sleep=Naps()
-    ).findings()
+    ).results()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)
     assert all(finding.remedy for finding in found if not finding.ok)
     return {code: [finding for finding in found if finding.code == code] for code in {f.code for f in found}}
@@ -225,7 +225,7 @@ async def test_a_port_that_the_bot_itself_has(server: SlackServer) -> None:
         settings = slack_settings(server, mode="http", http_port=port)
     async with connected(server, mode="http", http_port=port):
         await listening(port)
-        found = await SlackHealthChecks(settings, clock=utc_now, sleep=Naps()).findings()
+        found = await SlackHealthChecks(settings, clock=utc_now, sleep=Naps()).results()
     [finding] = [each for each in found if each.code == health_checks.CONNECTION]
     assert finding.ok
     assert "the bot is running" in finding.what
