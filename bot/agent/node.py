@@ -19,7 +19,7 @@ from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
-from memory.model import Termination
+from memory.model import FROM_PEOPLE, Termination
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
@@ -61,6 +61,12 @@ class AgentNode:
     async def _work(self) -> Outcome:
         run = self._run
         dialogue = await self._open()
+        known = self._known_answer()
+        if known:
+            run.has_decided = True
+            self._trace.model = FROM_PEOPLE
+            self._trace.say(known)
+            return Outcome(termination=Termination.SUCCESS, output=known)
         while True:
             run.check()
             run.budget.spend_decision()
@@ -75,6 +81,13 @@ class AgentNode:
             outcome = await self._carry_out(decision.choice, dialogue)
             if outcome is not None:
                 return outcome
+
+    def _known_answer(self) -> str:
+        """The answer that people's verdicts are sure of; empty where there is none, or the model is to be asked."""
+        evidence = self._trace.evidence
+        if not self._run.known_answers or evidence is None or self._run.images or not evidence.is_sure:
+            return ""
+        return evidence.beliefs[0].text
 
     async def _open(self) -> Dialogue:
         """The fresh context: lessons for this goal, the keys of the board, the situation."""

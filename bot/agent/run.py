@@ -64,6 +64,8 @@ class Run:
     new_id: NewId
     lessons_budget_tokens: int
     tool_calls: ToolCalls
+    known_answers: bool
+    """Whether an answer that people's verdicts are sure of is given without the model."""
     on_progress: Callable[[str], None]
     cancel: asyncio.Event
     images: tuple[ImageFile, ...] = ()

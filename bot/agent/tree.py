@@ -46,6 +46,8 @@ class AgentTree:
     new_id: NewId
     lessons_budget_tokens: int = 2_000
     tool_calls: ToolCalls = "native"
+    known_answers: bool = False
+    """Whether an answer that people's verdicts are sure of is given without the model."""
 
     async def run(
         self,
@@ -74,6 +76,7 @@ class AgentTree:
             new_id=self.new_id,
             lessons_budget_tokens=self.lessons_budget_tokens,
             tool_calls=self.tool_calls,
+            known_answers=self.known_answers,
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             images=images,

@@ -211,6 +211,7 @@ def make_agent(
         new_id=memory.new_id,
         lessons_budget_tokens=settings.recall.lessons_budget_tokens,
         tool_calls=settings.model.tool_calls,
+        known_answers=settings.recall.known_answers,
     )
 
 

@@ -128,6 +128,7 @@ class RecallSettings(_Section):
     candidates: int = Field(default=64, ge=1, le=10_000)
     final_k: int = Field(default=4, ge=1, le=50)
     lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
+    known_answers: bool = False
     weight_platform: Weight = 1.0
     weight_channel: Weight = 3.0
     weight_person: Weight = 3.0

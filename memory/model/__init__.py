@@ -14,6 +14,7 @@ from memory.model.entry import (
     StoredStep,
 )
 from memory.model.episode import (
+    FROM_PEOPLE,
     NEEDS_QUESTION,
     RESTATED,
     Episode,
@@ -54,6 +55,7 @@ from memory.model.teaching import (
 from memory.model.validation import is_in_calendar
 
 __all__ = [
+    "FROM_PEOPLE",
     "NEEDS_QUESTION",
     "RESTATED",
     "ActionCall",

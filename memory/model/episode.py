@@ -126,6 +126,10 @@ class Verdicts:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+FROM_PEOPLE = "people"
+"""Stands in `Episode.model` for an answer that people taught and no model was asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What the model calls of one node cost."""

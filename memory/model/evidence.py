@@ -68,6 +68,11 @@ class Evidence:
     """How many lessons were weighed."""
 
     @property
+    def is_sure(self) -> bool:
+        """Whether the best belief is good enough to be followed."""
+        return self.confidence >= SURE
+
+    @property
     def confidence(self) -> float:
         """The best belief less a share of the second: what decides between answering, asking and not knowing."""
         return _confidence([belief.value for belief in self.beliefs])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
+    FROM_PEOPLE,
     Episode,
     Event,
     Incoming,
@@ -156,6 +157,7 @@ class Audit:
         counts.update(f"verdict.{episode.verdict.value}" for episode in every if episode.archived_at is None)
         counts.update(f"origin.{episode.origin.value}" for episode in every)
         counts["answers"] = sum(episode.is_root and bool(episode.model) for episode in every)
+        counts["answers.without_model"] = sum(episode.is_root and episode.model == FROM_PEOPLE for episode in every)
         counts["archived"] = sum(episode.archived_at is not None for episode in every)
         for name in ("retrieval_count", "used_count", "ignored_count"):
             counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)

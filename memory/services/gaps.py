@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from memory.model import Episode, Termination, Vector, Verdict
-from memory.model.evidence import SURE
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.evidence.coverage import first_to_teach
 from memory.services.core import Core
@@ -56,7 +55,7 @@ class Gaps:
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since."""
         near = self._weighing.near(tx, episode.scope, vector)
-        return self._weighing.weighed(tx, episode.scope, vector, near, ()).confidence >= SURE
+        return self._weighing.weighed(tx, episode.scope, vector, near, ()).is_sure
 
 
 def _is_open(episode: Episode) -> bool:

@@ -20,7 +20,7 @@ from memory.model import (
     Verdict,
     Vote,
 )
-from memory.model.evidence import ActionText
+from memory.model.evidence import ActionText, Evidence
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
@@ -34,6 +34,9 @@ from memory.services.core import Core
 from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
+
+TELLING = 0.05
+"""Effect from which a lesson is shown because of what it adds to the best belief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class Recalling:
             evidence = None
             if actions is not None and vector is not None:
                 evidence = self.weighing.weighed(tx, scope, vector, search.near, actions, run_id=run_id)
+                found = search.with_strongest(found, evidence) if config.final_k else found
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
             rules = search.rules(expanded, exemplars, self.rule_from)
@@ -210,6 +214,27 @@ class _Search:
             for scored in chosen
             if scored.verdict.is_validated
         )
+
+    def with_strongest(self, exemplars: tuple[Exemplar, ...], evidence: Evidence) -> tuple[Exemplar, ...]:
+        """The lesson that speaks most for the best belief is shown too: an answer that follows it must tell of it."""
+        best = evidence.beliefs[0].weights if evidence.beliefs else ()
+        strongest = next((weight.episode_id for weight in best if weight.approves and weight.effect >= TELLING), "")
+        if not strongest or strongest in {exemplar.episode.id for exemplar in exemplars}:
+            return exemplars
+        stored = self.stored.get(strongest) or self.tx.episodes.get(self.scope.workspace, strongest)
+        hit = next((each for each in self.near if each.episode_id == strongest), None)
+        if stored is None or hit is None:
+            return exemplars
+        self.found[strongest] = hit
+        lesson = Exemplar(
+            episode=stored,
+            verdict=hit.verdict,
+            audience=hit.audience,
+            context_score=0.0,
+            intent_score=hit.cosine,
+            relevance=max(0.0, hit.cosine),
+        )
+        return (lesson, *exemplars)
 
     def with_corrections(self, exemplars: tuple[Exemplar, ...], per_author: int | None) -> tuple[Exemplar, ...]:
         """Follow the links of mistakes to their corrections.

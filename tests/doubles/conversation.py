@@ -138,6 +138,8 @@ class Chat:
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
         messenger: RecordingMessenger | None = None,
+        *,
+        known_answers: bool = False,
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
@@ -148,7 +150,7 @@ class Chat:
         answering = Answering(
             memory=memory,
             executor=self.executor,
-            agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids),
+            agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids, known_answers=known_answers),
             new_id=self.world.ids,
             warm_up=warm_up,
             in_work=in_work,

@@ -178,6 +178,7 @@ def make_tree(
     lessons_budget_tokens: int = 2_000,
     timeout_s: float = 30.0,
     new_id: NewId | None = None,
+    known_answers: bool = False,
 ) -> AgentTree:
     """A tree with everything around it fixed."""
     return AgentTree(
@@ -190,4 +191,5 @@ def make_tree(
         new_id=new_id or counting_ids(),
         lessons_budget_tokens=lessons_budget_tokens,
         tool_calls=tool_calls,
+        known_answers=known_answers,
     )

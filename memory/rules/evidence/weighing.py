@@ -66,7 +66,7 @@ def weigh(
 
     goals = rows([goal, *(lesson.vector for lesson in lessons)])
     cosines = goals @ goals.T
-    kept = _latest_on_each_question(lessons, cosines[1:, 1:])
+    kept = _valid_places(lessons, cosines[1:, 1:])
     lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
     goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
     candidates, columns = _candidates(lessons, actions)
@@ -99,8 +99,11 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
     return np.asarray(np.stack(vectors), np.float64)
 
 
-def _latest_on_each_question(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
-    """The places of the lessons whose own author did not approve of something else later, for the same question."""
+def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
+    """The places of the lessons that no other one for the same question makes void.
+
+    That is what the asker says of the very same thing, and what the same author approved later instead.
+    """
     import numpy as np
 
     pairs = np.argwhere(np.triu(cosines >= SAME_QUESTION, 1)).tolist()
@@ -109,6 +112,9 @@ def _latest_on_each_question(lessons: Sequence[JudgedLesson], cosines: "Matrix")
 
 
 def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
+    """Whether one lesson of a question makes another of the same question void."""
+    if new.is_own and not old.is_own and new.candidate == old.candidate:
+        return new.approves != old.approves  # for oneself one decides alone
     is_one_voice = new.author == old.author or (new.is_own and old.is_own)
     is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
     return is_one_voice and is_later and new.approves and old.approves and new.candidate != old.candidate

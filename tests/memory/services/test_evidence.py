@@ -87,6 +87,16 @@ def test_agreement_of_others_raises_a_belief(world: World) -> None:
     assert value(weigh(world), text="At the desk.") > alone
 
 
+def test_for_oneself_one_decides_alone(world: World) -> None:
+    first = world.ask(GOAL, "At the desk.", of=scope("bo"))
+    world.react(first, "👍", by="tina", role=Role.TEACHER)
+    own = world.ask(GOAL, "At the desk.")
+    assert value(weigh(world), text="At the desk.") > 0.5
+    world.react(own, "👎")
+    assert value(weigh(world), text="At the desk.") < 0
+    assert value(weigh(world, of=scope("cy")), text="At the desk.") > 0.5
+
+
 def test_a_teachers_verdict_is_worth_more_than_a_members(world: World) -> None:
     taught(world)
     member = value(weigh(world), text="At the desk.")
