@@ -6,6 +6,7 @@ import pytest
 
 from memory.model import Episode, Role, Scope, Visibility
 from memory.model.evidence import ActionText, Belief, BeliefRecord, Evidence, LessonWeight, WeightRecord
+from memory.rules.retrieval.config import RetrievalConfig
 from tests.doubles.memory_world import World, scope
 
 ACTIONS = (
@@ -85,6 +86,20 @@ def test_agreement_of_others_raises_a_belief(world: World) -> None:
     for person in ("bo", "cy", "di"):
         world.react(episode, "👍", by=person)
     assert value(weigh(world), text="At the desk.") > alone
+
+
+def test_the_lesson_that_speaks_most_for_the_best_belief_is_shown_though_the_gate_is_higher() -> None:
+    def shown(goal: str, final_k: int = 4) -> list[str]:
+        config = RetrievalConfig(env_threshold=0.0, top_k=None, final_k=final_k, min_intent=0.999)
+        world = World(config=config)
+        lesson = taught(world)
+        found = world.memory.recalling.recall(scope(), goal, actions=ACTIONS)
+        assert [each.episode.id for each in found.exemplars] in ([], [lesson.id])
+        return [each.episode.output for each in found.exemplars]
+
+    assert shown(f"{GOAL} please") == ["At the desk."]
+    assert shown("what is for lunch?") == []
+    assert shown(f"{GOAL} please", final_k=0) == []
 
 
 def test_for_oneself_one_decides_alone(world: World) -> None:
