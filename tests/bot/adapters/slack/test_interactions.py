@@ -325,6 +325,7 @@ async def test_stop_by_slash_command_means_what_was_begun_last_in_the_channel(se
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
         first, second = ana.says(channel, "one"), ana.says(channel, "two")
+        await session.settled()
         for question in (first, second):
             await session.messenger.progress(session.workspace, channel, question.ts, "thinking")
         await ana.commands(channel, "/goodbot", "stop").answered()
