@@ -21,6 +21,7 @@ import numpy as np
 
 from memory.adapters.sql import SqlStore
 from memory.model import Vector
+from memory.model.evidence import ActionText
 from memory.ports import EpisodeFilter
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.retrieval.config import RetrievalConfig
@@ -83,6 +84,9 @@ def median_ms(action: Callable[[int], object], rounds: int) -> tuple[float, floa
     return statistics.median(times), statistics.quantiles(times, n=20)[-1]
 
 
+ACTIONS = tuple(ActionText(name=f"goal_{number}", description=f"goal {number} by a tool") for number in range(6))
+
+
 def plain_recall(world: World, goal: str) -> list[str]:
     """The baseline: every lesson the asker may see, read and compared one by one."""
     asker = scope("p1")
@@ -124,8 +128,9 @@ def measure(world: World, rounds: int) -> None:
     def embed(number: int) -> None:
         world.memory.embedder.embed([f"goal {number % 500} asked again {number}"])
 
-    def recall(number: int) -> None:
-        recollection = world.memory.recalling.recall(asker, f"goal {number % 500} asked again {number}")
+    def recall(number: int, actions: Sequence[ActionText] | None = None) -> None:
+        goal = f"goal {number % 500} asked again {number}"
+        recollection = world.memory.recalling.recall(asker, goal, actions=actions)
         render_lessons(recollection.exemplars, budget_tokens=1500)
 
     def whole(number: int) -> None:
@@ -138,10 +143,12 @@ def measure(world: World, rounds: int) -> None:
     def at_length(number: int) -> None:
         world.ask(f"goal {number % 20} at length, once more {number}", REAL_LENGTH.format(number % 20), of=asker)
 
+    world.actions = ACTIONS  # as the chat recalls
     answers = [world.ask(f"goal {number % 500} to vote on {number}", of=asker) for number in range(rounds + 1)]
     rows = {
         "embedding stand-in, part of the rows below": median_ms(embed, rounds),
         "recall and prompt": median_ms(recall, rounds),
+        "the same with evidence for six actions": median_ms(lambda n: recall(n, ACTIONS), rounds),
         "whole message: accept, recall, commit, ledger": median_ms(whole, rounds),
         "the same with answers of real length": median_ms(at_length, rounds),
         "reaction to committed verdict": median_ms(lambda n: world.react(answers[n], by="p1"), rounds),
