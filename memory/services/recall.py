@@ -122,8 +122,8 @@ class Recalling:
 class _Search:
     """One recall within its transaction: the source of its candidates, and what is made of those that were chosen.
 
-    Only partitions the asker may search are looked at, and only what is above the gate. What was read of the candidates
-    is kept, so that no later step reads it again.
+    Only partitions the asker may search are looked at, and candidates are only what is above the gate. What was read of
+    them is kept, so that no later step reads it again.
     """
 
     tx: Transaction

@@ -9,6 +9,7 @@ from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
 from memory.rules.evidence.answers import AnswerWords
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -19,7 +20,9 @@ SAME_QUESTION = 0.97
 """Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
 
 BELIEFS = 8
-"""How many beliefs are handed out, strongest first."""
+"""How many beliefs are handed out, strongest first; behind them those that people spoke against."""
+AGAINST = -0.05
+"""What the lessons must add to a belief for people to have spoken against it."""
 WEIGHTS = 8
 """How many lessons are named for each belief, largest effect first."""
 
@@ -84,7 +87,8 @@ def weigh(
     ]
     found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
     # Rounded, so that equal beliefs stay in the order of the candidates.
-    order = np.argsort(-found.values.round(9), kind="stable")[:BELIEFS].tolist()
+    ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
+    order = [*ranked[:BELIEFS], *(n for n in ranked[BELIEFS:] if found.values[n] - prior[0, n] <= AGAINST)]
     return Evidence(
         beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
@@ -113,11 +117,13 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
 
 def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     """Whether one lesson of a question makes another of the same question void."""
-    if new.is_own and not old.is_own and new.candidate == old.candidate:
-        return new.approves != old.approves  # for oneself one decides alone
-    is_one_voice = new.author == old.author or (new.is_own and old.is_own)
-    is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
-    return is_one_voice and is_later and new.approves and old.approves and new.candidate != old.candidate
+    if new.candidate == old.candidate:
+        is_meant = new.is_own and not old.is_own and new.approves != old.approves  # for oneself one decides alone
+    else:
+        is_one_voice = new.author == old.author or (new.is_own and old.is_own)
+        is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
+        is_meant = is_one_voice and is_later and new.approves and old.approves
+    return is_meant and not ask_for_different_things(new.goal, old.goal)
 
 
 def _candidates(

@@ -124,10 +124,10 @@ def is_answered_anew(one: Episode, other: Episode, vectors: Mapping[str, tuple[s
     """
     if comparable(one.goal) == comparable(other.goal):
         return True
-    return not _ask_for_different_things(one.goal, other.goal) and is_same_goal(one, other, vectors)
+    return not ask_for_different_things(one.goal, other.goal) and is_same_goal(one, other, vectors)
 
 
-def _ask_for_different_things(one: str, other: str) -> bool:
+def ask_for_different_things(one: str, other: str) -> bool:
     """Whether each has a word of its own, or one of them has more than small words that deny nothing beside."""
     first, second = set(_words(one)), set(_words(other))
     if first - second and second - first:

@@ -46,6 +46,7 @@ def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str)
         ("You should try search knowledge for that.", "search_knowledge"),
         ("The clock is broken.", ""),
         ("You pay the bill at the counter.", ""),
+        (f"{'First go to the second floor. ' * 8}Then use the clock.", ""),
         ("", ""),
     ],
 )

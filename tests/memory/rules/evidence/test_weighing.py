@@ -1,0 +1,56 @@
+"""From judged lessons to beliefs: which lessons count, and which beliefs are handed out."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from memory.model.evidence import ActionText, Evidence
+from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.weighing import BELIEFS, JudgedLesson, weigh
+
+GOAL = np.array([1.0, 0.0, 0.0])
+TOOL = ActionText(name="clock", description="Tells the time.")
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def lesson(goal: str, text: str, *, number: int = 0, approves: bool = True, action: str = "answer") -> JudgedLesson:
+    """One of ana's, about the very goal."""
+    return JudgedLesson(
+        id=f"{number}",
+        goal=goal,
+        vector=GOAL,
+        action=action,
+        text=text,
+        approves=approves,
+        author="ana",
+        decided_at=NOW + timedelta(seconds=number),
+        is_trusted=True,
+    )
+
+
+def weighed(*lessons: JudgedLesson) -> Evidence:
+    return weigh(GOAL, lessons, [TOOL], np.array([[0.9, 0.1, 0.0]]), EvidenceConfig())
+
+
+def answers(evidence: Evidence) -> dict[str, bool]:
+    return {belief.text: belief.value > 0.1 for belief in evidence.beliefs if belief.text}
+
+
+def test_of_one_question_the_latest_answer_of_the_same_author_counts() -> None:
+    question = "who is on call?"
+    assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1))) == {"Ivan.": True}
+
+
+def test_questions_that_only_look_alike_keep_their_answers_each() -> None:
+    monday = lesson("who is on call on Monday?", "Rosa.")
+    tuesday = lesson("who is on call on Tuesday?", "Ivan.", number=1)
+    assert answers(weighed(monday, tuesday)) == {"Rosa.": True, "Ivan.": True}
+
+
+def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
+    refused = lesson("what time is it?", "", approves=False, action="clock")
+    many = [lesson(f"question {n}", f"answer number {n}", number=n + 1) for n in range(2 * BELIEFS)]
+    evidence = weighed(refused, *many)
+    assert evidence.beliefs[-1].action == "clock"
+    assert evidence.beliefs[-1].value < evidence.beliefs[-1].prior - 0.1
+    assert len(evidence.beliefs) == BELIEFS + 1
