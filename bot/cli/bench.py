@@ -59,6 +59,15 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 @click.option("--split", default="test", show_default=True, help="The list in the file that is sent.")
 @click.option("--messages", type=click.IntRange(min=2), help="How many of them; all by default.")
 @click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
+@click.option(
+    "--lessons",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Taught first, of each label.",
+)
+@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught first.")
+@click.option("--outside", default="", help="A list of messages nothing is right for, asked at the end: oos_test.")
 @click.option("--answers", is_flag=True, help="Labels are answers to be taught by corrections, not tools on offer.")
 @click.option("--choose", is_flag=True, help='Never say "I don\'t know": take the best candidate, sure or not.')
 @click.option("--reacted", type=_SHARE, default=1.0, show_default=True, help="Share of answers that get a thumb.")
@@ -73,6 +82,12 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
     show_default=True,
     help="How many react to each answer: 1 is the asker, several are others.",
 )
+@click.option(
+    "--askers", type=click.IntRange(1, 1000), default=1, show_default=True, help="How many people ask, by chance."
+)
+@click.option(
+    "--channels", type=click.IntRange(1, 1000), default=1, show_default=True, help="In how many channels they ask."
+)
 @click.option("--teachers", is_flag=True, help="They are teachers, not members.")
 @click.option(
     "--pace", type=click.FloatRange(0.1, 1e6), default=120.0, show_default=True, help="Seconds between messages."
@@ -86,12 +101,17 @@ def learning(
     split: str,
     messages: int | None,
     seeds: list[int],
+    lessons: int,
+    taught: str,
+    outside: str,
     answers: bool,
     choose: bool,
     reacted: float,
     corrected: float,
     flipped: float,
     people: int,
+    askers: int,
+    channels: int,
     teachers: bool,
     pace: float,
     baseline: bool,
@@ -102,7 +122,8 @@ def learning(
 
     Uses the offline model, whatever the settings say; the other settings hold.
     """
-    from bot.app.bench.labelled import read_split
+    from bot.app.bench import calibration
+    from bot.app.bench.labelled import first_of_each, read_splits, read_texts
     from bot.app.bench.learning import learn
     from bot.app.bench.people import Habits
     from bot.app.bench.plot import sparkline
@@ -111,7 +132,7 @@ def learning(
 
     settings = settings_of()
     note_failures(settings)
-    rows = read_split(data, split)
+    rows, to_teach = read_splits(data, split, taught) if lessons else (*read_splits(data, split), [])
     _has(data, split, rows, "--messages", messages)
     habits = Habits(
         reacted=reacted,
@@ -119,13 +140,26 @@ def learning(
         flipped=flipped,
         people=people,
         role=Role.TEACHER if teachers else Role.MEMBER,
+        askers=askers,
+        channels=channels,
     )
     arm = Arm(habits=habits, as_answers=answers, must_choose=choose, pace=timedelta(seconds=pace))
-    learned = learn(rows, arm, seeds=seeds, count=messages, with_baseline=baseline, settings=settings, show=_progress)
+    learned = learn(
+        rows,
+        arm,
+        seeds=seeds,
+        count=messages,
+        with_baseline=baseline,
+        lessons=first_of_each(to_teach, lessons),
+        outside=read_texts(data, outside) if outside else (),
+        settings=settings,
+        show=_progress,
+    )
     print_table(*learned.rows())
     for each in learned.curves():
         line = mean_curve(each.curves)
         say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
+    print_table(*calibration.rows(learned.calibration()))
     if json_file is not None:
         json_file.write_text(json.dumps({"data": data.name, "split": split} | learned.plain()), encoding="utf-8")
     if plot_file is not None:
@@ -156,13 +190,13 @@ def retrieval(
     json_file: Path | None,
 ) -> None:
     """Teach one list of labelled messages, ask the other: does recall find the right answer, and how fast?"""
-    from bot.app.bench.labelled import read_split, read_texts
+    from bot.app.bench.labelled import read_splits, read_texts
     from bot.app.bench.retrieval import retrieve
     from bot.app.bench.stream import shuffled
 
     settings = settings_of()
     note_failures(settings)
-    to_teach, to_ask = read_split(data, taught), read_split(data, split)
+    to_teach, to_ask = read_splits(data, taught, split)
     _has(data, taught, to_teach, "--lessons", lessons)
     _has(data, split, to_ask, "--messages", messages)
     found = retrieve(

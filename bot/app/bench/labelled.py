@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,26 @@ class LabelledMessage:
 
 def read_split(path: Path, split: str) -> list[LabelledMessage]:
     """The messages of one split of a JSON file, in its order. Raises `InvalidInput`, which names row and remedy."""
-    pairs = _pairs(_splits(path), path, split)
-    labels = _labels(dict.fromkeys(label for _, label in pairs), path)
-    return [LabelledMessage(text=text, label=labels[label]) for text, label in pairs]
+    return read_splits(path, split)[0]
+
+
+def read_splits(path: Path, *splits: str) -> list[list[LabelledMessage]]:
+    """The messages of several splits, which share their labels. Raises `InvalidInput`."""
+    content = _splits(path)
+    pairs = [_pairs(content, path, split) for split in splits]
+    labels = _labels(dict.fromkeys(label for each in pairs for _, label in each), path)
+    return [[LabelledMessage(text=text, label=labels[label]) for text, label in each] for each in pairs]
+
+
+def first_of_each(messages: Sequence[LabelledMessage], count: int) -> list[LabelledMessage]:
+    """The first `count` messages of every label, in their order."""
+    seen: Counter[str] = Counter()
+    chosen: list[LabelledMessage] = []
+    for message in messages:
+        seen[message.label.label] += 1
+        if seen[message.label.label] <= count:
+            chosen.append(message)
+    return chosen
 
 
 def read_texts(path: Path, split: str) -> list[str]:

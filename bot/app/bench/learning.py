@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from bot.app.bench.calibration import Bin, calibration
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
-from bot.app.bench.report import WINDOW, Summary, curve, last_count, mean, summary
+from bot.app.bench.report import WINDOW, Shares, Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
 from bot.app.build import make_embedder
 from bot.config import Settings
@@ -38,7 +39,7 @@ class Learning:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table: each shuffle, their mean, and that of the streams without reactions."""
-        head = ["shuffle", "messages", "right", "wrong", "unknown"]
+        head = ["shuffle", "messages", "right", "wrong", "unknown", "wrong of answered"]
         head += [*([f"worst {WINDOW}"] if self.without else []), "ms", "p95", "reaction", "p95"]
         named = [(str(result.seed), each) for result, each in zip(self.results, self.summaries, strict=True)]
         if len(named) > 1:
@@ -48,15 +49,20 @@ class Learning:
         return head, [row for name, each in named for row in self._rows(name, each)]
 
     def _rows(self, name: str, of: Summary) -> list[list[str]]:
-        """One row for all messages, one for the last ones."""
-        overall, last = ([f"{share:.3f}" for share in asdict(part).values()] for part in (of.overall, of.last))
+        """One row for all messages, one for the last ones, one for those that nothing is right for."""
         worst = ([""] if of.worst_window is None else [f"{of.worst_window:+.3f}"]) if self.without else []
         times = [f"{value:.1f}" for part in (of.message_ms, of.reaction_ms) for value in asdict(part).values()]
-        empty = [""] * len([*worst, *times])
-        return [
-            [name, f"all {self.messages:,}", *overall, *worst, *times],
-            ["", f"last {last_count(self.messages):,}", *last, *empty],
+        rows = [
+            [name, f"all {self.messages:,}", *_cells(of.overall, of.wrong_of_answered), *worst, *times],
+            ["", f"last {last_count(self.messages):,}", *_cells(of.last, of.last.wrong_of_answered)],
         ]
+        if of.outside is not None:
+            rows.append(["", f"outside {len(self.results[0].outside):,}", *_cells(of.outside, 1.0)])
+        return [row + [""] * (len(rows[0]) - len(row)) for row in rows]
+
+    def calibration(self) -> list[Bin]:
+        """Confidence against the share that was right, over all streams with reactions."""
+        return calibration(self.results)
 
     def curves(self) -> list[NamedCurves]:
         """The learning curves, those with reactions first."""
@@ -81,8 +87,13 @@ class Learning:
             "arm": arm,
             "mean": asdict(mean(self.summaries)),
             "shuffles": [_plain(result, numbers) for result, numbers in zip(self.results, self.summaries, strict=True)],
+            "calibration": [asdict(each) for each in self.calibration()],
             "no_reactions": [_plain(result, summary(result)) for result in self.without],
         }
+
+
+def _cells(shares: Shares, wrong_of_answered: float) -> list[str]:
+    return [f"{share:.3f}" for share in (*asdict(shares).values(), wrong_of_answered)]
 
 
 def _plain(result: StreamResult, numbers: Summary) -> dict[str, object]:
@@ -97,14 +108,20 @@ def learn(
     seeds: Sequence[int],
     count: int | None,
     with_baseline: bool,
+    lessons: Sequence[LabelledMessage] = (),
+    outside: Sequence[str] = (),
     settings: Settings,
     show: ShowsStage,
 ) -> Learning:
-    """Run the arm on the first `count` messages of every shuffle. Embeds all texts before anything is measured."""
+    """Run the arm on the first `count` messages of every shuffle. Embeds all texts before anything is measured.
+
+    `lessons` are taught before, `outside` asked at the end.
+    """
     embedder = PreparedEmbedder(make_embedder(settings))
-    labels = {message.label.label: message.label for message in messages}.values()
+    labels = {message.label.label: message.label for message in [*messages, *lessons]}.values()
     orders = {seed: shuffled(messages, seed, count) for seed in seeds}
-    texts = dict.fromkeys(text for order in orders.values() for text in texts_of(order))
+    texts = dict.fromkeys(text for order in [*orders.values(), lessons] for text in texts_of(order))
+    texts |= dict.fromkeys(outside)
     texts |= dict.fromkeys(text for label in labels for text in (label.words, label.text))
     with show("embedding", len(texts)) as step:
         embedder.prepare(texts, step)
@@ -120,7 +137,15 @@ def learn(
 
             return asyncio.run(
                 stream(
-                    orders[seed], labels, arm, seed=seed, settings=settings, embedder=embedder, on_message=on_message
+                    orders[seed],
+                    labels,
+                    arm,
+                    seed=seed,
+                    settings=settings,
+                    embedder=embedder,
+                    on_message=on_message,
+                    taught=lessons,
+                    outside=outside,
                 )
             )
 

@@ -13,6 +13,7 @@ class Posted:
 
     message_id: str
     text: str
+    run_id: str
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class BenchMessenger:
         self._posts += 1
         ref = MessageRef(workspace=message.workspace, channel=message.channel, message_id=f"post-{self._posts}")
         if message.is_answer:
-            self.answer = Posted(message_id=ref.message_id, text=message.text)
+            self.answer = Posted(message_id=ref.message_id, text=message.text, run_id=message.run_id)
         else:
             self.notice = message.text
         return ref

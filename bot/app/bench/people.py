@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.model import PersonCorrection, PersonEvent, PersonMessage, PersonReaction
+from bot.model import PersonCorrection, PersonEvent, PersonMessage, PersonReaction, PersonTeaching
 from memory.model import Role, Scope
 from memory.ports import Clock, NewId
 
@@ -35,6 +35,10 @@ class Habits:
     """How many react to one answer: one is the asker; several are others than the asker."""
     role: Role = Role.MEMBER
     """What they are, all of them."""
+    askers: int = 1
+    """How many ask, one of them by chance each time; each reacts to what they asked where `people` is 1."""
+    channels: int = 1
+    """In how many channels they ask, one of them by chance each time."""
 
 
 class People:
@@ -45,15 +49,38 @@ class People:
         self._chance = chance
         self._clock = clock
         self._new_id = new_id
-        count = habits.people
-        names = [CHANNEL.person] if count == 1 else [f"colleague-{number}" for number in range(1, count + 1)]
-        self._reacting = [replace(CHANNEL, person=name) for name in names]
+        self._asker = CHANNEL
+        self._scopes = [
+            replace(CHANNEL, person=person, channel=channel, place=f"#{channel}")
+            for person in _numbered(CHANNEL.person, habits.askers)
+            for channel in _numbered(CHANNEL.channel, habits.channels)
+        ]
+        self._others = _numbered("colleague", habits.people, start=1) if habits.people > 1 else []
 
     def ask(self, text: str) -> PersonMessage:
-        """The asker's next message."""
+        """The next message, of somebody who asks."""
+        if len(self._scopes) > 1:
+            self._asker = self._chance.choice(self._scopes)
+        return self.repeat(text)
+
+    def repeat(self, text: str) -> PersonMessage:
+        """The same message once more, by who asked last."""
         name = self._new_id()
         return PersonMessage(
-            event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock(), role=self._habits.role
+            event_id=name, scope=self._asker, message_id=name, text=text, at=self._clock(), role=self._habits.role
+        )
+
+    def teach(self, question: str, answer: str) -> PersonTeaching:
+        """Somebody who asks teaches an answer."""
+        if len(self._scopes) > 1:
+            self._asker = self._chance.choice(self._scopes)
+        return PersonTeaching(
+            event_id=self._new_id(),
+            scope=self._asker,
+            at=self._clock(),
+            role=self._habits.role,
+            question=question,
+            answer=answer,
         )
 
     def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
@@ -61,18 +88,18 @@ class People:
         habits, is_right = self._habits, answered is Answered.RIGHT
         # Every draw is made for every answer, so that habits can be compared on the same chances.
         reacts, corrects = self._chance.random() < habits.reacted, self._chance.random() < habits.corrected
-        flips = [self._chance.random() < habits.flipped for _ in self._reacting]
+        reacting = [replace(self._asker, person=name) for name in self._others] or [self._asker]
+        flips = [self._chance.random() < habits.flipped for _ in reacting]
         events: list[PersonEvent] = []
         if reacts:
             events += [
-                self._thumb(message_id, by, up=is_right is not flip)
-                for by, flip in zip(self._reacting, flips, strict=True)
+                self._thumb(message_id, by, up=is_right is not flip) for by, flip in zip(reacting, flips, strict=True)
             ]
         if corrects and not is_right:
             events.append(
                 PersonCorrection(
                     event_id=self._new_id(),
-                    scope=CHANNEL,
+                    scope=self._asker,
                     at=self._clock(),
                     role=habits.role,
                     text=correction,
@@ -91,3 +118,8 @@ class People:
             emoji="👍" if up else "👎",
             added=True,
         )
+
+
+def _numbered(name: str, count: int, start: int = 0) -> list[str]:
+    """The name, and as many more with a number as are wanted: asker, asker-1, asker-2; with `start` all numbered."""
+    return [f"{name}-{number}" if number else name for number in range(start, start + count)]

@@ -22,6 +22,11 @@ class Shares:
     wrong: float
     unknown: float
 
+    @property
+    def wrong_of_answered(self) -> float:
+        """Share of wrong answers among those that were given; 0 where none was."""
+        return self.wrong / (self.right + self.wrong or 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
@@ -43,6 +48,10 @@ class Summary:
     the same messages without any reaction; None where there was nothing to compare with."""
     message_ms: Times
     reaction_ms: Times
+    outside: Shares | None = None
+    """Of the messages that nothing is right for; None without any."""
+    wrong_of_answered: float = 0.0
+    """Share of wrong answers among those that were given, also to a message nothing is right for."""
 
 
 def last_count(messages: int) -> int:
@@ -59,11 +68,14 @@ def summary(result: StreamResult, without: StreamResult | None = None) -> Summar
         worst_window=None if without is None else worst_window(answered, without.answered),
         message_ms=times(result.message_ms),
         reaction_ms=times(result.reaction_ms),
+        outside=_shares(result.outside) if result.outside else None,
+        wrong_of_answered=_shares([*answered, *result.outside]).wrong_of_answered,
     )
 
 
 def mean(summaries: Sequence[Summary]) -> Summary:
     """The mean of several streams; of the worst window the worst of all."""
+    outside = [each.outside for each in summaries if each.outside is not None]
     worst = [each.worst_window for each in summaries if each.worst_window is not None]
     return Summary(
         overall=_mean_shares([each.overall for each in summaries]),
@@ -71,6 +83,8 @@ def mean(summaries: Sequence[Summary]) -> Summary:
         worst_window=min(worst, default=None),
         message_ms=_mean_times([each.message_ms for each in summaries]),
         reaction_ms=_mean_times([each.reaction_ms for each in summaries]),
+        outside=_mean_shares(outside) if outside else None,
+        wrong_of_answered=statistics.fmean(each.wrong_of_answered for each in summaries),
     )
 
 

@@ -13,11 +13,12 @@ from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, Posted
-from bot.app.bench.people import Answered, Habits, People
+from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
 from bot.config import Settings
 from bot.errors import BotError
 from memory.ports import Embedder
+from memory.services import Memory
 
 _EVENT = timedelta(milliseconds=1)
 """What passes between two events about one answer."""
@@ -47,6 +48,10 @@ class StreamResult:
     """From the message's arrival until nothing is left to do about it."""
     reaction_ms: tuple[float, ...]
     """The same for each reaction and correction."""
+    confidences: tuple[float, ...] = ()
+    """How sure of its best candidate the bot was before each answer."""
+    outside: tuple[Answered, ...] = ()
+    """What came of the messages that no label is right for, asked at the end: any answer to them is wrong."""
 
 
 def shuffled(messages: Sequence[LabelledMessage], seed: int, count: int | None) -> list[LabelledMessage]:
@@ -91,8 +96,12 @@ async def stream(
     settings: Settings,
     embedder: Embedder,
     on_message: Callable[[Answered], None],
+    taught: Sequence[LabelledMessage] = (),
+    outside: Sequence[str] = (),
 ) -> StreamResult:
-    """Send the messages one after another to a bot that knows nothing yet, and let people react to each answer.
+    """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
+
+    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
 
     Settings other than those of database, model and tools hold. Raises `BotError` if a message was not answered.
     """
@@ -103,6 +112,7 @@ async def stream(
     answered: list[Answered] = []
     message_ms: list[float] = []
     reaction_ms: list[float] = []
+    confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
         running = assemble(settings, memory, model=model, tools=tools)
         messenger = BenchMessenger()
@@ -110,45 +120,66 @@ async def stream(
         people = People(arm.habits, chance=random.Random(f"people {seed}"), clock=clock, new_id=memory.new_id)
         try:
             await running.warm_up
+            for lesson in taught:
+                await sink(people.teach(lesson.text, _taught(lesson.label, arm)))
+                clock.advance(arm.pace)
             for message in messages:
                 begun = time.perf_counter()
-                answer = await _ask(running, messenger, people, message)
+                answer = await _ask(running, messenger, people, message.text)
                 message_ms.append((time.perf_counter() - begun) * 1000)
                 answered.append(judged(answer.text, message.label, by_text))
-                correction = message.label.text if arm.as_answers else message.label.tool
-                for event in people.respond(answer.message_id, answered[-1], correction):
+                confidences.append(_confidence(memory, answer))
+                for event in people.respond(answer.message_id, answered[-1], _taught(message.label, arm)):
                     clock.advance(_EVENT)
                     begun = time.perf_counter()
                     await sink(event)
                     reaction_ms.append((time.perf_counter() - begun) * 1000)
                 on_message(answered[-1])
                 clock.advance(arm.pace)
+            answers = [await _ask(running, messenger, people, text) for text in outside]
         finally:
             await running.close()
     return StreamResult(
-        seed=seed, answered=tuple(answered), message_ms=tuple(message_ms), reaction_ms=tuple(reaction_ms)
+        seed=seed,
+        answered=tuple(answered),
+        message_ms=tuple(message_ms),
+        reaction_ms=tuple(reaction_ms),
+        confidences=tuple(confidences),
+        outside=tuple(judged(each.text, None, by_text) for each in answers),
     )
 
 
-def judged(answer: str, right: Label, by_text: Mapping[str, Label]) -> Answered:
+def _taught(label: Label, arm: Arm) -> str:
+    """What people say would be right."""
+    return label.text if arm.as_answers else label.tool
+
+
+def judged(answer: str, right: Label | None, by_text: Mapping[str, Label]) -> Answered:
     """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for."""
     named = {part for part in answer.split("\n\n") if part in by_text}
-    if named == {right.text}:
+    if right is not None and named == {right.text}:
         return Answered.RIGHT
     return Answered.UNKNOWN if not named and HONEST in answer else Answered.WRONG
 
 
-async def _ask(running: Running, messenger: BenchMessenger, people: People, message: LabelledMessage) -> Posted:
+async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted:
     """The answer. A person who is told something else instead sends it once more, as they are asked to."""
     sink = running.goodbot.sink(messenger)
-    for _ in range(2):
+    for send in (people.ask, people.repeat):
         messenger.answer = None
-        await sink(people.ask(message.text))
+        await sink(send(text))
         await running.goodbot.idle()
         if messenger.answer is not None:
             return messenger.answer
     reply = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
-    raise BotError(f"the message {message.text!r} was not answered: the bot {reply}; the log says why")
+    raise BotError(f"the message {text!r} was not answered: the bot {reply}; the log says why")
+
+
+def _confidence(memory: Memory, answer: Posted) -> float:
+    """That of the evidence for the whole message; 0 where none was weighed."""
+    recalls = memory.audit.run(CHANNEL.workspace, answer.run_id).recalls
+    evidence = next((each.evidence for each, _ in recalls if each.evidence is not None), None)
+    return evidence.confidence if evidence else 0.0
 
 
 def _tool(label: Label) -> Tool:

@@ -29,7 +29,8 @@ def test_learning_prints_a_table_and_writes_numbers_and_a_picture(data: Path, tm
     done = run(data, "learning", *options)
     assert done.exit_code == 0, done.output
     begins = [line.split()[0] for line in done.stdout.splitlines()]
-    assert begins == ["SHUFFLE", "0", "last", "1", "last", "mean", "last", "no", "last", "right", "no"]
+    assert begins[:11] == ["SHUFFLE", "0", "last", "1", "last", "mean", "last", "no", "last", "right", "no"]
+    assert begins[11] == "CONFIDENCE"
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert (found["messages"], found["embedder"], found["arm"]["must_choose"]) == (6, "hashing-384", True)
     assert [len(shuffle["outcomes"]) for shuffle in found["shuffles"]] == [6, 6]
@@ -41,6 +42,16 @@ def test_learning_prints_a_table_and_writes_numbers_and_a_picture(data: Path, tm
 def test_answers_are_taught_by_corrections(data: Path) -> None:
     done = run(data, "learning", "--answers", "--corrected", "1", "--messages", "4", "--people", "2", "--teachers")
     assert done.exit_code == 0, done.output
+
+
+def test_what_is_taught_first_is_known_and_nothing_is_right_for_what_is_outside(data: Path, tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.json"
+    first = ["--answers", "--reacted", "0", "--lessons", "2", "--taught", "train", "--outside", "oos_test"]
+    done = run(data, "learning", *first, "--json", str(numbers))
+    assert done.exit_code == 0, done.output
+    mean = json.loads(numbers.read_text(encoding="utf-8"))["mean"]
+    assert (mean["overall"]["right"], mean["outside"]["unknown"], mean["wrong_of_answered"]) == (1.0, 1.0, 0.0)
+    assert any(line.split()[0] == "outside" for line in done.stdout.splitlines())
 
 
 def test_retrieval_prints_what_was_found(data: Path, tmp_path: Path) -> None:

@@ -52,3 +52,13 @@ def test_shares_are_met_and_the_same_chances_meet_other_habits() -> None:
     assert 250 < sum("asker 👎" in each for each in rarely) < 350
     assert 450 < sum("asker: music" in each for each in rarely) < 550
     assert [each[-1:] == ["asker: music"] for each in rarely] == [each[-1:] == ["asker: music"] for each in always]
+
+
+def test_several_ask_each_in_a_channel_and_react_to_their_own() -> None:
+    crowd = people(askers=3, channels=2)
+    asked = [crowd.ask("which tool?").scope for _ in range(60)]
+    assert {scope.person for scope in asked} == {"asker", "asker-1", "asker-2"}
+    assert {scope.channel for scope in asked} == {"general", "general-1"}
+    assert crowd.repeat("which tool?").scope == asked[-1]
+    (thumb,) = crowd.respond("post-1", Answered.RIGHT, "music")
+    assert thumb.scope == asked[-1]
