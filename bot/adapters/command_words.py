@@ -9,6 +9,7 @@ from memory.model import Role, Scope
 
 CORRECT = "correct"
 RESTATE = "restate"
+CHOOSE = "choose"
 
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
@@ -30,6 +31,7 @@ _ARGUMENTS = {
     RESTATE: "",
     "privacy": "",
     "stop": "",
+    CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)",
     "review": rf"(?:{_PAGE})?",
     "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",
@@ -50,6 +52,16 @@ class Typed:
 
     name: str
     argument: str = ""
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it chooses what a question of the bot's offered."""
+        return self.name == CHOOSE
+
+    @property
+    def refuses_all(self) -> bool:
+        """Whether it says that nothing of what a question offered is meant."""
+        return self.is_choice and self.argument.endswith("none")
 
 
 def command_event(

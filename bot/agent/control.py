@@ -61,7 +61,7 @@ class Outcome:
     termination: Termination
     output: str = ""
     asked: bool = False
-    """The output is, or ends with, a question to the person; nothing can go on before the answer."""
+    """The output is, or holds, a question to the person; nothing can go on before the answer."""
     stop: Stop | None = None
     """Set when the node was aborted."""
 

@@ -11,6 +11,9 @@ from typing import TypeAlias
 from bot.agent.control import Flow, Policy
 from bot.agent.tools.registry import text_argument
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
+from memory.model import ASK, MOST_OPTIONS, Option
+from memory.rules.evidence.weighing import ANSWER
+from memory.rules.retrieval.prompt import shown_line
 
 MAX_SUBGOALS = 8
 
@@ -52,6 +55,8 @@ class Ask:
     """The person must say more first."""
 
     question: str
+    options: tuple[Option, ...] = ()
+    """What they may have meant, to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +116,30 @@ FAIL = _control_tool(
     "reason",
 )
 ASK_PERSON = _control_tool(
-    "ask_person",
+    ASK,
     "Ask the person one question, when the goal cannot be understood without the answer.",
-    {"question": {"type": "string"}},
+    {
+        "question": {"type": "string"},
+        "options": {
+            "type": "array",
+            "maxItems": MOST_OPTIONS,
+            "description": "what they may have meant, where there are a few ways: a tap chooses one, and it is done",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "label": {"type": "string", "description": "what it is, in a few plain words"},
+                    "answer": {"type": "string", "description": "the whole answer, if it is one"},
+                    "tool": {"type": "string", "description": "else the tool to run"},
+                    "arguments": {"type": "object", "description": "the tool's"},
+                },
+            },
+        },
+    },
     "question",
 )
+
+LABEL_CHARACTERS = 70
+"""What buttons show of an option on every platform."""
 THINK = _control_tool(
     "think", "Reason about what to do next, without doing it.", {"thought": {"type": "string"}}, "thought"
 )
@@ -208,7 +232,22 @@ def _control_choice(call: ToolCall) -> Choice:
     if call.name == FAIL.name:
         return Fail(reason=text_argument(call.arguments, "reason"))
     question = text_argument(call.arguments, "question")
-    return Ask(question=question) if question else Invalid(problem="ask_person needs a question.")
+    if not question:
+        return Invalid(problem="ask_person needs a question.")
+    return Ask(question=question, options=tuple(_options(call.arguments.get("options"))))
+
+
+def _options(offered: object) -> Iterable[Option]:
+    """What can be carried out of what a model offers: an answer, or a tool with its arguments."""
+    for each in offered[:MOST_OPTIONS] if isinstance(offered, list) else ():
+        if not isinstance(each, Mapping):
+            continue
+        answer, tool, arguments = text_argument(each, "answer"), text_argument(each, "tool"), each.get("arguments")
+        label = shown_line(text_argument(each, "label") or answer, LABEL_CHARACTERS)
+        if answer:
+            yield Option(action=ANSWER, label=label, text=answer)
+        elif tool and tool not in CONTROL_NAMES:
+            yield Option(action=tool, label=label, arguments=arguments if isinstance(arguments, Mapping) else {})
 
 
 def _texts(arguments: Mapping[str, object], name: str) -> list[str]:

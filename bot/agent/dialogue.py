@@ -1,5 +1,6 @@
 """One node's dialogue with the model, with native tool calls or without."""
 
+import json
 from collections.abc import Callable, Sequence
 
 from bot.agent import textual
@@ -19,13 +20,14 @@ class Dialogue:
         tool_calls: ToolCalls,
         *,
         can_expand: bool,
+        can_ask: bool = True,
         images: tuple[ImageFile, ...] = (),
         weigh: Callable[[str], Evidence] | None = None,
     ) -> None:
         self._weigh = weigh
         self._native = tool_calls == "native"
         self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
-        control = (EXPAND, FAIL, ASK_PERSON, THINK) if can_expand else (FAIL, ASK_PERSON, THINK)
+        control = (*([EXPAND] if can_expand else []), FAIL, *([ASK_PERSON] if can_ask else []), THINK)
         self._tools = (*tools, *control) if self._native else ()
         self._turns: list[Turn] = [UserTurn(text=opening, images=images)]
         self._open: list[ToolCall] = []
@@ -47,6 +49,14 @@ class Dialogue:
             self._turns.append(turn)
         self._open = list(turn.calls)
         return decision
+
+    def begin_with(self, call: ToolCall) -> None:
+        """Let the model find that it called a tool, which a person chose."""
+        if self._native:
+            self._turns.append(ModelTurn(calls=(call,)))
+            self._open = [call]
+        else:
+            self._turns.append(ModelTurn(text=f"Act: {call.name} {json.dumps(call.arguments, ensure_ascii=False)}"))
 
     def observe(self, call: ToolCall, content: str, *, is_error: bool = False) -> None:
         """Tell the model what a tool returned."""

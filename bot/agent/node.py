@@ -11,6 +11,7 @@ reached or rejects the request stops the run, which ends with what was found.
 import logging
 from functools import partial
 
+from bot.agent.asking import MAY_I, known_options, question_text, tool_option, where_lessons_disagree
 from bot.agent.control import Child, End, Flow, FlowResult, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
 from bot.agent.dialogue import Dialogue
@@ -19,7 +20,8 @@ from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
-from memory.model import FROM_PEOPLE, Termination
+from bot.model import ToolCall
+from memory.model import FROM_PEOPLE, Option, Termination
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
@@ -61,12 +63,9 @@ class AgentNode:
     async def _work(self) -> Outcome:
         run = self._run
         dialogue = await self._open()
-        known = self._known_answer()
-        if known:
-            run.has_decided = True
-            self._trace.model = FROM_PEOPLE
-            self._trace.say(known)
-            return Outcome(termination=Termination.SUCCESS, output=known)
+        outcome = await self._before_the_model(dialogue)
+        if outcome is not None:
+            return outcome
         while True:
             run.check()
             run.budget.spend_decision()
@@ -81,6 +80,41 @@ class AgentNode:
             outcome = await self._carry_out(decision.choice, dialogue)
             if outcome is not None:
                 return outcome
+
+    async def _before_the_model(self, dialogue: Dialogue) -> Outcome | None:
+        """What the person chose, what people know for sure, or a question where they disagree. None: ask the model."""
+        chosen = self._run.chosen if not self._task.parent_id else None
+        if chosen is not None and not chosen.text:
+            call = ToolCall(id="chosen", name=chosen.action, arguments=chosen.arguments)
+            self._run.has_decided = True
+            dialogue.begin_with(call)
+            return await self._act(Act(calls=(call,)), dialogue, is_approved=True)
+        known = chosen.text if chosen is not None else self._known_answer()
+        if known:
+            self._run.has_decided = True
+            self._trace.model = FROM_PEOPLE
+            self._trace.say(known)
+            return Outcome(termination=Termination.SUCCESS, output=known)
+        evidence = self._trace.evidence
+        if self._run.asks_first and self._may_ask and evidence is not None and not self._run.images:
+            ask = where_lessons_disagree(evidence, self._run.tools)
+            self._run.has_decided = self._run.has_decided or ask is not None
+            return self._ask(ask) if ask is not None else None
+        return None
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether it may wait for the person: not while there is something else to fall back to."""
+        return self._task.flow != Flow.FALLBACK.value or self._task.position == self._task.total
+
+    def _ask(self, ask: Ask) -> Outcome:
+        options = known_options(ask.options, self._run.tools, self._trace.evidence)
+        text = question_text(ask.question, options, self._task) if options else ask.question
+        if options:
+            self._trace.ask(text, options)
+        else:
+            self._trace.say(text)
+        return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
         """The answer that people's verdicts are sure of; empty where there is none, or the model is to be asked."""
@@ -101,6 +135,7 @@ class AgentNode:
             run.tools.specs,
             run.tool_calls,
             can_expand=self._is_above_the_last_level,
+            can_ask=self._may_ask,
             images=run.images,
             # Without, the model goes by the lessons in its prompt.
             weigh=partial(run.weigh, self._trace) if self._trace.evidence else None,
@@ -109,10 +144,11 @@ class AgentNode:
     async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:
         """Do what was decided. None: decide again."""
         match choice:
-            case Answer(text=text) | Ask(question=text):
+            case Answer(text=text):
                 self._trace.say(text)
-                asked = isinstance(choice, Ask)
-                return Outcome(termination=Termination.SUCCESS, output=text, asked=asked)
+                return Outcome(termination=Termination.SUCCESS, output=text)
+            case Ask():
+                return self._ask(choice)
             case Fail(reason=reason):
                 explanation = reason or "I could not find an answer."
                 self._trace.say(explanation, is_error=True)
@@ -128,8 +164,10 @@ class AgentNode:
             case Invalid(problem=problem):
                 return self._mistake(problem, dialogue)
 
-    async def _act(self, act: Act, dialogue: Dialogue) -> Outcome | None:
+    async def _act(self, act: Act, dialogue: Dialogue, *, is_approved: bool = False) -> Outcome | None:
         run, trace = self._run, self._trace
+        if not is_approved and self._may_ask and (option := self._to_approve(act)) is not None:
+            return self._ask(Ask(question=MAY_I, options=(option,)))
         context = ToolContext(
             scope=run.scope, run_id=run.run_id, node_path=self._task.path, question=run.question, memory=run.memory
         )
@@ -137,7 +175,7 @@ class AgentNode:
         for call in act.calls[:MAX_CALLS]:
             run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")
             trace.act(call.name, call.arguments, call.raw)
-            result = await run.within(run.tools.run(call, context))
+            result = await run.within(run.tools.run(call, context, is_approved=is_approved))
             trace.observe(result.content, tool=call.name, is_error=result.is_error)
             dialogue.observe(call, result.content, is_error=result.is_error)
             any_understood = any_understood or not result.is_mistake
@@ -147,6 +185,15 @@ class AgentNode:
                 trace.tool_findings.append(result.content)
         self._mistakes = 0 if any_understood else self._mistakes + 1
         return self._given_up()
+
+    def _to_approve(self, act: Act) -> Option | None:
+        """The first call that the person has to approve of; they are asked about one at a time."""
+        tools = self._run.tools
+        for call in act.calls[:MAX_CALLS]:
+            tool = tools.get(call.name)
+            if tool is not None and call.arguments is not None and tools.needs_question(call.name):
+                return tool_option(tool.spec, call.arguments)
+        return None
 
     async def _expand(self, wanted: Expand, dialogue: Dialogue) -> Outcome | None:
         problem = self._refusal(wanted)
@@ -161,7 +208,8 @@ class AgentNode:
         if result.end is End.SUCCESS:
             return Outcome(termination=Termination.EXPAND, output=result.output)
         if any(outcome.asked for outcome in result.outcomes):
-            return Outcome(termination=Termination.EXPAND, output=result.output, asked=True)
+            output = "\n\n".join(filter(None, [result.output, _left(wanted, result)]))
+            return Outcome(termination=Termination.EXPAND, output=output, asked=True)
         stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
         if result.end is End.STOPPED and stop is not None:
             return self._stopped(stop)
@@ -240,6 +288,19 @@ class AgentNode:
                 return self._stopped(Stop(reason="the language model cannot be reached at the moment"))
             case _:
                 return self._stopped(Stop(reason="the language model does not accept my requests"))
+
+
+def _left(wanted: Expand, result: FlowResult) -> str:
+    """What was not answered beside a question to the person; empty where that is nothing."""
+    if wanted.flow is Flow.FALLBACK:
+        return ""
+    tried = len(result.outcomes)
+    left = [
+        f"“{one_line(subgoal, 200)}”"
+        for number, subgoal in enumerate(wanted.subgoals)
+        if number >= tried or result.outcomes[number].end is End.FAILURE
+    ]
+    return f"I have not answered this yet: {', '.join(left)}." if left else ""
 
 
 def failure_report(wanted: Expand, result: FlowResult) -> str:

@@ -1,12 +1,12 @@
 """The record of one node: its trace while it works, and the episode made of it at the end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.agent.control import Flow, Outcome
 from bot.agent.tools.registry import ToolRegistry
-from memory.model import Episode, Exemplar, Scope, Step, StepKind, Termination, Usage
+from memory.model import ASK, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import one_line
 
@@ -51,6 +51,8 @@ class Trace:
     """What all lessons say together about the goal."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    has_offered: bool = False
+    """Whether it ends with a question that offers something."""
 
     def think(self, thought: str) -> None:
         """Record a thought."""
@@ -59,6 +61,11 @@ class Trace:
     def say(self, text: str, *, is_error: bool = False) -> None:
         """Record what the node ends with."""
         self.steps.append(Step(kind=StepKind.ACT, text=text, is_error=is_error))
+
+    def ask(self, question: str, options: Sequence[Option]) -> None:
+        """Record a question that offers something."""
+        self.steps.append(asked_step(question, options))
+        self.has_offered = True
 
     def act(self, tool: str, arguments: Mapping[str, object] | None, raw: str) -> None:
         """Record a tool call; `raw` is what the model wrote when it was no JSON object."""
@@ -82,7 +89,12 @@ class Trace:
         return "\n\n".join(part for part in (self.child_findings, *self.tool_findings[-1:]) if part)
 
     def signature(self, termination: Termination) -> tuple[str, str]:
-        """(action, target): the tool the answer rests on, else the answer itself, the expansion, or nothing."""
+        """(action, target): the tool the answer rests on, else the answer itself, the expansion, or nothing.
+
+        A question that offers something is an action of its own: nobody who approves of it approves of an answer.
+        """
+        if self.has_offered:
+            return (ASK, self.task.goal)
         expansion = ("", "")
         if self.expanded is not None:
             expansion = ("expand", f"{self.expanded[0].value}: {' | '.join(self.expanded[1])}")

@@ -15,7 +15,7 @@ from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Recollection, Scope
+from memory.model import Episode, Option, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -66,10 +66,14 @@ class Run:
     tool_calls: ToolCalls
     known_answers: bool
     """Whether an answer that people's verdicts are sure of is given without the model."""
+    asks_first: bool
+    """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
     cancel: asyncio.Event
     images: tuple[ImageFile, ...] = ()
     """The pictures that came with the question."""
+    chosen: Option | None = None
+    """What the person chose when they were asked: the first node begins with it."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""

@@ -12,7 +12,7 @@ from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Episode, Recollection, Scope, Termination, Usage
+from memory.model import Episode, Option, Recollection, Scope, Termination, Usage
 from memory.ports import Clock, NewId
 
 
@@ -29,8 +29,10 @@ class RunResult:
     recollections: tuple[Recollection, ...]
     """What was recalled for each node, and what of it was in its prompt."""
     asked: bool
-    """The output is, or ends with, a question to the person."""
+    """The output is, or holds, a question to the person."""
     usage: Usage
+    chosen: bool = False
+    """Whether it began with what the person chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,8 @@ class AgentTree:
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
     """Whether an answer that people's verdicts are sure of is given without the model."""
+    asks_first: bool = False
+    """Whether the person is asked, and not the model, where the lessons disagree."""
 
     async def run(
         self,
@@ -58,9 +62,11 @@ class AgentTree:
         on_progress: Callable[[str], None] | None = None,
         cancel: asyncio.Event | None = None,
         images: tuple[ImageFile, ...] = (),
+        chosen: Option | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
+        `chosen` is what the person chose when they were asked what they mean: it is done first.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
         """
@@ -77,9 +83,11 @@ class AgentTree:
             lessons_budget_tokens=self.lessons_budget_tokens,
             tool_calls=self.tool_calls,
             known_answers=self.known_answers,
+            asks_first=self.asks_first,
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             images=images,
+            chosen=chosen,
         )
         outcome = await AgentNode(run, Task(goal=goal)).pursue()
         return RunResult(
@@ -89,4 +97,5 @@ class AgentTree:
             recollections=run.recollections,
             asked=outcome.asked,
             usage=run.budget.usage,
+            chosen=chosen is not None,
         )

@@ -212,6 +212,7 @@ def make_agent(
         lessons_budget_tokens=settings.recall.lessons_budget_tokens,
         tool_calls=settings.model.tool_calls,
         known_answers=settings.recall.known_answers,
+        asks_first=model.name != "offline",
     )
 
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
+from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
@@ -187,6 +188,9 @@ class Answering:
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
         try:
+            chosen = None
+            if incoming.tap is not None:
+                chosen = await self._executor(self._memory.asking.option, incoming.scope.workspace, incoming.tap)
             result = await self._agent.run(
                 incoming.text,
                 incoming.scope,
@@ -194,6 +198,7 @@ class Answering:
                 on_progress=show,
                 cancel=cancel,
                 images=self.pictures.take(incoming.event_id),
+                chosen=chosen,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -215,6 +220,7 @@ class Answering:
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
+            tap=incoming.tap if result.chosen else None,
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:
@@ -242,13 +248,15 @@ class Answering:
             return await self._post(messenger, incoming, answer)
 
     async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
-        overtaken = ""
+        # What was chosen has its vote already.
+        overtaken = incoming.run_id if incoming.tap else ""
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
         lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
+        choices = option_choices(run_id, answer.options) if answer.options else ()
         for part in parts:
             is_last = part is parts[-1]
             message = BotMessage(
@@ -262,6 +270,7 @@ class Answering:
                 is_last=is_last,
                 reply_to=incoming.message_id,
                 lessons=lessons if is_last else (),
+                choices=choices if is_last else (),
                 people=people if is_last else (),
             )
             try:

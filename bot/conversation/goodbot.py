@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from bot.conversation import messages
 from bot.conversation.answering import Answering
+from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
+from bot.conversation.choosing import CHOOSE, ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
@@ -61,6 +63,7 @@ class Goodbot:
         self.conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji)
         self._commands = Commands(memory, executor, self._stop)
+        self._choices = ChoiceHandler(memory, executor)
         self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:
@@ -117,8 +120,8 @@ class Goodbot:
             case PersonTeaching():
                 await self._teaching.on_teaching(messenger, event)
                 await self._tell_news(messenger, event)
-            case PersonCommand():
-                await self._on_command(messenger, event)
+            case PersonCommand(name=name):
+                await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
@@ -292,6 +295,21 @@ class Goodbot:
             else:
                 await messenger.post(message)
         for run_id in reply.changed_runs:
+            await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+
+    async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
+        """Answer the asker's choice; thank anybody else for theirs."""
+        chosen = await self._choices.choose(event)
+        if chosen is None:
+            await say(messenger, event, NO_SUCH_QUESTION)
+            return
+        if chosen.message is not None:
+            self.conversations.enqueue(messenger, chosen.message)
+        elif chosen.option is None:
+            await say(messenger, event, none_of_these(messenger.spell))
+        elif not chosen.is_asker:
+            await say(messenger, event, opinion_kept(chosen.option.label, messenger.spell))
+        for run_id in chosen.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from bot.conversation.counts import count, counts
 from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
-from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
+from memory.model import TAP, Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
@@ -192,6 +192,8 @@ TOO_MANY_VOTES = (
 def undone(what: str, episode: Episode | None) -> str:
     """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
     goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
+    if what == TAP:
+        return f"Taken back: your choice for {goal or _IN_ANOTHER_CHANNEL}."
     if what == "correction":
         return f"Forgotten: your correction for {goal or _IN_ANOTHER_CHANNEL}."
     reaction = what.partition(":")[2] or "vote"

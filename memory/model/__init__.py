@@ -1,5 +1,6 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
+from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
 from memory.model.entry import (
     ActionCall,
@@ -55,9 +56,12 @@ from memory.model.teaching import (
 from memory.model.validation import is_in_calendar
 
 __all__ = [
+    "ASK",
     "FROM_PEOPLE",
+    "MOST_OPTIONS",
     "NEEDS_QUESTION",
     "RESTATED",
+    "TAP",
     "ActionCall",
     "Audience",
     "Channel",
@@ -76,6 +80,8 @@ __all__ = [
     "Link",
     "LinkKind",
     "MemoryEntry",
+    "Offer",
+    "Option",
     "Origin",
     "Outcome",
     "Outgoing",
@@ -97,6 +103,7 @@ __all__ = [
     "StepKind",
     "StoredGrade",
     "StoredStep",
+    "Tap",
     "TeachingPolicy",
     "Termination",
     "TrustEvidence",
@@ -107,6 +114,9 @@ __all__ = [
     "Verdicts",
     "Visibility",
     "Vote",
+    "asked_step",
     "derive_status",
     "is_in_calendar",
+    "offers_of",
+    "options_of",
 ]

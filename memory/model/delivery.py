@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from memory.model.asked import Tap
 from memory.model.scope import Scope, Visibility
 
 
@@ -49,6 +50,8 @@ class Incoming:
     run_id: str = ""
     asked_by: str = ""
     """Whose words the text is, where another person's question is tried again; empty for the sender's own."""
+    tap: Tap | None = None
+    """Set where it is no message but the choice of an option that was offered for the question."""
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
     crashes: int = 0

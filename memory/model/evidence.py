@@ -73,6 +73,12 @@ class Evidence:
         return self.confidence >= SURE
 
     @property
+    def rivals(self) -> tuple[Belief, ...]:
+        """The candidates that lessons speak for and that would be sure if there were no other; none where one is."""
+        strong = tuple(each for each in self.beliefs if each.value >= SURE and each.value > each.prior)
+        return strong if len(strong) > 1 and not self.is_sure else ()
+
+    @property
     def confidence(self) -> float:
         """The best belief less a share of the second: what decides between answering, asking and not knowing."""
         return _confidence([belief.value for belief in self.beliefs])

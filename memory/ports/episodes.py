@@ -11,6 +11,7 @@ from memory.model import (
     EpisodeStatus,
     Link,
     LinkKind,
+    Option,
     Origin,
     Role,
     Scope,
@@ -75,6 +76,8 @@ class Ballot:
     role: Role
     value: int
     is_limited: bool
+    source: str = ""
+    """How it came (`Reaction.source`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,8 @@ class LessonSummary:
     """When it was judged last; of one that never was, when it was made."""
     votes: tuple[Ballot, ...] = ()
     """By node, then actor."""
+    offered: tuple[Option, ...] = ()
+    """What it offered, where it is a question to the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

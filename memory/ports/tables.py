@@ -208,6 +208,10 @@ class DeliveryTable(Protocol):
         """The message a run answers, or None."""
         ...
 
+    def taps(self, workspace: str, asked_run_id: str) -> list[Incoming]:
+        """The messages that chose an option of this run, oldest first."""
+        ...
+
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
         ...

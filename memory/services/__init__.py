@@ -9,6 +9,7 @@ from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
+from memory.services.asking import Asking, Chosen
 from memory.services.audit import Audit, RunView
 from memory.services.channels import Channels
 from memory.services.core import MESSAGE_CHARACTERS, Core
@@ -95,6 +96,7 @@ class Memory:
         self.embedder = embedder
         self.recording = Recording(core)
         self.answers = Answers(core)
+        self.asking = Asking(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(
@@ -142,6 +144,7 @@ __all__ = [
     "CORRECTION_CHARACTERS",
     "Answer",
     "AnswerStory",
+    "Chosen",
     "Corrected",
     "Erased",
     "FinishedRun",

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
-from memory.model import Audience, Origin, Scope, Vector, Verdict
+from memory.model import ASK, TAP, Audience, Origin, Scope, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import LessonSummary, Neighbour, Transaction
 from memory.rules.audience import partitions_for
@@ -69,9 +69,11 @@ def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Colle
     action = summary.action
     if action == ANSWER and summary.origin is not Origin.RUN:
         action = named_action(summary.output, actions) or ANSWER
-    if (action != ANSWER and action not in actions) or hit.vector is None:
-        return None
     approves = hit.verdict is Verdict.SUCCESS
+    offered = tuple(each.candidate for each in summary.offered if each.action in (ANSWER, *actions))
+    is_refused_question = action == ASK and bool(offered) and not approves
+    if (action not in (ANSWER, *actions) and not is_refused_question) or hit.vector is None:
+        return None
     behind = [
         vote
         for vote in summary.votes
@@ -90,4 +92,6 @@ def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Colle
         decided_at=summary.decided_at,
         is_own=hit.audience is Audience.PERSONAL,
         is_trusted=not is_decided_by_few or any(vote.role.may_promote for vote in behind),
+        is_tapped=any(vote.source == TAP for vote in behind),
+        offered=offered,
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection
+from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Tap
 from memory.ports import Transaction
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
@@ -30,6 +30,8 @@ class FinishedRun:
     embedding_model: str = ""
     asked_by: str = ""
     """Whose words the question is, where somebody tried another person's again (`Incoming.asked_by`)."""
+    tap: Tap | None = None
+    """The choice it answers (`Incoming.tap`)."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import cast
 
 from memory.model import (
+    ASK,
     Audience,
     Episode,
     Exemplar,
@@ -174,7 +175,7 @@ class _Search:
                 author=episode.author,
             )
             for episode in self.stored.values()
-            if episode.archived_at is None and episode.run_id != current_run_id
+            if episode.archived_at is None and episode.run_id != current_run_id and episode.action != ASK
         ]
 
     def _by_words(self, goal: str, gate: float) -> Neighbourhood:

@@ -6,10 +6,13 @@ from datetime import datetime, timedelta
 
 from memory.errors import NotFound
 from memory.model import (
+    ASK,
+    Episode,
     Event,
     EventKind,
     Incoming,
     LedgerEntry,
+    Option,
     Outgoing,
     Posted,
     Progress,
@@ -17,11 +20,13 @@ from memory.model import (
     Retrieval,
     Scope,
     Verdict,
+    offers_of,
 )
 from memory.model.delivery import UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.answers import question_behind
+from memory.services.asking import count_choice, note_offered
 from memory.services.channels import note
 from memory.services.core import Core, event, record
 from memory.services.finished_run import FinishedRun, as_made, attach
@@ -46,6 +51,8 @@ class Answer:
     """Those that were not posted yet, in order."""
     lessons: tuple[UsedLesson, ...]
     """What it rests on, most relevant first."""
+    options: tuple[Option, ...] = ()
+    """What it offers, where it asks the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +207,11 @@ class Recording:
             raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
         tx.episodes.add(*nodes)
         attach(tx, run, nodes)
+        options = _options(nodes)
+        if options:
+            note_offered(tx, nodes)
+        if run.tap is not None:
+            count_choice(self._core, tx, run, run.tap, nodes, now)
         tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
@@ -207,13 +219,17 @@ class Recording:
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
             lessons=used_of(tx, run.workspace, shown),
+            options=options,
         )
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
         """What is left to post of a committed answer."""
         with self._core.store.read() as tx:
             parts = _unsent(tx.deliveries.outgoing(workspace, run_id))
-            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id) if parts else ())
+            if not parts:
+                return Answer(parts=(), lessons=())
+            nodes = tx.episodes.of_run(workspace, run_id)
+            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id), options=_options(nodes))
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
@@ -285,6 +301,12 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
+
+
+def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
+    if not any(node.action == ASK for node in nodes):
+        return ()
+    return tuple(offer.option for offer in offers_of(nodes))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

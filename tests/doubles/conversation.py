@@ -1,8 +1,9 @@
 """A bot on doubles: the real conversation, agent tree and memory; a messenger and a model that do as they are told."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from bot.agent.tools.registry import Tool
 from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
@@ -102,7 +103,7 @@ class Oracle:
 
     name = "oracle"
 
-    def __init__(self, answers: Mapping[str, str | Exception] | None = None) -> None:
+    def __init__(self, answers: Mapping[str, str | ModelReply | Exception] | None = None) -> None:
         self.answers = dict(answers or {})
         self.gates: dict[str, asyncio.Event] = {}
         self.asked: list[str] = []
@@ -125,7 +126,7 @@ class Oracle:
         known = self.answers.get(goal, f"the answer to {goal}")
         if isinstance(known, Exception):
             raise known
-        return answer(known)
+        return known if isinstance(known, ModelReply) else answer(known)
 
 
 class Chat:
@@ -140,6 +141,8 @@ class Chat:
         messenger: RecordingMessenger | None = None,
         *,
         known_answers: bool = False,
+        tools: Sequence[Tool] = (),
+        asks_first: bool = False,
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
@@ -150,7 +153,14 @@ class Chat:
         answering = Answering(
             memory=memory,
             executor=self.executor,
-            agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids, known_answers=known_answers),
+            agent=make_tree(
+                model or self.oracle,
+                *tools,
+                recall=recall,
+                new_id=self.world.ids,
+                known_answers=known_answers,
+                asks_first=asks_first,
+            ),
             new_id=self.world.ids,
             warm_up=warm_up,
             in_work=in_work,

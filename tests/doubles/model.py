@@ -179,6 +179,7 @@ def make_tree(
     timeout_s: float = 30.0,
     new_id: NewId | None = None,
     known_answers: bool = False,
+    asks_first: bool = False,
 ) -> AgentTree:
     """A tree with everything around it fixed."""
     return AgentTree(
@@ -192,4 +193,5 @@ def make_tree(
         lessons_budget_tokens=lessons_budget_tokens,
         tool_calls=tool_calls,
         known_answers=known_answers,
+        asks_first=asks_first,
     )

@@ -159,8 +159,16 @@ class Interactions:
     async def _chosen(self, use: Use, channel: int, typed: Typed) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
-        way = InteractionReply(use, self._context.rest, replaces=is_private)
+        way = InteractionReply(use, self._context.rest, replaces=is_private, is_optional=typed.is_choice)
         if channel == 0 and not await self._admitted(use):
+            return
+        if typed.refuses_all and use.message is not None:
+            # A form can only be the first answer to a press.
+            place = await self._place(use)
+            try:
+                await self._open(use, correction_form(place.message_id(use.message.id)))
+            finally:
+                await self._carry_out(use, way, place, typed)
             return
         await way.wait()
         if channel == 0:
@@ -190,7 +198,7 @@ class Interactions:
             message_id=about or self._context.posting.last_answer(place.id),
         )
         await self._context.tasks.start(event.event_id, lambda: self._deliver(event, way))
-        if not way.has_replied:
+        if not way.has_replied and not typed.is_choice:
             await way.tell("Done.")
 
     async def why(self, use: Use, message: discord.Message) -> None:

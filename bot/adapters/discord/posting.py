@@ -143,7 +143,7 @@ class Posting:
 
     async def _send_answer(self, message: BotMessage) -> str:
         """Send an answer's part. Only a long first one is streamed."""
-        text, view = _answer(message), row(UP, DOWN, FIX) if message.is_last else None
+        text, view = _answer(message), _under_answer(message)
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
@@ -238,6 +238,11 @@ def as_file(attachment: Attachment | None) -> discord.File | None:
     if attachment is None:
         return None
     return discord.File(io.BytesIO(attachment.content), filename=attachment.name)
+
+
+def _under_answer(message: BotMessage) -> ui.View | None:
+    """What is offered, if the answer is a question; else the thumbs, under the last part."""
+    return choice_view(message.choices) or (row(UP, DOWN, FIX) if message.is_last else None)
 
 
 def _answer(message: BotMessage) -> str:

@@ -22,11 +22,13 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 class InteractionReply:
     """Answers a button, form, command or menu, so that only the person who used it sees it."""
 
-    def __init__(self, use: Use, rest: Rest, *, replaces: bool = False) -> None:
+    def __init__(self, use: Use, rest: Rest, *, replaces: bool = False, is_optional: bool = False) -> None:
         self._use = use
         self._rest = rest
         self._replaces = replaces
         """Whether the first of it takes the place of the message whose button was pressed."""
+        self._is_optional = is_optional
+        """Whether nothing need be said: the message whose button was pressed stays, and no reply is announced."""
         self.has_replied = False
         self._is_acknowledged = False
 
@@ -40,7 +42,7 @@ class InteractionReply:
             nonlocal tries
             tries += 1
             try:
-                await self._use.response.defer(ephemeral=True, thinking=not self._replaces)
+                await self._use.response.defer(ephemeral=True, thinking=not (self._replaces or self._is_optional))
             except discord.HTTPException as exc:
                 # The first try did it, and only its answer was lost. At the first one, somebody else had done it.
                 if tries == 1 or exc.code != ALREADY_ACKNOWLEDGED:
@@ -68,7 +70,7 @@ class InteractionReply:
 
     async def _part(self, text: str, file: Attachment | None, view: discord.ui.View | None) -> str:
         use, none = self._use, discord.AllowedMentions.none()
-        if not self.has_replied:
+        if not self.has_replied and not self._is_optional:
             self.has_replied = True
 
             async def fill() -> discord.InteractionMessage:

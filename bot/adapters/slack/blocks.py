@@ -54,9 +54,10 @@ class Answer:
 def message_blocks(message: BotMessage) -> list[Block]:
     """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs.
 
-    Choices stand only under what one person alone sees: a press replaces the message by what that person is answered.
+    Choices of a notice stand only under what one person alone sees: a press replaces the message by what that person is
+    answered. Those of an answer are for everybody who sees it.
     """
-    is_private = bool(message.private_to) or message.channel.startswith("D")
+    is_private = not message.is_answer and (bool(message.private_to) or message.channel.startswith("D"))
     choices = choice_blocks(message.choices) if is_private else []
     return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message), *choices]
 
@@ -67,7 +68,9 @@ def under_answer(message: BotMessage) -> list[Block]:
     if message.lessons:
         used = [f"↳ used lesson: {escaped(harmless(lesson)[:_LESSON_LIMIT])}" for lesson in message.lessons[:10]]
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": line} for line in used]})
-    if message.is_answer and message.is_last:
+    if message.is_answer and message.choices:
+        blocks += choice_blocks(message.choices)
+    elif message.is_answer and message.is_last:
         blocks.append({"type": "context_actions", "elements": [_thumbs()]})
     return blocks
 

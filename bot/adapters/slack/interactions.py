@@ -112,20 +112,24 @@ class Interactions:
     # Commands -----------------------------------------------------------------------------------------------------
 
     async def choice(self, body: Json) -> None:
-        """A command that the bot offered as a button. Only a message that the presser alone sees is replaced."""
+        """A command that the bot offered as a button. Only a notice that the presser alone sees is replaced."""
         action, container = body["actions"][0], body["container"]
+        typed = chosen(action)
         pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
+        is_private = is_private and not typed.is_choice  # An answer stays, for it may be chosen from again.
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
         with replying_to(location.user, way):
             await self._context.command(
-                chosen(action),
+                typed,
                 location,
                 event_id=f"choice/{location.channel}/{container['message_ts']}/{location.user}/{action['action_ts']}",
                 at=at(str(action["action_ts"])),
             )
+        if typed.refuses_all:
+            await self._open(body, blocks.correction_view(_answer(body)))
 
     # Teaching and explaining --------------------------------------------------------------------------------------
 

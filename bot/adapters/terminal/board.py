@@ -2,6 +2,7 @@
 
 from bot.adapters.terminal.commands import Refusal
 from bot.adapters.terminal.reactions import same_emoji
+from bot.model import Choice
 
 
 class Board:
@@ -12,11 +13,21 @@ class Board:
         self._reactions: dict[tuple[str, str], dict[str, str]] = {}
         """Of each person on each answer, in order: the emoji as it was put on, by what makes two spellings the same."""
         self._marks: dict[tuple[str, str], bool] = {}
+        self._choices: tuple[Choice, ...] = ()
 
     def add(self, message_id: str) -> int:
         """Put an answer on the screen; its number."""
         self._answers.append(message_id)
         return len(self._answers)
+
+    def offer(self, choices: tuple[Choice, ...]) -> None:
+        """What may be chosen by its number from now on; nothing once something else was asked."""
+        self._choices = choices
+
+    def chosen(self, text: str) -> Choice | None:
+        """The choice that a typed number picks; None for every other text."""
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
+        return self._choices[number - 1] if 1 <= number <= len(self._choices) else None
 
     def last(self) -> str:
         """The message id of the last answer, or empty."""

@@ -28,6 +28,8 @@ Type a message to ask something. To teach:
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
   /restate [ID TEXT]    lessons that need a new question; gives one its question
+To choose, where I ask what you mean:
+  N, or /choose N       the option with that number, or none of them
 To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [page N]      what is remembered for you; /archive ID, /restore ID
@@ -160,7 +162,7 @@ def problem_with(text: str) -> str:
 
 
 def _unknown(word: str) -> Refusal:
-    near = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.5)
+    near = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.55)
     shown = word if len(word) <= _MAX_NAME else f"{word[:_MAX_NAME]}…"
     hint = f"Did you mean /{near[0]}?" if near else f"To send text that starts with a slash, type //{shown}."
     return Refusal(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
@@ -222,7 +224,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 
 _PLAIN = (
-    *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop"),
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop", "choose"),
     *("review", "promote", "release", "purge"),
 )
 """Commands of the bot that are passed on as they are typed."""

@@ -120,11 +120,15 @@ class TerminalMessenger:
         message_id = self._new_id()
         if message.is_answer:
             await self._screen.answer(self._board.add(message_id), message)
+            self._board.offer(message.choices)
         else:
             other = message.private_to if message.private_to != self._speaker.person else ""
             await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
         if message.choices:
-            await self._screen.choices([(self._typed(choice), choice.label) for choice in message.choices])
+            # Under an answer its number is enough to type.
+            typed = [str(n) if message.is_answer else self._typed(each) for n, each in enumerate(message.choices, 1)]
+            labels = [choice.label for choice in message.choices]
+            await self._screen.choices(list(zip(typed, labels, strict=True)))
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)
 
     def _typed(self, choice: Choice) -> str:
@@ -200,7 +204,11 @@ class TerminalMessenger:
     async def _tell(self, typed: Say | Correct | Command, sink: EventSink) -> None:
         """Deliver what needs nothing but itself, and the answer it is about."""
         match typed:
+            case Say(text) if (choice := self._board.chosen(text.strip())) is not None:
+                self._stopping = None
+                await self._deliver(self._speaker.command(Typed(choice.command, choice.argument)), sink)
             case Say(text):
+                self._board.offer(())
                 self._at_rest.clear()
                 self._stopping = None
                 await self._deliver(self._speaker.message(text), sink)

@@ -104,8 +104,16 @@ class ToolRegistry:
         """The tool, or None."""
         return self._tools.get(name)
 
-    async def run(self, call: ToolCall, context: ToolContext) -> ToolResult:
-        """Run one call. Only a fault in a tool's own code is raised; everything else is an observation."""
+    def needs_question(self, name: str) -> bool:
+        """Whether a tool changes something and nobody else is there to approve of that: the person is asked first."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.has_side_effects and self._approve is None
+
+    async def run(self, call: ToolCall, context: ToolContext, *, is_approved: bool = False) -> ToolResult:
+        """Run one call. Only a fault in a tool's own code is raised; everything else is an observation.
+
+        `is_approved`: the person chose just this call.
+        """
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self._tools) or "none"
@@ -116,7 +124,7 @@ class ToolRegistry:
         if problem:
             return _mistake(f"{tool.name} cannot take these arguments: {problem}")
         try:
-            if not await self._may_run(tool, call.arguments, context):
+            if not is_approved and not await self._may_run(tool, call.arguments, context):
                 return ToolResult(content=f"{tool.name} was not approved, and did not run.", is_error=True)
             async with asyncio.timeout(self._timeout_s):
                 return ToolResult(content=await tool.run(call.arguments, context))

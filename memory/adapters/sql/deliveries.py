@@ -11,18 +11,19 @@ from sqlalchemy.dialects.sqlite import insert
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
+from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, incoming_taps, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import reactions
 from memory.errors import NotFound
-from memory.model import Incoming, Outgoing, Posted, Progress, Scope
+from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
 
 _i = incoming.c
 _o = outgoing.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
 _a = incoming_askers.c
+_t = incoming_taps.c
 _READERS = (
     select(channels.c.visibility)
     .where(channels.c.workspace == changed_column(_i.workspace), channels.c.channel == changed_column(_i.channel))
@@ -39,9 +40,13 @@ _ASKER = (
     .correlate(incoming)
     .scalar_subquery()
 )
-_WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_visibility(incoming))
+_TAP = (_t.asked_run_id, _t.number, _t.role)
+_WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_visibility(incoming), *_TAP).join_from(
+    incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True
+)
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
+_TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)
 _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
@@ -103,9 +108,12 @@ class SqlDeliveryTable(SqlTable):
         row = self._session.changed(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE})
         if row is None:
             return None
+        event = {"workspace": message.scope.workspace, "event_id": message.event_id}
         if message.asked_by:
-            event = {"workspace": message.scope.workspace, "event_id": message.event_id}
             self._session.run(add_statement(incoming_askers), {**event, "person": message.asked_by})
+        if tap := message.tap:
+            row_of_tap = {**event, "asked_run_id": tap.run_id, "number": tap.number, "role": tap.role}
+            self._session.run(add_statement(incoming_taps), row_of_tap)
         return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
@@ -124,6 +132,9 @@ class SqlDeliveryTable(SqlTable):
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def taps(self, workspace: str, asked_run_id: str) -> list[Incoming]:
+        return self._session.all(incoming_of, _TAPS, workspace=workspace, asked_run_id=asked_run_id)
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         move = {"w": workspace, "event": event_id, "before": before, "after": after}
@@ -195,7 +206,9 @@ class SqlDeliveryTable(SqlTable):
 
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns
     """The message of a row."""
-    return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), **values)
+    run_id, number, role = (values.pop(name, None) for name in ("asked_run_id", "number", "role"))
+    tap = Tap(run_id=run_id, number=number, role=role) if run_id else None
+    return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), tap=tap, **values)
 
 
 incoming.info[READ_AS] = incoming_of

@@ -4,7 +4,7 @@ from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Channel, Outgoing, Progress, Visibility
+from memory.model import Channel, Outgoing, Progress, Role, Visibility
 
 channels = Table(
     "channels",
@@ -49,6 +49,19 @@ incoming_askers = Table(
     PrimaryKeyConstraint("workspace", "event_id"),
     ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
     Index(None, "workspace", "person"),
+    sqlite_with_rowid=False,
+)
+
+# Only messages that are the choice of an option have a row.
+incoming_taps = Table(
+    "incoming_taps",
+    metadata,
+    *short("workspace", "event_id", "asked_run_id"),
+    *number("number"),
+    Column("role", Word(Role), nullable=False),
+    PrimaryKeyConstraint("workspace", "event_id"),
+    ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
+    Index(None, "workspace", "asked_run_id"),
     sqlite_with_rowid=False,
 )
 

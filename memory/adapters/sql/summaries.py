@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, and_, func, select
+from sqlalchemy import Row, and_, case, func, null, select
 
 from memory.adapters.sql.session import Session, among
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import votes
+from memory.model import ASK, options_of
 from memory.ports import Ballot, LessonSummary
 
 _t = episodes.c
@@ -26,6 +27,8 @@ _SUMMARIES = (
         votes.c.role,
         votes.c.value,
         votes.c.is_limited,
+        votes.c.source,
+        case((_t.action == ASK, _t.trajectory), else_=null()).label("asked"),
     )
     .join_from(
         episodes,
@@ -46,7 +49,9 @@ def of(session: Session, workspace: str, episode_ids: Iterable[str]) -> dict[str
 
 def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
     """One lesson from its rows, of which there is one for each vote, or one without."""
-    cast = tuple(Ballot(row.actor, row.role, row.value, row.is_limited) for row in rows if row.actor is not None)
+    cast = tuple(
+        Ballot(row.actor, row.role, row.value, row.is_limited, row.source) for row in rows if row.actor is not None
+    )
     first = rows[0]
     return LessonSummary(
         id=first.id,
@@ -58,4 +63,5 @@ def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
         output=first.output,
         decided_at=first.decided_at,
         votes=cast,
+        offered=options_of(first.asked or ()),
     )

@@ -35,6 +35,8 @@ class EvidenceConfig:
     """Variance of one member's verdict."""
     trusted_noise: float = 0.2
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""
+    tap_noise: float = 0.5
+    """Share of the variance that is left of a choice among what was offered: surer than a thumb."""
     no_fit: float = 0.45
     """Cosine at which a goal is as likely to fit no action as the one described."""
     author_effect: float = 3.0
@@ -43,16 +45,16 @@ class EvidenceConfig:
     def __post_init__(self) -> None:
         if self.lessons < 1 or min(self.sharpness, self.prior_sharpness) <= 0:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
-        if min(self.member_noise, self.trusted_noise) <= 0 or self.author_effect < 0:
+        if min(self.member_noise, self.trusted_noise, self.tap_noise) <= 0 or self.author_effect < 0:
             raise ValueError("noise must be above 0, and the effect of an author not below it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One lesson: which candidate was judged, how, and what the verdict is worth."""
+    """One lesson: what was judged, how, and what the verdict is worth."""
 
-    candidate: int
-    """Column of the candidate that was approved or refused."""
+    candidates: tuple[int, ...]
+    """Columns of what was approved or refused: one, or all that one question offered in vain."""
     approves: bool
     noise: float
     """Variance of the verdict, above 0."""
@@ -106,12 +108,13 @@ def posterior(
     kernel = np.exp(config.sharpness * (np.minimum(between, 1.0) - 1))
     kernel_to_goal = np.exp(config.sharpness * (np.minimum(to_goal, 1.0) - 1))
     weights = np.linalg.solve(kernel + _noise(observations, config), kernel_to_goal)
-    rows, columns = np.arange(count), np.array([each.candidate for each in observations])
+    judged = [(row, column) for row, each in enumerate(observations) for column in each.candidates]
+    rows, columns = np.array(judged, int).reshape(-1, 2).T
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
     beyond_prior = np.where(approves[:, None], -prior_at_lessons, 0.0)
     worth = np.where(approves, 1.0, config.refused)
-    beyond_prior[rows, columns] = worth - prior_at_lessons[rows, columns]
+    beyond_prior[rows, columns] = worth[rows] - prior_at_lessons[rows, columns]
     effects = weights[:, None] * beyond_prior
     return Posterior(values=prior + effects.sum(axis=0), weights=weights, effects=effects)
 

@@ -47,11 +47,15 @@ class JudgedLesson:
     """Whether it is a lesson of the asker's own scope."""
     is_trusted: bool = False
     """Whether a teacher, or several people who agree, stand behind it."""
+    is_tapped: bool = False
+    """Whether somebody behind it chose it among several."""
+    offered: tuple[tuple[str, str], ...] = ()
+    """All that was refused, where it is a question that offered nothing right."""
 
     @property
-    def candidate(self) -> tuple[str, str]:
-        """What was approved or refused."""
-        return (self.action, self.text)
+    def candidates(self) -> tuple[tuple[str, str], ...]:
+        """What was approved or refused: actions, each with the text of an answer."""
+        return self.offered or ((self.action, self.text),)
 
 
 def weigh(
@@ -78,12 +82,12 @@ def weigh(
         prior[:, : len(actions)] = description_prior(goals, descriptions, config)
     observations = [
         Observation(
-            candidate=column,
+            candidates=judged,
             approves=lesson.approves,
-            noise=config.trusted_noise if lesson.is_trusted else config.member_noise,
+            noise=_noise(lesson, config),
             author="" if lesson.is_trusted or lesson.is_own else lesson.author,
         )
-        for column, lesson in zip(columns, lessons, strict=True)
+        for judged, lesson in zip(columns, lessons, strict=True)
     ]
     found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
     # Rounded, so that equal beliefs stay in the order of the candidates.
@@ -103,6 +107,11 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
     return np.asarray(np.stack(vectors), np.float64)
 
 
+def _noise(lesson: JudgedLesson, config: EvidenceConfig) -> float:
+    noise = config.trusted_noise if lesson.is_trusted else config.member_noise
+    return noise * config.tap_noise if lesson.is_tapped else noise
+
+
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
     """The places of the lessons that no other one for the same question makes void.
 
@@ -117,7 +126,7 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
 
 def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     """Whether one lesson of a question makes another of the same question void."""
-    if new.candidate == old.candidate:
+    if new.candidates == old.candidates:
         is_meant = new.is_own and not old.is_own and new.approves != old.approves  # for oneself one decides alone
     else:
         is_one_voice = new.author == old.author or (new.is_own and old.is_own)
@@ -128,21 +137,21 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
 
 def _candidates(
     lessons: Sequence[JudgedLesson], actions: Sequence[ActionText]
-) -> tuple[list[tuple[str, str]], list[int]]:
+) -> tuple[list[tuple[str, str]], list[tuple[int, ...]]]:
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
     answers: list[tuple[AnswerWords, int]] = []
-    for lesson in lessons:
-        if lesson.candidate in known:
+    for judged in (judged for lesson in lessons for judged in lesson.candidates):
+        if judged in known:
             continue
-        words = AnswerWords.of(lesson.text)
+        words = AnswerWords.of(judged[1])
         column = next((column for other, column in answers if words.says_the_same_as(other)), len(candidates))
         if column == len(candidates):
-            candidates.append(lesson.candidate)
+            candidates.append(judged)
             answers.append((words, column))
-        known[lesson.candidate] = column
-    return candidates, [known[lesson.candidate] for lesson in lessons]
+        known[judged] = column
+    return candidates, [tuple({known[judged]: None for judged in lesson.candidates}) for lesson in lessons]
 
 
 def _belief(

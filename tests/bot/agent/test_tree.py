@@ -337,7 +337,7 @@ async def test_a_question_of_a_child_is_asked_and_stops_the_sequence() -> None:
         }
     )
     result = await run(make_tree(model))
-    assert (result.output, result.asked) == ("a\n\nWhich one?", True)
+    assert (result.output, result.asked) == ("a\n\nWhich one?\n\nI have not answered this yet: “C”.", True)
     assert [node.goal for node in result.nodes] == ["G", "A", "B"]
 
 

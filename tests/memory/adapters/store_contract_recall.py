@@ -70,7 +70,10 @@ class RecallContract(StoreCase):
             action="answer",
             output="Yes.",
             decided_at=at(9),
-            votes=(Ballot("ana", Role.TEACHER, -1, True), Ballot("bo", Role.TEACHER, 1, True)),
+            votes=(
+                Ballot("ana", Role.TEACHER, -1, True, vote().source),
+                Ballot("bo", Role.TEACHER, 1, True, vote().source),
+            ),
         )
         assert found["b"].decided_at == NOW
         assert [each.actor for each in found["b"].votes] == ["ana", "bo", "cy"]

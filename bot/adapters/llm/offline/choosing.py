@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
-from memory.model import Lesson
+from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import DOUBT, SURE, Belief, Evidence
 from memory.rules.evidence.weighing import ANSWER
 
@@ -27,6 +27,8 @@ _FITTING = 0.35
 """The least that is believed of such a tool before any lesson ..."""
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
+ASKED_FROM = 0.1
+"""Belief from which the person is asked whether they mean it."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
@@ -88,6 +90,18 @@ class Chooser:
             replace(each, confidence=each.belief - DOUBT * max([0.0, *(one.belief for one in best if one is not each)]))
             for each in ranked
         ]
+
+    def lessons(self, goal: str) -> int:
+        """How many lessons were weighed for the goal."""
+        return self._weigh(goal).lessons
+
+    def to_ask_about(self, goal: str) -> list[Candidate]:
+        """What the person may have meant, best first; nothing where not even the best is believed far enough.
+
+        Never a tool that was tried, or that only looks the question up somewhere.
+        """
+        open_ = [each for each in self.rank(goal) if not each.is_search and each.action not in self._tried]
+        return [each for each in open_[:MOST_OPTIONS] if each.belief >= ASKED_FROM]
 
     def is_search(self, action: str, goal: str) -> bool:
         """Whether a tool would look for the whole goal somewhere, so that what it finds need not be an answer."""

@@ -10,6 +10,7 @@ from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
 from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
+from memory.model import ASK
 from memory.model.evidence import Evidence
 from memory.rules.evidence.weighing import ANSWER
 
@@ -23,7 +24,9 @@ HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
     "To teach me, react with 👎 and say what would have been right."
 )
-DOES_NOT_KNOW = f"I don't know that. {HONEST}"
+DID_YOU_MEAN = "I am not sure. Did you mean one of these?"
+DID_YOU_MEAN_THIS = "I am not sure. Did you mean this?"
+DOES_NOT_KNOW = "I don't know that."
 
 _LIBRARY = re.compile(r"knowledge|documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
 _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
@@ -72,7 +75,7 @@ class Decider:
         for candidate in self._ranked:
             if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
                 return self._do(candidate)
-        return self._look_up() or self._give_up()
+        return self._look_up() or self._ask() or self._give_up()
 
     def _do(self, candidate: Candidate) -> ModelTurn:
         if candidate.action == ANSWER:
@@ -136,20 +139,46 @@ class Decider:
                 return self._call(tool.name, candidate.arguments, thought)
         return None
 
+    def _ask(self) -> ModelTurn | None:
+        """Ask which of a few things is meant. Not after something was done: that it did not answer is told then."""
+        is_first = all(self._chooser.is_search(output.name, self._goal) for output in self._outputs)
+        if self._must_choose or not is_first or ASK not in self._tools:
+            return None
+        options = [self._offered(each) for each in self._chooser.to_ask_about(self._goal)]
+        question = DID_YOU_MEAN if len(options) > 1 else DID_YOU_MEAN_THIS
+        return self._call(ASK, {"question": question, "options": options}) if options else None
+
+    @staticmethod
+    def _offered(candidate: Candidate) -> dict[str, object]:
+        """A candidate as `ask_person` takes it."""
+        if candidate.action == ANSWER:
+            return {"answer": candidate.text}
+        return {"tool": candidate.action, "arguments": dict(candidate.arguments)}
+
     def _give_up(self) -> ModelTurn:
-        reason = f"{self._failure()} {HONEST}" if self._failure() else DOES_NOT_KNOW
+        reason = f"{self._failure() or f'{DOES_NOT_KNOW} {self._looked_at()}'} {HONEST}"
         if FAIL not in self._tools:
             return ModelTurn(text=reason)
         return self._call(FAIL, {"reason": reason})
 
+    def _looked_at(self) -> str:
+        lessons = self._chooser.lessons(self._goal)
+        tools = len(self._tools.keys() - CONTROL)
+        looked_at = [
+            f"{lessons} {'lesson' if lessons == 1 else 'lessons'} of people here" if lessons else "",
+            f"{tools} {'tool' if tools == 1 else 'tools'}" if tools else "",
+            "the documents" if self._outputs else "",
+        ]
+        named = " and ".join(filter(None, looked_at))
+        return f"I looked at {named}; nothing fits." if named else "Nobody has taught me anything yet."
+
     def _failure(self) -> str:
         """The failure of a subgoal or of a tool that fitted; empty without one."""
-        sure = {candidate.action for candidate in self._ranked if candidate.is_sure}
         for output in self._outputs:
             if output.name == EXPAND:
                 failed = [match["goal"] for match in _FAILED_PART.finditer(output.content)]
                 return f"I could not answer: {'; '.join(failed).rstrip('.?!')}." if failed else ""
-            if output.is_error and output.name in sure:
+            if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""
 

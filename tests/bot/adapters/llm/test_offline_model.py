@@ -127,10 +127,11 @@ async def test_of_two_answers_the_closer_question_wins() -> None:
     assert (await ask("Who is on call this week?", other, closer)).text == "Ana"
 
 
-async def test_two_answers_to_one_question_are_no_answer_unless_it_must_choose() -> None:
+async def test_two_answers_to_one_question_are_asked_about_unless_it_must_choose() -> None:
     lessons = [lesson("Who is on call?", "Ana"), lesson("Who is on call?", "Bo")]
-    name, _ = only_call(await ask("Who is on call?", *lessons, tools=CONTROL_TOOLS))
-    assert name == "fail"
+    name, arguments = only_call(await ask("Who is on call?", *lessons, tools=CONTROL_TOOLS))
+    assert name == "ask_person"
+    assert arguments["options"] == [{"answer": "Ana"}, {"answer": "Bo"}]
     choosing = OfflineModel(HashingEmbedder().embed, must_choose=True)
     assert (await ask("Who is on call?", *lessons, model=choosing)).text == "Ana"
 

@@ -42,7 +42,7 @@ def _uses(goal: str, tool: str, argument: str, value: str) -> bool:
 
 def _claims(goal: str, *lessons: PromptLesson) -> bool:
     """Whether it answers, or uses a tool whose result nobody judges."""
-    return _tool(goal, *lessons) not in ("fail", "search_knowledge")
+    return _tool(goal, *lessons) not in ("fail", "ask_person", "search_knowledge")
 
 
 def _tool(goal: str, *lessons: PromptLesson) -> str:

@@ -27,7 +27,7 @@ def unit(seed: int, rows: int) -> "Matrix":
 observations = st.lists(
     st.builds(
         Observation,
-        candidate=st.integers(0, ACTIONS - 1),
+        candidates=st.lists(st.integers(0, ACTIONS - 1), min_size=1, unique=True).map(tuple),
         approves=st.booleans(),
         noise=st.sampled_from([0.2, 1.0]),
         author=st.sampled_from(["", "ann", "ben"]),
@@ -55,7 +55,7 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Obser
             noise[i, j] = (one.noise if i == j else 0) + CONFIG.author_effect * (one.author == other.author != "")
         if one.approves:
             rewards[i] = 0
-        rewards[i, one.candidate] = 1 if one.approves else CONFIG.refused
+        rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused
     if said:
         expected += kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise) @ (rewards - prior[1:])
     assert np.allclose(believed(seed, said).values, expected)
@@ -89,7 +89,7 @@ def same_question(said: list[Observation]) -> "Matrix":
 
 
 def approval(author: str = "", noise: float = 1.0) -> Observation:
-    return Observation(candidate=0, approves=True, noise=noise, author=author)
+    return Observation(candidates=(0,), approves=True, noise=noise, author=author)
 
 
 @given(st.integers(1, 40), st.sampled_from([0.2, 1.0]))
@@ -106,15 +106,21 @@ def test_copies_of_one_persons_lesson_never_reach_far() -> None:
 
 
 def test_a_teachers_word_outweighs_a_members() -> None:
-    teacher = Observation(candidate=1, approves=True, noise=CONFIG.trusted_noise)
+    teacher = Observation(candidates=(1,), approves=True, noise=CONFIG.trusted_noise)
     values = same_question([approval("ann"), approval("ben"), teacher])
     assert values.argmax() == 1
 
 
 def test_a_refusal_lowers_what_was_refused_and_leaves_the_rest() -> None:
-    values = same_question([Observation(candidate=0, approves=False, noise=1.0)])
+    values = same_question([Observation(candidates=(0,), approves=False, noise=1.0)])
     assert values[0] < 0
     assert values[1] == values[2] == 0
+
+
+def test_a_question_that_offered_nothing_right_lowers_all_that_it_offered() -> None:
+    values = same_question([Observation(candidates=(0, 2), approves=False, noise=1.0)])
+    assert values[0] == values[2] < 0
+    assert values[1] == 0
 
 
 def test_without_lessons_the_best_description_is_believed_only_as_far_as_it_fits() -> None:

@@ -1,0 +1,79 @@
+"""Asking the person back: what is worth offering, in which words, and when that goes before a language model."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from bot.agent.decision import LABEL_CHARACTERS, Ask
+from bot.agent.record import Task
+from bot.agent.tools.registry import ToolRegistry
+from bot.model import ToolSpec
+from memory.model import MOST_OPTIONS, Option
+from memory.model.evidence import Belief, Evidence
+from memory.rules.evidence.weighing import ANSWER
+from memory.rules.retrieval.prompt import shown_line
+
+DISAGREEMENT = "People here disagree about that. Which of these do you mean?"
+MAY_I = "Shall I do this?"
+_SHOWN_CHARACTERS = 200
+"""How much of an answer stands in a question."""
+
+
+def answer_option(text: str) -> Option:
+    """An answer as an option."""
+    return Option(action=ANSWER, label=shown_line(text, LABEL_CHARACTERS), text=text)
+
+
+def tool_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
+    """A tool as an option."""
+    return Option(action=tool.name, label=tool_label(tool, arguments), arguments=arguments)
+
+
+def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
+    """What running a tool means, in people's words: the first sentence of its description, and with what."""
+    described = shown_line(tool.description.partition("\n")[0].partition(". ")[0], LABEL_CHARACTERS).rstrip(".")
+    values = ", ".join(str(value) for value in arguments.values())
+    what = described or tool.name.replace("_", " ")
+    return shown_line(f"{what}: {values}" if values else what, LABEL_CHARACTERS)
+
+
+def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evidence | None) -> tuple[Option, ...]:
+    """Those that can be carried out here: each tool with words for it, each answer with the lessons it comes from."""
+    behind = {belief.text: belief for belief in evidence.beliefs if belief.text} if evidence else {}
+    known: list[Option] = []
+    for option in options:
+        tool = tools.get(option.action)
+        if option.action == ANSWER:
+            known.append(replace(option, lessons=_lessons(behind.get(option.text))))
+        elif tool is not None:
+            label = option.label or tool_label(tool.spec, option.arguments)
+            known.append(replace(option, label=label))
+    return tuple(known[:MOST_OPTIONS])
+
+
+def _lessons(belief: Belief | None) -> tuple[str, ...]:
+    weights = belief.weights if belief else ()
+    return tuple(each.episode_id for each in weights if each.approves and each.weight > 0 and each.effect > 0)
+
+
+def question_text(question: str, options: Sequence[Option], task: Task) -> str:
+    """The question as it is posted. Of a part of a goal it names the part."""
+    about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
+    lines = [f"- “{shown_line(each.text, _SHOWN_CHARACTERS)}”" if each.text else f"- {each.label}" for each in options]
+    return "\n".join([f"{about}{question}", "", *lines])
+
+
+def where_lessons_disagree(evidence: Evidence, tools: ToolRegistry) -> Ask | None:
+    """The question to put before a model is asked: people taught several things, each of which alone would be sure.
+
+    Only of what can be done at once: answers, and tools that take no arguments.
+    """
+    rivals = [_option(belief, tools) for belief in evidence.rivals]
+    options = tuple(option for option in rivals if option is not None)
+    return Ask(question=DISAGREEMENT, options=options[:MOST_OPTIONS]) if len(options) > 1 else None
+
+
+def _option(belief: Belief, tools: ToolRegistry) -> Option | None:
+    if belief.action == ANSWER:
+        return answer_option(belief.text)
+    tool = tools.get(belief.action)
+    return tool_option(tool.spec, {}) if tool is not None and not tool.parameters.get("properties") else None

@@ -1,0 +1,239 @@
+"""Choosing what a question offered: the asker's choice is answered, anybody else's is an opinion of theirs.
+
+What was offered is read from the question's episodes, and what was chosen is kept with the accepted message, so that a
+restart loses neither.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import NotFound
+from memory.model import (
+    TAP,
+    Episode,
+    EventKind,
+    Incoming,
+    Offer,
+    Option,
+    Origin,
+    Progress,
+    Reaction,
+    Role,
+    Scope,
+    Tap,
+    offers_of,
+)
+from memory.ports import Transaction
+from memory.rules.audience import may_read, visibility_about
+from memory.services.answers import askers_of
+from memory.services.channels import note
+from memory.services.core import Core, event
+from memory.services.correct import taught_lesson
+from memory.services.finished_run import FinishedRun
+from memory.services.verdicts import withdraw_votes, write_votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What came of a choice."""
+
+    is_asker: bool
+    """Whether the question was put to this person."""
+    option: Option | None
+    """None for "none of these"."""
+    message: Incoming | None = None
+    """The asker's choice, accepted to be answered; None where nothing is to be answered."""
+    changed_runs: tuple[str, ...] = ()
+    """The answers that may have become a lesson with it, or stopped being one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The use case of a person who chooses."""
+
+    _core: Core
+
+    def option(self, workspace: str, tap: Tap) -> Option | None:
+        """What was chosen; None where the question is gone."""
+        with self._core.store.read() as tx:
+            offers = offers_of(tx.episodes.of_run(workspace, tap.run_id))
+        return offers[tap.number - 1].option if tap.number <= len(offers) else None
+
+    def choose(
+        self, scope: Scope, run_id: str, number: int | None, *, role: Role, at: datetime, event_id: str
+    ) -> Chosen:
+        """Take in the choice of an option by its number, from 1; None, or the next number, is "none of these".
+
+        The asker's own is accepted as a message of theirs: `Recording.finish` counts it as their vote on the answer.
+        Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing. Raises `NotFound`
+        where there is no such option, or the question may not be repeated to this person here.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            nodes = tx.episodes.of_run(scope.workspace, run_id)
+            offers = offers_of(nodes)
+            number = len(offers) + 1 if number is None else number
+            if not offers or not 1 <= number <= len(offers) + 1 or not may_read(scope, nodes[0]):
+                raise NotFound(f"run {run_id} in {scope.workspace} offers no option {number} to {scope.person} here")
+            note(tx, scope, now)
+            tap = Tap(run_id=run_id, number=number, role=role)
+            is_asker = scope.person == nodes[0].person
+            if number > len(offers):
+                changed = self._refuse(tx, scope, offers, tap, at, event_id)
+                return Chosen(is_asker=is_asker, option=None, changed_runs=changed)
+            offer = offers[number - 1]
+            if is_asker:
+                return self._answer(tx, scope, offers, tap, at, event_id)
+            once = f"tap/{run_id}/{number}/{scope.person}"
+            if not tx.log.claim(scope.workspace, once, now):
+                return Chosen(is_asker=False, option=offer.option)
+            self._take_refusal_back(tx, scope, offer.node, at)
+            opinion = self._opinion(tx, scope, offer, tap, at, event_id)
+            return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id,))
+
+    def _answer(
+        self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
+    ) -> Chosen:
+        """Accept the asker's choice, and withdraw what they chose before for the same question."""
+        offer = offers[tap.number - 1]
+        before = _taps(tx, scope.workspace, tap.run_id, offers, offer.node)
+        last = before[-1] if before else None
+        if last is not None and last.tap == tap and (last.progress is Progress.ACCEPTED or _votes(tx, scope, last)):
+            return Chosen(is_asker=True, option=offer.option)
+        asker = askers_of(tx, offer.node)[0]
+        message = Incoming(
+            scope=replace(scope, thread=offer.node.thread) if scope.channel == offer.node.channel else scope,
+            event_id=event_id,
+            message_id=f"tap/{event_id}",
+            text=offer.node.goal,
+            at=at,
+            asked_by=asker if asker != scope.person else "",
+            tap=tap,
+        )
+        accepted = tx.deliveries.accept(message)
+        if accepted is None:
+            return Chosen(is_asker=True, option=offer.option)
+        self._take_refusal_back(tx, scope, offer.node, at)
+        changed = [self._withdrawn(tx, scope, each, at) for each in before]
+        return Chosen(is_asker=True, option=offer.option, message=accepted, changed_runs=tuple(filter(None, changed)))
+
+    def _refuse(
+        self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
+    ) -> tuple[str, ...]:
+        """A vote against every question of the run, which refuses all that it offered."""
+        asking = {offer.node.id: offer.node for offer in offers}.values()
+        changed = [
+            self._withdrawn(tx, scope, each, at)
+            for node in asking
+            for each in _taps(tx, scope.workspace, tap.run_id, offers, node)
+            if each.scope.person == scope.person
+        ]
+        refusals = [replace(_on(node, scope, -1, tap.role, at), event_id=event_id) for node in asking]
+        write_votes(self._core, tx, self._core.clock(), *refusals)
+        return (tap.run_id, *filter(None, changed))
+
+    def _take_refusal_back(self, tx: Transaction, scope: Scope, node: Episode, at: datetime) -> None:
+        refused = tx.teaching.reaction(_on(node, scope, -1, Role.MEMBER, at).key)
+        if refused is not None and refused.is_active:
+            withdraw_votes(self._core, tx, self._core.clock(), refused, at=at)
+
+    def _withdrawn(self, tx: Transaction, scope: Scope, earlier: Incoming, at: datetime) -> str:
+        """The run that this choice led to, its vote withdrawn; empty where it had none."""
+        votes = _votes(tx, scope, earlier)
+        if votes:
+            withdraw_votes(self._core, tx, self._core.clock(), *votes, at=at)
+        return earlier.run_id if votes else ""
+
+    def _opinion(self, tx: Transaction, scope: Scope, offer: Offer, tap: Tap, at: datetime, event_id: str) -> Episode:
+        """What somebody else would have chosen: an episode of theirs that nobody is answered with."""
+        asked, option, now = offer.node, offer.option, self._core.clock()
+        there = replace(asked.scope, person=scope.person, visibility=visibility_about(asked, scope))
+        opinion = replace(
+            taught_lesson(self._core, there, asked.goal, option.text, now),
+            origin=Origin.RUN,
+            action=option.action,
+            person=scope.person,
+        )
+        tx.episodes.put(opinion)
+        tx.log.append(event(opinion, EventKind.CREATED, opinion.author, now, detail={"event": event_id}))
+        for model, vector in tx.episodes.vectors(asked.workspace, [asked.id]).values():
+            tx.episodes.put_vector(opinion.workspace, opinion.id, model, vector)
+        _note_words(tx, [opinion], _people_in(tx, asked))
+        write_votes(self._core, tx, now, replace(_on(opinion, scope, 1, tap.role, at), event_id=event_id))
+        return opinion
+
+
+def count_choice(
+    core: Core, tx: Transaction, run: FinishedRun, tap: Tap, nodes: Sequence[Episode], now: datetime
+) -> None:
+    """Count the asker's choice as a vote for the answer it led to, in the transaction that commits it.
+
+    Not if the run did something else in the end, or another choice was made meanwhile. Raises `NotFound` where the
+    question is gone, whose words the answer holds.
+    """
+    root = nodes[0]
+    offers = offers_of(tx.episodes.of_run(run.workspace, tap.run_id))
+    if len(offers) < tap.number:
+        raise NotFound(f"what {tap.run_id} in {run.workspace} offered is erased; work it out once more")
+    offer = offers[tap.number - 1]
+    _note_words(tx, nodes, _people_in(tx, offer.node))
+    chosen = _taps(tx, run.workspace, tap.run_id, offers, offer.node)
+    refused = tx.teaching.reaction(_on(offer.node, root.scope, -1, Role.MEMBER, now).key)
+    is_last = bool(chosen) and chosen[-1].event_id == run.event_id and not (refused and refused.is_active)
+    if is_last and root.action == offer.option.action and (not offer.option.text or root.output == offer.option.text):
+        vote = _on(root, root.scope, 1, tap.role, chosen[-1].at)
+        write_votes(core, tx, now, replace(vote, event_id=run.event_id))
+
+
+def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
+    """Note whose words a question holds that offers answers. Raises `NotFound` if one of them is erased since."""
+    for offer in offers_of(nodes):
+        if lessons := offer.option.lessons:
+            known = tx.episodes.get_many(offer.node.workspace, lessons)
+            if len(known) < len(set(lessons)):
+                raise NotFound(f"what {offer.node.run_id} in {offer.node.workspace} offers is erased; work it out anew")
+            words = tx.episodes.words_of_others(offer.node.workspace, lessons)
+            people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
+            _note_words(tx, [offer.node], people)
+
+
+def _people_in(tx: Transaction, asked: Episode) -> set[str]:
+    """Everybody whose words a question of the bot's holds."""
+    return {asked.author, *tx.episodes.words_of_others(asked.workspace, [asked.id]).get(asked.id, ())}
+
+
+def _note_words(tx: Transaction, nodes: Sequence[Episode], people: set[str]) -> None:
+    for node in nodes:
+        for person in sorted(people - {"", node.author}):
+            tx.episodes.note_words(node.workspace, node.id, person)
+
+
+def _taps(tx: Transaction, workspace: str, run_id: str, offers: Sequence[Offer], node: Episode) -> list[Incoming]:
+    """The asker's choices among what this node offered, oldest first."""
+    here = {number for number, offer in enumerate(offers, start=1) if offer.node.id == node.id}
+    return [each for each in tx.deliveries.taps(workspace, run_id) if each.tap and each.tap.number in here]
+
+
+def _votes(tx: Transaction, scope: Scope, tapped: Incoming) -> list[Reaction]:
+    """The votes that stand for a choice."""
+    if not tapped.run_id:
+        return []
+    given = tx.teaching.reactions_of_run(scope.workspace, tapped.run_id)
+    return [each for each in given if each.source == TAP and each.is_active and each.actor == scope.person]
+
+
+def _on(node: Episode, scope: Scope, value: int, role: Role, at: datetime) -> Reaction:
+    """The vote of a choice on one node."""
+    return Reaction(
+        workspace=node.workspace,
+        channel=node.channel,
+        message_id=f"run/{node.run_id}",
+        node_id="" if node.is_root else node.id,
+        actor=scope.person,
+        source=TAP,
+        value=value,
+        at=at,
+        role=role,
+        run_id=node.run_id,
+    )
