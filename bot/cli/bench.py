@@ -123,7 +123,7 @@ def learning(
     Uses the offline model, whatever the settings say; the other settings hold.
     """
     from bot.app.bench import calibration
-    from bot.app.bench.labelled import first_of_each, read_splits, read_texts
+    from bot.app.bench.labelled import read_splits, read_texts
     from bot.app.bench.learning import learn
     from bot.app.bench.people import Habits
     from bot.app.bench.plot import sparkline
@@ -150,7 +150,8 @@ def learning(
         seeds=seeds,
         count=messages,
         with_baseline=baseline,
-        lessons=first_of_each(to_teach, lessons),
+        to_teach=to_teach,
+        of_each=lessons,
         outside=read_texts(data, outside) if outside else (),
         settings=settings,
         show=_progress,

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.app.bench.calibration import Bin, calibration
 from bot.app.bench.embedding import PreparedEmbedder
-from bot.app.bench.labelled import LabelledMessage
+from bot.app.bench.labelled import LabelledMessage, first_of_each
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
@@ -108,19 +108,22 @@ def learn(
     seeds: Sequence[int],
     count: int | None,
     with_baseline: bool,
-    lessons: Sequence[LabelledMessage] = (),
+    to_teach: Sequence[LabelledMessage] = (),
+    of_each: int = 0,
     outside: Sequence[str] = (),
     settings: Settings,
     show: ShowsStage,
 ) -> Learning:
     """Run the arm on the first `count` messages of every shuffle. Embeds all texts before anything is measured.
 
-    `lessons` are taught before, `outside` asked at the end.
+    The first `of_each` messages of every label among those `to_teach` are taught before, which ones depends on the
+    shuffle; `outside` are asked at the end.
     """
     embedder = PreparedEmbedder(make_embedder(settings))
-    labels = {message.label.label: message.label for message in [*messages, *lessons]}.values()
+    labels = {message.label.label: message.label for message in [*messages, *to_teach]}.values()
     orders = {seed: shuffled(messages, seed, count) for seed in seeds}
-    texts = dict.fromkeys(text for order in [*orders.values(), lessons] for text in texts_of(order))
+    lessons = {seed: first_of_each(shuffled(to_teach, seed, None), of_each) for seed in seeds}
+    texts = dict.fromkeys(text for each in (*orders.values(), *lessons.values()) for text in texts_of(each))
     texts |= dict.fromkeys(outside)
     texts |= dict.fromkeys(text for label in labels for text in (label.words, label.text))
     with show("embedding", len(texts)) as step:
@@ -144,7 +147,7 @@ def learn(
                     settings=settings,
                     embedder=embedder,
                     on_message=on_message,
-                    taught=lessons,
+                    taught=lessons[seed],
                     outside=outside,
                 )
             )
