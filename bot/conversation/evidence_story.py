@@ -42,7 +42,8 @@ class _Story:
             lines.append(f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} before any lesson")
             lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
         lines.append(
-            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of the second); "
+            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of the second), "
+            f"{self._evidence.threshold:.2f} needed; "
             f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
         )
         return lines

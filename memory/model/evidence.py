@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 DOUBT = 0.6
 """How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
-SURE = 0.2
-"""Confidence from which something is done or said."""
+START = 0.16
+"""The threshold of a workspace where nobody judged anything yet (measured: `tests/README.md`)."""
+TIE = 0.02
+"""Two beliefs that differ by less are as good as each other: neither is followed without asking."""
 
 KEPT_FROM = 0.005
 """A belief or an effect below this is 0.00 to a person, and not kept."""
@@ -66,22 +68,24 @@ class Evidence:
     """Cosine of the nearest lesson: how near the goal is to anything known."""
     lessons: int = 0
     """How many lessons were weighed."""
+    threshold: float = START
+    """Confidence from which something is done or said here."""
 
     @property
     def is_sure(self) -> bool:
         """Whether the best belief is good enough to be followed."""
-        return self.confidence >= SURE
+        return is_sure(*_two_best(self.beliefs), self.threshold)
 
     @property
     def rivals(self) -> tuple[Belief, ...]:
         """The candidates that lessons speak for and that would be sure if there were no other; none where one is."""
-        strong = tuple(each for each in self.beliefs if each.value >= SURE and each.value > each.prior)
+        strong = tuple(each for each in self.beliefs if each.value >= self.threshold and each.value > each.prior)
         return strong if len(strong) > 1 and not self.is_sure else ()
 
     @property
     def confidence(self) -> float:
         """The best belief less a share of the second: what decides between answering, asking and not knowing."""
-        return _confidence([belief.value for belief in self.beliefs])
+        return confidence_in(*_two_best(self.beliefs))
 
     @property
     def record(self) -> "EvidenceRecord":
@@ -108,6 +112,7 @@ class Evidence:
             ),
             nearest=round(self.nearest, 4),
             lessons=self.lessons,
+            threshold=self.threshold,
         )
 
 
@@ -148,11 +153,12 @@ class EvidenceRecord:
     beliefs: tuple[BeliefRecord, ...] = ()
     nearest: float = 0.0
     lessons: int = 0
+    threshold: float = START
 
     @property
     def confidence(self) -> float:
         """That of the evidence."""
-        return _confidence([belief.value for belief in self.beliefs])
+        return confidence_in(*_two_best(self.beliefs))
 
     @property
     def episode_ids(self) -> frozenset[str]:
@@ -160,5 +166,16 @@ class EvidenceRecord:
         return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)
 
 
-def _confidence(values: Sequence[float]) -> float:
-    return (values[0] if values else 0.0) - DOUBT * max(0.0, values[1] if len(values) > 1 else 0.0)
+def confidence_in(belief: float, rival: float) -> float:
+    """Confidence in a candidate, given the belief in it and in the best other one."""
+    return belief - DOUBT * max(0.0, rival)
+
+
+def is_sure(belief: float, rival: float, threshold: float) -> bool:
+    """Whether a candidate is good enough to be followed: confidence reaches the threshold, and it is no tie."""
+    return confidence_in(belief, rival) >= threshold and belief - rival >= TIE
+
+
+def _two_best(beliefs: "Sequence[Belief | BeliefRecord]") -> tuple[float, float]:
+    best, second, *_ = *(belief.value for belief in beliefs), 0.0, 0.0
+    return best, second

@@ -12,7 +12,7 @@ from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
 from memory.model import EnvironmentState, Step, StepKind
-from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
+from memory.model.evidence import START, BeliefRecord, EvidenceRecord, WeightRecord
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -149,6 +149,7 @@ def _evidence_to_json(kept: EvidenceRecord | None) -> object:
     return kept and {
         "nearest": kept.nearest,
         "lessons": kept.lessons,
+        "threshold": kept.threshold,
         "beliefs": [
             {
                 "action": belief.action,
@@ -173,9 +174,10 @@ def _evidence_from_json(stored: dict[str, Any]) -> EvidenceRecord:
         for belief in stored.pop("beliefs")
     ]
     nearest, lessons = _number(stored.pop("nearest")), stored.pop("lessons")
+    threshold = _number(stored.pop("threshold", START))
     if type(lessons) is not int:
         raise TypeError("a number of lessons is needed")
-    return EvidenceRecord(beliefs=tuple(beliefs), nearest=nearest, lessons=lessons, **stored)
+    return EvidenceRecord(beliefs=tuple(beliefs), nearest=nearest, lessons=lessons, threshold=threshold, **stored)
 
 
 def _weight(episode_id: object, weight: object, effect: object, approves: object) -> WeightRecord:

@@ -46,7 +46,7 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
         "- clock: belief 0.11, 0.13 before any lesson",
         "  - “where is the spare key?” approved for something else [0123key1]: adds -0.02 (weight 0.50)",
-        "- confidence 0.55 (the best belief less 0.6 of the second); nearest 0.93, lessons 12",
+        "- confidence 0.55 (the best belief less 0.6 of the second), 0.16 needed; nearest 0.93, lessons 12",
     ]
 
 

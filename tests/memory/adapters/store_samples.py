@@ -238,6 +238,7 @@ def weighed() -> EvidenceRecord:
         ),
         nearest=0.875,
         lessons=12,
+        threshold=0.1875,
     )
 
 

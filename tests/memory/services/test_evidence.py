@@ -152,6 +152,27 @@ def test_what_is_kept_says_the_same_in_few_numbers(world: World) -> None:
         assert each.taught == pytest.approx(sum(weight.effect for weight in each.weights), abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("beliefs", "threshold", "is_sure"),
+    [
+        ((), 0.05, False),
+        ((0.2,), 0.2, True),
+        ((0.2,), 0.21, False),
+        ((0.3, 0.2), 0.18, True),
+        ((0.3, 0.2), 0.19, False),
+        ((0.45, 0.44), 0.16, False),
+        ((0.45, -0.44), 0.45, True),
+    ],
+)
+def test_it_is_sure_from_the_threshold_on_unless_two_tie(
+    beliefs: tuple[float, ...], threshold: float, is_sure: bool
+) -> None:
+    found = tuple(Belief(action=f"a{n}", value=value, prior=0.0) for n, value in enumerate(beliefs))
+    evidence = Evidence(beliefs=found, threshold=threshold)
+    assert evidence.is_sure is is_sure
+    assert evidence.record.threshold == threshold
+
+
 def test_what_nobody_would_see_is_not_kept() -> None:
     faint = LessonWeight(episode_id="e1", goal="", author="ana", approves=True, weight=0.5, effect=-0.0049)
     strong = replace(faint, effect=0.123456)

@@ -15,7 +15,7 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
-from memory.model.evidence import DOUBT, SURE, Belief, Evidence
+from memory.model.evidence import START, Belief, Evidence, confidence_in, is_sure
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
@@ -48,8 +48,10 @@ class Candidate:
     """A tool's name, or `answer`."""
     belief: float
     prior: float = 0.0
-    confidence: float = 0.0
-    """The belief less a share of the best other one."""
+    rival: float = 0.0
+    """The belief in the best other one."""
+    threshold: float = START
+    """That of the evidence."""
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
     text: str = ""
     """The known answer."""
@@ -57,9 +59,14 @@ class Candidate:
     """A tool that looks for the whole question somewhere: what it finds need not be an answer."""
 
     @property
+    def confidence(self) -> float:
+        """How much of the belief the best other candidate leaves."""
+        return confidence_in(self.belief, self.rival)
+
+    @property
     def is_sure(self) -> bool:
         """Whether it is good enough to be done."""
-        return self.confidence >= SURE
+        return is_sure(self.belief, self.rival, self.threshold)
 
 
 class Chooser:
@@ -87,7 +94,11 @@ class Chooser:
         # What was tried in vain is no rival any more.
         best = [candidate for candidate in ranked if candidate.action not in self._tried][:2]
         return [
-            replace(each, confidence=each.belief - DOUBT * max([0.0, *(one.belief for one in best if one is not each)]))
+            replace(
+                each,
+                rival=max([0.0, *(one.belief for one in best if one is not each)]),
+                threshold=evidence.threshold,
+            )
             for each in ranked
         ]
 
