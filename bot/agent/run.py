@@ -114,7 +114,7 @@ class Run:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
         trace.evidence = recollection.evidence
-        text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget)
+        text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget, evidence=recollection.evidence)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
         shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)
         shown = replace(recollection, node_path=path, shown_ids=shown_ids, rules=rules)

@@ -65,9 +65,8 @@ def _stages(recall: RecallStory, reader: Scope | None) -> str:
     stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
     if reader is not None:
         of = recall.retrieval.counts
-        stages = (
-            f"{of.get('total_loaded', 0)} searched, {of.get('gated', 0)} near enough, {of.get('selected', 0)} chosen"
-        )
+        gated = "near enough" if recall.retrieval.evidence is None else "weighed"
+        stages = f"{of.get('total_loaded', 0)} searched, {of.get('gated', 0)} {gated}, {of.get('selected', 0)} chosen"
     return f"- search for part {shown_line(recall.retrieval.node_path, 40)}: {stages}"
 
 

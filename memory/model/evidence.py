@@ -46,6 +46,20 @@ class LessonWeight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellingLesson:
+    """A lesson that may be shown to whoever decides: all lessons on what it speaks about say together what it says."""
+
+    episode_id: str
+    candidate: int
+    """The same for lessons that speak about the same."""
+    action: str
+    """What it approved or refused: `answer`, or an action, which it took or which a person named in words."""
+    approves: bool
+    belief: float
+    """The belief in what it approved or refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Belief:
     """How far the evidence speaks for one candidate: about 1 is certain, 0 is nothing, below 0 is against it."""
 
@@ -70,6 +84,10 @@ class Evidence:
     """How many lessons were weighed."""
     threshold: float = START
     """Confidence from which something is done or said here."""
+    telling: tuple[TellingLesson, ...] = ()
+    """The lessons that may be shown, largest effect first."""
+    plan: str = ""
+    """The nearest lesson on how to split a goal into parts, which is no candidate."""
 
     @property
     def is_sure(self) -> bool:

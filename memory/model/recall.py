@@ -48,6 +48,10 @@ class Exemplar:
     """How many episodes with the same action were folded into this one, by verdict."""
     is_disputed: bool = False
     """Whether others of equal standing approved a different action for the same question."""
+    belief: float | None = None
+    """What all lessons near the goal say of what it did (`Evidence`); None where that was not weighed."""
+    named_action: str = ""
+    """The action that a person named in words ("use the clock"), which is then what the exemplar is about."""
     is_guess: bool = False
     """Whether only a model judged it: the asker's own, weaker than anything people said, and shown as what it is."""
 

@@ -1,12 +1,13 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
-from memory.model import ASK, TAP, Audience, Origin, Scope, Vector, Verdict
+from memory.model import ASK, TAP, Audience, Origin, Scope, Termination, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import LessonSummary, Neighbour, Transaction
+from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import partitions_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
@@ -30,12 +31,12 @@ class Weighing:
         if vector is None:
             return Evidence()
         with self._core.store.read() as tx:
-            return self.weighed(tx, scope, vector, self.near(tx, scope, vector), actions, run_id=run_id)
+            return self.weighed(tx, scope, vector, self.near(tx, scope, vector).hits, actions, run_id=run_id)
 
-    def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Sequence[Neighbour]:
+    def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Neighbourhood:
         """The lessons that are weighed for a goal: the nearest in reach, best first."""
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
-        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0).hits
+        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0)
 
     def weighed(
         self,
@@ -61,7 +62,8 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        found = weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        return replace(found, plan=next((each.id for each in summaries if each.action == Termination.EXPAND), ""))
 
 
 def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:

@@ -17,27 +17,32 @@ from memory.model import (
     Recollection,
     RuleLine,
     Scope,
+    StageCounts,
     Vector,
     Verdict,
     Vote,
 )
-from memory.model.evidence import ActionText, Evidence
+from memory.model.evidence import ActionText, Evidence, TellingLesson
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
-from memory.rules.retrieval.adapter import DefaultRetriever, RetrievalInput, ScoredMemory, get_retriever
+from memory.rules.evidence.telling import most_telling
+from memory.rules.retrieval.adapter import (
+    DefaultRetriever,
+    RetrievalInput,
+    RetrievalOutput,
+    ScoredMemory,
+    get_retriever,
+)
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
-from memory.rules.retrieval.pipeline import Candidate
+from memory.rules.retrieval.pipeline import Candidate, overlap
 from memory.services.core import Core
 from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
-
-TELLING = 0.05
-"""Effect from which a lesson is shown because of what it adds to the best belief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +72,27 @@ class Recalling:
     ) -> Recollection:
         """The exemplars for a goal, best first, with the count after every stage and the goal's embedding.
 
-        Nothing below the similarity gate, nothing pending or disputed, nothing outside the asker's partitions. When
-        the embedder fails, goals are compared by their words: a fault must not keep anybody from an answer. With
-        `actions`, those the agent may choose, there is evidence too.
+        Nothing pending or disputed, nothing outside the asker's partitions. When the embedder fails, goals are compared
+        by their words: a fault must not keep anybody from an answer. With `actions`, those the agent may choose, there
+        is evidence, and the exemplars are the lessons that say most in it; without, what the retriever chooses, nothing
+        below the similarity gate.
         """
         retrieval_id = self._core.new_id()
         config = config or self.config
         vector = self._core.embedded(goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
         with self._core.store.read() as tx:
-            search = _Search(
-                tx=tx,
-                scope=scope,
-                model=self._core.embedder.name,
-                candidates=self.candidates,
-                weighed=0 if actions is None else self.weighing.config.lessons,
-            )
-            output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
-                scope.session_key, run_id, situation, config
-            )
-            found = search.exemplars(output.memories)
-            evidence = None
+            search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self.candidates)
+            default = DefaultRetriever(search, self.config)
+            retriever, evidence, output = get_retriever(default), None, None
             if actions is not None and vector is not None:
-                evidence = self.weighing.weighed(tx, scope, vector, search.near, actions, run_id=run_id)
-                found = search.with_strongest(found, evidence) if config.final_k else found
+                near = self.weighing.near(tx, scope, vector)
+                evidence = self.weighing.weighed(tx, scope, vector, near.hits, actions, run_id=run_id)
+                if retriever is default and not config.is_baseline:
+                    output = search.most_telling(near, evidence, context, config)
+            if output is None:
+                output = retriever.retrieve(scope.session_key, run_id, situation, config)
+            found = search.exemplars(output.memories)
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
             rules = search.rules(expanded, exemplars, self.rule_from)
@@ -131,16 +133,14 @@ class _Search:
     scope: Scope
     model: str
     candidates: int
-    weighed: int = 0
-    """How many of the nearest are wanted as evidence, whatever their similarity."""
     searched: int = 0
-    near: Sequence[Neighbour] = ()
-    """The nearest lessons in reach, best first."""
     found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
     stored: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
     """The episodes found, as they are stored."""
     approved: Sequence[Episode] = ()
     """Those that may disagree with each other."""
+    telling: Mapping[str, TellingLesson] | None = None
+    """What may be shown as the evidence has it; None where that did not choose."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
@@ -155,12 +155,11 @@ class _Search:
                 partitions_for(self.scope),
                 self.model,
                 cast("Vector", vector),  # the use case above put it there
-                k=max(self.candidates, self.weighed),
-                min_cosine=-1.0 if self.weighed else config.min_intent,
+                k=self.candidates,
+                min_cosine=config.min_intent,
             )
-        self.searched, self.near = near.searched, near.hits
-        gated = [hit for hit in near.hits if hit.cosine >= config.min_intent]
-        self.found = {hit.episode_id: hit for hit in gated[: self.candidates]}
+        self.searched = near.searched
+        self.found = {hit.episode_id: hit for hit in near.hits}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
         return [
             Candidate(
@@ -200,49 +199,78 @@ class _Search:
         return Neighbourhood(searched=searched, hits=tuple(hits[: self.candidates]))
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
-        """What the pipeline chose, with the audience that each was reached through."""
+        """What was chosen, with the audience that each was reached through."""
         return tuple(
-            Exemplar(
-                episode=scored.memory,
-                verdict=scored.verdict,
-                audience=self.found[scored.memory.id].audience if scored.memory.id in self.found else Audience.PERSONAL,
-                context_score=scored.env_score,
-                intent_score=scored.int_score,
-                relevance=scored.score,
-                n_success=scored.n_success,
-                n_failure=scored.n_failure,
+            self._weighed(
+                Exemplar(
+                    episode=scored.memory,
+                    verdict=scored.verdict,
+                    audience=self.found[scored.memory.id].audience
+                    if scored.memory.id in self.found
+                    else Audience.PERSONAL,
+                    context_score=scored.env_score,
+                    intent_score=scored.int_score,
+                    relevance=scored.score,
+                    n_success=scored.n_success,
+                    n_failure=scored.n_failure,
+                )
             )
             for scored in chosen
             if scored.verdict.is_validated
         )
 
-    def with_strongest(self, exemplars: tuple[Exemplar, ...], evidence: Evidence) -> tuple[Exemplar, ...]:
-        """The lesson that speaks most for the best belief is shown too: an answer that follows it must tell of it."""
-        best = evidence.beliefs[0].weights if evidence.beliefs else ()
-        strongest = next((weight.episode_id for weight in best if weight.approves and weight.effect >= TELLING), "")
-        if not strongest or strongest in {exemplar.episode.id for exemplar in exemplars}:
-            return exemplars
-        stored = self.stored.get(strongest) or self.tx.episodes.get(self.scope.workspace, strongest)
-        hit = next((each for each in self.near if each.episode_id == strongest), None)
-        if stored is None or hit is None:
-            return exemplars
-        self.found[strongest] = hit
-        lesson = Exemplar(
-            episode=stored,
-            verdict=hit.verdict,
-            audience=hit.audience,
-            context_score=0.0,
-            intent_score=hit.cosine,
-            relevance=max(0.0, hit.cosine),
+    def _weighed(self, exemplar: Exemplar) -> Exemplar:
+        """The exemplar with what the evidence says of it, where that chose."""
+        telling = (self.telling or {}).get(exemplar.episode.id)
+        if telling is None:
+            return exemplar
+        named = telling.action if telling.action != exemplar.episode.action else ""
+        return replace(exemplar, belief=telling.belief, named_action=named)
+
+    def most_telling(
+        self, near: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
+    ) -> RetrievalOutput[Episode]:
+        """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
+        hits = {hit.episode_id: hit for hit in near.hits}
+        self.telling = {each.episode_id: each for each in evidence.telling}
+        plan = hits.get(evidence.plan) if config.final_k else None
+        plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
+        told = most_telling(evidence.telling, config.final_k - len(plans))
+        chosen = [*(each.episode_id for each in told), *plans]
+        self.found = {each: hits[each] for each in chosen}
+        self.stored = self.tx.episodes.get_many(self.scope.workspace, chosen)
+        memories = tuple(
+            ScoredMemory(
+                memory=self.stored[each],
+                env_score=overlap(
+                    frozenset(self.stored[each].context_before),
+                    context,
+                    weights=config.element_weights,
+                    both_empty=config.empty_env_iou,
+                ),
+                int_score=hits[each].cosine,
+                score=max(0.0, hits[each].cosine),
+                verdict=hits[each].verdict,
+            )
+            for each in chosen
         )
-        return (lesson, *exemplars)
+        counts = StageCounts(
+            total_loaded=near.searched,
+            state_ranked=len(near.hits),
+            gated=evidence.lessons,
+            above_threshold=len(evidence.telling),
+            deduped=len({each.candidate for each in evidence.telling}),
+            selected=len(chosen),
+        )
+        return RetrievalOutput(memories=memories, debug=counts)
 
     def with_corrections(self, exemplars: tuple[Exemplar, ...], per_author: int | None) -> tuple[Exemplar, ...]:
         """Follow the links of mistakes to their corrections.
 
         A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless
-        its author has `per_author` lessons already. One that waits for review stays unseen: its text is taken off the
-        mistake as well.
+        its author has `per_author` lessons already. One that waits for review stays unseen, and so does one that the
+        evidence speaks against: its text is taken off the mistake as well. Where another lesson says what it says, the
+        mistake alone names it.
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
@@ -253,7 +281,8 @@ class _Search:
             lessons = []
             for lesson in seen.get(exemplar.episode.id, []):
                 is_enough = per_author is not None and by_author[lesson.author] >= per_author
-                if lesson.id in chosen or lesson.author == self.scope.person or not is_enough:
+                is_welcome = lesson.id in chosen or lesson.author == self.scope.person or not is_enough
+                if is_welcome if self.telling is None else lesson.id in self.telling:
                     by_author[lesson.author] += lesson.id not in chosen
                     lessons.append(lesson)
             if exemplar.lesson is Lesson.AVOID:
@@ -261,12 +290,19 @@ class _Search:
                 exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
             expanded.append(exemplar)
             for lesson in lessons:
-                if lesson.id not in chosen:
+                if lesson.id not in chosen and not self._is_said(lesson.id, chosen):
                     chosen.add(lesson.id)
                     entry = nearest_entry(lesson, partitions_for(self.scope))
                     audience = entry.audience if entry else exemplar.audience
-                    expanded.append(replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience))
+                    joined = replace(exemplar, episode=lesson, verdict=Verdict.SUCCESS, audience=audience)
+                    expanded.append(self._weighed(joined))
         return tuple(expanded)
+
+    def _is_said(self, episode_id: str, chosen: Collection[str]) -> bool:
+        """Whether one of those chosen speaks about the same as this lesson."""
+        telling = self.telling or {}
+        told = {telling[each].candidate for each in chosen if each in telling}
+        return episode_id in telling and telling[episode_id].candidate in told
 
     def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
         """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""

@@ -24,6 +24,7 @@ from memory.library import import_
 from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.rules import consolidation, emoji, quarantine
+from memory.rules.evidence.answers import AnswerWords, named_action
 from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
 from memory.rules.feedback import words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
@@ -146,9 +147,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "prompt.lesson_lines": lambda text: prompt.lesson_lines(
         1, Lesson.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
     ),
-    "consensus.says_the_same": lambda text: consensus.says_the_same(
-        _episode(goal="a", output=text), _episode(goal=text, output=text[::-1])
-    ),
+    "AnswerWords.says_the_same_as": lambda text: AnswerWords.of(text).says_the_same_as(AnswerWords.of(text[::-1])),
+    "named_action": lambda text: named_action(text, ["clock", text[:100]]),
     "consensus.is_same_question": lambda text: consensus.is_same_question(
         _episode(goal=text), _episode(goal=text[::-1]), lambda one, other: 0.5
     ),

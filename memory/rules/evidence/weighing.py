@@ -1,14 +1,15 @@
 """From judged lessons to the beliefs in what could be done or said for one goal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.model import Vector
-from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
+from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight, TellingLesson
 from memory.rules.evidence.answers import AnswerWords
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.evidence.telling import telling_places
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
@@ -93,11 +94,23 @@ def weigh(
     # Rounded, so that equal beliefs stay in the order of the candidates.
     ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
     order = [*ranked[:BELIEFS], *(n for n in ranked[BELIEFS:] if found.values[n] - prior[0, n] <= AGAINST)]
-    return Evidence(
+    evidence = Evidence(
         beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
+    telling = [
+        TellingLesson(
+            episode_id=lessons[n].id,
+            candidate=columns[n][0],
+            action=lessons[n].action,
+            approves=lessons[n].approves,
+            belief=round(float(found.values[columns[n][0]]), 9),
+        )
+        for n in telling_places(observations, found, is_sure=evidence.is_sure)
+        if not lessons[n].offered  # a question of the bot's own is no lesson
+    ]
+    return replace(evidence, telling=tuple(telling))
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":

@@ -44,7 +44,7 @@ class OverlapDetector:
 
 
 def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> Evidence:
-    taught = exemplar.episode.action
+    taught = exemplar.named_action or exemplar.episode.action
     if taught == action and taught not in _WORDY_ACTIONS:
         repeats = exemplar.lesson is Lesson.REPEAT
         return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
+from memory.rules.evidence.answers import AnswerWords
 from memory.rules.feedback.vocabulary import all_languages, stop_words
 from memory.rules.retrieval.cosine import unit_cosine
 
@@ -19,9 +20,6 @@ SAME_QUESTION = 0.9
 
 SAME_GOAL = 0.95
 """Cosine of two goals from which they are one goal in other words."""
-
-SAME_ANSWER = 0.5
-"""Share of the shorter answer's own words that must be in the longer one for both to say the same."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -94,7 +92,7 @@ def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, E
     if first.signature == second.signature or not is_same_question(first, second, similarity):
         return False
     if first.action == second.action == "answer":
-        return not says_the_same(first, second)
+        return not AnswerWords.of(first.output).says_the_same_as(AnswerWords.of(second.output))
     return True
 
 
@@ -135,15 +133,6 @@ def ask_for_different_things(one: str, other: str) -> bool:
     more = first ^ second
     denying = {word for language in all_languages() for word in language.denies | language.without}
     return not more <= stop_words() or not more.isdisjoint(denying)
-
-
-def says_the_same(first: Episode, second: Episode) -> bool:
-    """Whether two answers to one question mean the same, by their words and numbers without the question's own."""
-    asked = set(_words(first.goal)) | set(_words(second.goal))
-    one, other = (set(_words(episode.output)) - asked for episode in (first, second))
-    if not one or not other:
-        return comparable(first.output) == comparable(second.output) or one == other
-    return len(one & other) / min(len(one), len(other)) > SAME_ANSWER
 
 
 def _words(text: str) -> list[str]:

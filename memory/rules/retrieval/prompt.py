@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from memory.model import Exemplar, Lesson, RuleLine, Step, StepKind, Verdict
+from memory.model.evidence import Evidence
 from memory.model.normal_form import shortened
 
 HEADER = """\
@@ -20,6 +21,12 @@ These are results from a PREVIOUS attempt at this task.
 
 BY_A_MODEL = "Judged by a model, not by a person."
 """Stands with every lesson that no person confirmed."""
+
+VERDICTS = "What people's verdicts say:"
+"""Begins the line with what all lessons near the goal say together, where that is clear."""
+
+CLEARLY_AGAINST = -0.2
+"""Belief from which on down the line says what not to do. A member's word alone does not reach it."""
 
 RULES_HEADER = "# Rules From Several Lessons"
 """The line between the lessons and the rules behind them."""
@@ -35,9 +42,13 @@ _GOAL_CHARACTERS = 300
 _WRONG_ANSWER_CHARACTERS = 200
 _STEP_CHARACTERS = 120
 _RULE_CHARACTERS = 700
+_MOST_AGAINST = 2
+_VERDICTS_TOKENS = 80
+"""Kept free for that line."""
 _TAG = re.compile(r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
 _FORMAT = re.compile(
-    r"^[ \t]*+(?:# lessons from previous attempt|# rules from several lessons|\d{1,3}\. (?:repeat|avoid|disputed): )",
+    r"^[ \t]*+(?:# lessons from previous attempt|# rules from several lessons|what people's verdicts say:"
+    r"|\d{1,3}\. (?:repeat|avoid|disputed): )",
     re.I | re.M,
 )
 _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
@@ -125,22 +136,60 @@ def lesson_lines(
     return "\n".join(lines)
 
 
-def render_lessons(exemplars: Sequence[Exemplar], *, budget_tokens: int) -> tuple[str, tuple[Exemplar, ...]]:
+def render_lessons(
+    exemplars: Sequence[Exemplar], *, budget_tokens: int, evidence: Evidence | None = None
+) -> tuple[str, tuple[Exemplar, ...]]:
     """The block for one node's prompt and the exemplars that fitted, best first.
 
-    An exemplar that does not fit is left out whole and the next one is tried; nothing at all gives an empty text.
+    An exemplar that does not fit is left out whole and the next one is tried; nothing at all gives an empty text. Under
+    the header stands what the evidence says of those that are shown (`verdicts_line`), where that is clear.
     """
     blocks: list[str] = []
     shown: list[Exemplar] = []
     length = len(HEADER)
+    budget = budget_tokens - (_VERDICTS_TOKENS if verdicts_line(exemplars, evidence) else 0)
     for exemplar in exemplars:
         block = _render(len(blocks) + 1, exemplar)
         longer = length + len(block) + 1
-        if -(-longer // CHARACTERS_PER_TOKEN) <= budget_tokens:
+        if -(-longer // CHARACTERS_PER_TOKEN) <= budget:
             length = longer
             blocks.append(block)
             shown.append(exemplar)
-    return ("\n".join([HEADER, *blocks]) if blocks else ""), tuple(shown)
+    line = verdicts_line(shown, evidence)
+    return ("\n".join([HEADER, *([line] if line else []), *blocks]) if blocks else ""), tuple(shown)
+
+
+def verdicts_line(exemplars: Sequence[Exemplar], evidence: Evidence | None) -> str:
+    """`What people's verdicts say: use clock (0.82); not timer (-0.31)`; empty if nothing is clear.
+
+    It speaks of what the lessons shown are about and of nothing else. Answers go by the number of their lesson.
+    """
+    if evidence is None:
+        return ""
+    weighed = [
+        (number, each, each.belief)
+        for number, each in enumerate(exemplars, start=1)
+        if each.belief is not None and each.lesson is not Lesson.DISPUTED
+    ]
+    best = evidence.beliefs[0].value if evidence.beliefs and evidence.is_sure else None
+    right = [
+        f"{_named(number, each, 'use', 'answer as in')} ({belief:.2f})"
+        for number, each, belief in weighed
+        if each.lesson is Lesson.REPEAT and best is not None and belief >= best
+    ]
+    wrong = [
+        f"{_named(number, each, 'not', 'not as in')} ({belief:.2f})"
+        for number, each, belief in weighed
+        if each.lesson is Lesson.AVOID and belief <= CLEARLY_AGAINST
+    ]
+    parts = [*right[:1], *wrong[:_MOST_AGAINST]]
+    return f"{VERDICTS} {'; '.join(parts)}" if parts else ""
+
+
+def _named(number: int, exemplar: Exemplar, action: str, answer: str) -> str:
+    """What a lesson is about, in a few words."""
+    name = exemplar.named_action or exemplar.episode.action
+    return f"{answer} {number}" if name == "answer" else f"{action} {one_line(name, _ACTION_CHARACTERS)}"
 
 
 def with_rules(lessons: str, rules: Sequence[RuleLine], *, budget_tokens: int) -> tuple[str, tuple[RuleLine, ...]]:
@@ -167,7 +216,9 @@ def _render(number: int, exemplar: Exemplar) -> str:
     steps = _steps(episode.trajectory)
     if steps:
         extra.append(f"Steps: {steps}")
-    if exemplar.verdict is Verdict.SUCCESS and episode.output:
+    if exemplar.named_action:
+        extra.append(f"A person said: {one_line(episode.output, _WRONG_ANSWER_CHARACTERS)}")
+    elif exemplar.verdict is Verdict.SUCCESS and episode.output:
         extra.append(f"Answer: {indented(episode.output)}")
     elif episode.output and episode.action == "answer":
         extra.append(f"That answer was wrong: {one_line(episode.output, _WRONG_ANSWER_CHARACTERS)}")
@@ -176,7 +227,7 @@ def _render(number: int, exemplar: Exemplar) -> str:
         exemplar.lesson,
         place=episode.place,
         score=exemplar.relevance,
-        action=episode.action or "answer",
+        action=exemplar.named_action or episode.action or "answer",
         target=episode.goal,
         reason=episode.outcome_reason,
         correction=episode.correction,

@@ -66,8 +66,12 @@ async def test_a_message_whose_answer_rests_on_a_lesson(store: SqlStore, chat: C
 
 
 async def test_a_message_whose_answer_rests_on_several_lessons(store: SqlStore, chat: Chat) -> None:
-    for ending in ("?", " now?", " at home?"):
-        await teach(chat, f"how do I reset the router{ending}", ANSWER)
+    for ending, answer in (
+        ("?", ANSWER),
+        (" at home?", f"{ANSWER}, then wait for the green lamp"),
+        (" in the attic?", f"climb up and {ANSWER}, or call Ivan"),
+    ):
+        await teach(chat, f"how do I reset the router{ending}", answer)
     count = Count(store)
     await chat.ask(QUESTION)
     assert len(chat.messenger.posts[-1].lessons) == 3

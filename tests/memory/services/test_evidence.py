@@ -88,18 +88,64 @@ def test_agreement_of_others_raises_a_belief(world: World) -> None:
     assert value(weigh(world), text="At the desk.") > alone
 
 
-def test_the_lesson_that_speaks_most_for_the_best_belief_is_shown_though_the_gate_is_higher() -> None:
-    def shown(goal: str, final_k: int = 4) -> list[str]:
-        config = RetrievalConfig(env_threshold=0.0, top_k=None, final_k=final_k, min_intent=0.999)
-        world = World(config=config)
-        lesson = taught(world)
-        found = world.memory.recalling.recall(scope(), goal, actions=ACTIONS)
-        assert [each.episode.id for each in found.exemplars] in ([], [lesson.id])
-        return [each.episode.output for each in found.exemplars]
+def shown(world: World, goal: str = GOAL, of: Scope | None = None, final_k: int = 4) -> list[tuple[str, str]]:
+    """What a prompt in the chat is given: lesson and answer."""
+    config = RetrievalConfig(min_intent=0.999, final_k=final_k, max_per_author=1, consensus=True)
+    recalled = world.memory.recalling.recall(of or scope(), goal, actions=ACTIONS, config=config)
+    return [(each.lesson.value, each.episode.output) for each in recalled.exemplars]
 
-    assert shown(f"{GOAL} please") == ["At the desk."]
-    assert shown("what is for lunch?") == []
-    assert shown(f"{GOAL} please", final_k=0) == []
+
+def test_the_chat_is_shown_the_lessons_that_say_most_though_the_gate_is_higher(world: World) -> None:
+    taught(world)
+    assert shown(world, f"{GOAL} please") == [("REPEAT", "At the desk.")]
+    assert shown(world, "what is for lunch?") == []
+    assert shown(world, f"{GOAL} please", final_k=0) == []
+
+
+def test_each_answer_is_shown_once_and_one_of_both_kinds(world: World) -> None:
+    for number, answer in enumerate(("At the desk.", "At the desk!", "In the app.", "By letter.")):
+        taught(world, f"{GOAL} {number}", answer)
+    world.react(world.ask(f"{GOAL} or not", "Ask your neighbour."), "👎")
+    assert len(shown(world)) == 4
+    assert [each for each in shown(world) if each[0] == "AVOID"] == [("AVOID", "Ask your neighbour.")]
+    assert len({answer.rstrip(".!") for _, answer in shown(world)}) == 4
+    assert {kind for kind, _ in shown(world, final_k=2)} == {"REPEAT", "AVOID"}
+
+
+def test_two_who_speak_against_a_teachers_answer_do_not_make_it_wrong_in_anybodys_prompt(world: World) -> None:
+    right = world.ask(GOAL, "At the desk.", of=scope("bo"))
+    world.react(right, "👍", by="tina", role=Role.TEACHER)
+    spoilt = world.ask(f"{GOAL} now", "At the desk.", of=scope("eve"))
+    world.react(spoilt, "👎", by="eve")
+    world.react(spoilt, "👎", by="mal")
+    for person in ("ana", "bo"):
+        assert shown(world, of=scope(person)) == [("REPEAT", "At the desk.")]
+    assert ("AVOID", "At the desk.") not in shown(world, f"{GOAL} now")
+
+
+def test_a_correction_that_the_others_speak_against_is_not_named_as_right(world: World) -> None:
+    wrong = world.ask(GOAL, "In the cellar.")
+    lesson = world.correct(wrong, "In my pocket.", by="bo", role=Role.TEACHER)
+    assert shown(world) == [("REPEAT", "In my pocket."), ("AVOID", "In the cellar.")]
+    for number in range(3):
+        other = world.ask(GOAL, "In my pocket.", of=scope(f"p{number}"))
+        world.react(other, "👎", by=f"tim{number}", role=Role.TEACHER)
+    recalled = world.memory.recalling.recall(scope(), GOAL, actions=ACTIONS)
+    assert lesson.id not in {each.episode.id for each in recalled.exemplars}
+    assert {each.episode.correction for each in recalled.exemplars} == {""}
+
+
+def test_a_correction_that_names_an_action_is_shown_as_the_action(world: World) -> None:
+    world.correct(world.ask(GOAL, "I don't know."), "use the pay bill tool")
+    found = world.memory.recalling.recall(scope(), GOAL, actions=ACTIONS).exemplars
+    assert [each.named_action for each in found if each.episode.output.startswith("use")] == ["pay_bill"]
+
+
+def test_whoever_names_no_actions_is_given_what_the_pipeline_chooses(world: World) -> None:
+    taught(world)
+    recall, gated = world.memory.recalling.recall, RetrievalConfig(min_intent=0.999)
+    assert recall(scope(), f"{GOAL} please", config=gated).exemplars == ()
+    assert [each.belief for each in recall(scope(), GOAL, config=gated).exemplars] == [None]
 
 
 def test_for_oneself_one_decides_alone(world: World) -> None:

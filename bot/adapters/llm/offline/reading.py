@@ -11,7 +11,7 @@ _GOAL_BEGINS, _GOAL_ENDS = "<goal>\n", "\n</goal>"
 _FIRST_LINE = re.compile(r"\d+\. (?P<lesson>REPEAT|AVOID|DISPUTED): (?:\[.*?\] )?(?P<action>[\w.-]+): '(?P<goal>.*)")
 _FIELD = re.compile(
     r"(?P<name>This worked|This failed|Steps|Answer|That answer was wrong|Do this instead|"
-    r"The task still failed because): ?(?P<text>.*)"
+    r"The task still failed because|A person said): ?(?P<text>.*)"
 )
 _KEY = re.compile(r"- (?P<key>.+?)(?: \(from node [\w.]+\))?")
 _OUTPUT = re.compile(r"\s*<tool-output[^>\n]*>\n?(.*?)\n?</tool-output>\s*", re.DOTALL)
