@@ -90,6 +90,7 @@ class SlackMessenger:
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
+        self._streamer = Streamer(self._web, self._threads)
 
     @property
     def platform(self) -> str:
@@ -239,13 +240,14 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer and self._poster.may_be_posted(message):
-            ts = await Streamer(self._web, team="").take_up(message)
+        if not ts and message.is_answer:
+            ts = await self._streamer.take_up(message, may_be_begun=self._poster.may_be_posted(message))
         if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
-            ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
+            ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
+            self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
 

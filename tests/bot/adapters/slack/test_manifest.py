@@ -27,6 +27,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "auth.test": (),
     "bots.info": ("users:read",),
     "chat.appendStream": ("chat:write",),
+    "chat.delete": ("chat:write",),
     "chat.postEphemeral": ("chat:write",),
     "chat.postMessage": ("chat:write",),
     "chat.startStream": ("chat:write",),
