@@ -42,9 +42,9 @@ def test_a_second_process_stands_by_and_answers_within_seconds_of_a_kill(tmp_pat
                     assert model.waiting.wait(60)
                 first.kill()
                 third.kill()
-                for seat, question in zip(seats, asked, strict=True):
-                    seat.until_answered(question)
-                    assert seat.answers_to(question) == [ANSWER]
+                for number, question in enumerate(asked):
+                    seats[number].until_answered(question)
+                    assert seats[number].answers_to(question) == [ANSWER]
                 assert at_discord.asks("and the lake") == ANSWER
                 ended = second.signal(signal.SIGTERM)
                 assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err

@@ -23,6 +23,7 @@ from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
+from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
@@ -166,13 +167,15 @@ class SlackMessenger:
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
+        channels = Channels(self._web, self._clock)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
             web=self._web,
-            channels=Channels(self._web, self._clock),
+            channels=channels,
             roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
             threads=self._threads,
             status=self._status,
             files=self._files,

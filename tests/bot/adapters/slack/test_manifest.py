@@ -42,6 +42,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "files.info": ("files:read",),
     "reactions.add": ("reactions:write",),
     "reactions.remove": ("reactions:write",),
+    "usergroups.list": ("usergroups:read",),
     "usergroups.users.list": ("usergroups:read",),
     "users.info": ("users:read",),
     "views.open": (),
