@@ -10,6 +10,7 @@ import discord
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import ChannelInfo, Channels, Roles
+from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
@@ -67,6 +68,7 @@ class HandlerContext:
     sink: EventSink
     channels: Channels
     roles: Roles
+    mentions: Mentions
     posting: Posting
     working: TypingIndicator
     teaches: Callable[[str], bool]

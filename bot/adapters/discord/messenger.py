@@ -12,14 +12,16 @@ import discord
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
-from bot.adapters.discord.directory import PLATFORM, Channels, Roles
+from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
+from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.naming import Names
 from bot.adapters.retries import Sleep, until_reachable
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
@@ -118,15 +120,18 @@ class DiscordMessenger:
 
     def _new_context(self, client: Client, sink: EventSink) -> HandlerContext:
         rest = Rest(self._sleep)
+        names = Names(partial(name_of, client, rest), self._clock)
         return HandlerContext(
             client=client,
             rest=rest,
             sink=sink,
             channels=Channels(client, rest),
             roles=Roles(self._settings),
+            mentions=Mentions(client, rest, names),
             posting=Posting(
                 client,
                 rest,
+                names,
                 clock=self._clock,
                 new_id=self._new_id,
                 sleep=self._sleep,

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import discord
@@ -13,7 +12,7 @@ from discord import ui
 
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.discord.client import Client
-from bot.adapters.discord.directory import DIRECT_WORKSPACE, address, name_of
+from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
 from bot.adapters.discord.markdown import one_line, to_discord
 from bot.adapters.discord.rest import (
     BLOCKED,
@@ -52,7 +51,15 @@ class Posting:
     """Sends through one connected client."""
 
     def __init__(
-        self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId, sleep: Sleep, streams: bool = True
+        self,
+        client: Client,
+        rest: Rest,
+        names: Names,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        sleep: Sleep,
+        streams: bool = True,
     ) -> None:
         self._client = client
         self._sleep = sleep
@@ -60,7 +67,7 @@ class Posting:
         """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
-        self._names = Names(partial(name_of, client, rest), clock)
+        self._names = names
         self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:

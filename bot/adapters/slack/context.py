@@ -8,6 +8,7 @@ from bot.adapters.command_words import Typed, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
+from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
@@ -37,6 +38,7 @@ class HandlerContext:
     web: Web
     channels: Channels
     roles: Roles
+    mentions: Mentions
     threads: Threads
     status: Status
     files: Files

@@ -59,6 +59,11 @@ class Channels:
             is_visibility_known=place.is_known or is_shared,
         )
 
+    async def name(self, channel: str, *, reader: str) -> str:
+        """A channel's name without its #; nothing where the people of the channel `reader` may not know of it."""
+        place = await self._place(Location(channel=channel, user=""))
+        return place.name.removeprefix("#") if place.visibility is Visibility.PUBLIC or channel == reader else ""
+
     def changed(self, channel: str) -> None:
         """Drop the channel from the cache."""
         self._known.drop(channel)

@@ -23,6 +23,7 @@ from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
+from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
@@ -90,6 +91,7 @@ class SlackMessenger:
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
+        self._streamer = Streamer(self._web, self._threads)
 
     @property
     def platform(self) -> str:
@@ -165,13 +167,15 @@ class SlackMessenger:
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
+        channels = Channels(self._web, self._clock)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
             web=self._web,
-            channels=Channels(self._web, self._clock),
+            channels=channels,
             roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
             threads=self._threads,
             status=self._status,
             files=self._files,
@@ -239,13 +243,14 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer and self._poster.may_be_posted(message):
-            ts = await Streamer(self._web, team="").take_up(message)
+        if not ts and message.is_answer:
+            ts = await self._streamer.take_up(message, may_be_begun=self._poster.may_be_posted(message))
         if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
-            ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
+            ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
+            self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
 
