@@ -17,6 +17,7 @@ from memory.errors import InvalidInput
 from memory.model import Role
 
 if TYPE_CHECKING:
+    from bot.app.bench.learning import Learning
     from bot.app.bench.progress import ShowsStep
 
 _SHARE = click.FloatRange(0, 1)
@@ -122,12 +123,9 @@ def learning(
 
     Uses the offline model, whatever the settings say; the other settings hold.
     """
-    from bot.app.bench import calibration
     from bot.app.bench.labelled import read_splits, read_texts
     from bot.app.bench.learning import learn
     from bot.app.bench.people import Habits
-    from bot.app.bench.plot import sparkline
-    from bot.app.bench.report import mean_curve
     from bot.app.bench.stream import Arm
 
     settings = settings_of()
@@ -156,16 +154,25 @@ def learning(
         settings=settings,
         show=_progress,
     )
-    print_table(*learned.rows())
-    for each in learned.curves():
-        line = mean_curve(each.curves)
-        say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
-    print_table(*calibration.rows(learned.calibration()))
+    _report(learned)
     if json_file is not None:
         json_file.write_text(json.dumps({"data": data.name, "split": split} | learned.plain()), encoding="utf-8")
     if plot_file is not None:
         title = f"{data.name}: right among the latest messages"
         plot_file.write_text(learned.picture(title), encoding="utf-8")
+
+
+def _report(learned: "Learning") -> None:
+    """The table, the learning curves, the calibration."""
+    from bot.app.bench import calibration
+    from bot.app.bench.plot import sparkline
+    from bot.app.bench.report import mean_curve
+
+    print_table(*learned.rows())
+    for each in learned.curves():
+        line = mean_curve(each.curves)
+        say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
+    print_table(*calibration.rows(learned.calibration()))
 
 
 @bench.command()

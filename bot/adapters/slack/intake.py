@@ -64,8 +64,8 @@ class Intake:
             return
         async with self._in_order(("message", read.location.channel)):
             match read_message(await self._context.mentions.in_event(event), bot):
-                case NewMessage() as said:
-                    await self._on_message(said)
+                case NewMessage() as message:
+                    await self._on_message(message)
                 case EditedMessage() as edited:
                     await self._edited(edited, str(body["event_id"]))
                 case DeletedMessage() as deleted:

@@ -13,7 +13,7 @@ CANDIDATES = 4
 
 seen = st.builds(
     Observation,
-    candidate=st.integers(0, CANDIDATES - 1),
+    candidates=st.tuples(st.integers(0, CANDIDATES - 1)),
     approves=st.booleans(),
     noise=st.sampled_from([0.2, 1.0]),
     author=st.sampled_from(["", "ann", "ben"]),
