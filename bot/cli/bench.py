@@ -132,12 +132,13 @@ def learning(
     note_failures(settings)
     rows, to_teach = read_splits(data, split, taught) if lessons else (*read_splits(data, split), [])
     _has(data, split, rows, "--messages", messages)
+    role = Role.TEACHER if teachers else Role.MEMBER
     habits = Habits(
         reacted=reacted,
         corrected=corrected,
         flipped=flipped,
         people=people,
-        role=Role.TEACHER if teachers else Role.MEMBER,
+        role=role,
         askers=askers,
         channels=channels,
     )
@@ -154,16 +155,11 @@ def learning(
         settings=settings,
         show=_progress,
     )
-    _report(learned)
-    if json_file is not None:
-        json_file.write_text(json.dumps({"data": data.name, "split": split} | learned.plain()), encoding="utf-8")
-    if plot_file is not None:
-        title = f"{data.name}: right among the latest messages"
-        plot_file.write_text(learned.picture(title), encoding="utf-8")
+    _show(learned, data.name, json_file, plot_file)
 
 
-def _report(learned: "Learning") -> None:
-    """The table, the learning curves, the calibration."""
+def _show(learned: "Learning", data: str, json_file: Path | None, plot_file: Path | None) -> None:
+    """The table, the learning curves, the calibration; all numbers and the picture where they are wanted."""
     from bot.app.bench import calibration
     from bot.app.bench.plot import sparkline
     from bot.app.bench.report import mean_curve
@@ -173,6 +169,10 @@ def _report(learned: "Learning") -> None:
         line = mean_curve(each.curves)
         say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
     print_table(*calibration.rows(learned.calibration()))
+    if json_file is not None:
+        json_file.write_text(json.dumps({"data": data} | learned.plain()), encoding="utf-8")
+    if plot_file is not None:
+        plot_file.write_text(learned.picture(f"{data}: right among the latest messages"), encoding="utf-8")
 
 
 @bench.command()
