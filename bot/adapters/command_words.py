@@ -34,6 +34,7 @@ _ARGUMENTS = {
     "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",
     "purge": rf"(?:{_PERSON}(?: yes)?)?",
+    "known-answers": r"(?:on|off)?",
 }
 COMMANDS = tuple(_ARGUMENTS)
 """Every command of the bot, those for teachers last."""

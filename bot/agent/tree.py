@@ -47,7 +47,8 @@ class AgentTree:
     lessons_budget_tokens: int = 2_000
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
-    """Whether an answer that people's verdicts are sure of is given without the model."""
+    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
+    for the channel."""
 
     async def run(
         self,

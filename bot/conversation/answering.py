@@ -247,7 +247,7 @@ class Answering:
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
-        lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
+        lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
         for part in parts:
             is_last = part is parts[-1]

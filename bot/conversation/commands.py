@@ -18,6 +18,7 @@ from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
+from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CommandReply, authors, pointed
@@ -28,7 +29,7 @@ from memory.library.export import export_memories, export_person
 from memory.model import Scope
 from memory.services import Holdings, Memory
 
-TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
+TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "known-answers"})
 
 
 class Commands:
@@ -134,6 +135,7 @@ _HANDLERS: dict[str, Handler] = {
     "promote": review_commands.promote,
     "release": review_commands.release,
     "purge": purge_command.purge,
+    "known-answers": known_answers,
 }
 
 

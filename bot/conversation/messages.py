@@ -29,6 +29,7 @@ _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",
     "promote": "give a lesson, by its id, to the channel or the workspace",
     "release": "let a lesson, by its id, be used that I hold back",
+    "known-answers": "whether I give what people taught here without asking the language model: `on` or `off`",
     "purge": "take back everything one person taught, after showing how much it is",
 }
 
@@ -135,12 +136,16 @@ def kept_back(place: str) -> str:
     return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
 
 
-def lesson_line(used: UsedLesson) -> str:
-    """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
+def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
+    """One remembered lesson under an answer: whose it is, what it was about, and how near it is.
+
+    `is_known`: the answer is the lesson's, given without asking a model.
+    """
     episode = used.episode
     about = shown_line(episode.goal, 60)
     whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
-    return f"“{about}” ({percent(used.relevance)}% match, {whose})"
+    known = "; known from people, no model was asked" if is_known else ""
+    return f"“{about}” ({percent(used.relevance)}% match, {whose}{known})"
 
 
 def lesson_saved(lesson: Episode, spell: Spell) -> str:
@@ -387,3 +392,14 @@ def verdict_word(verdict: Verdict) -> str:
         Verdict.FAILURE: "rejected",
         Verdict.DISPUTED: "disputed",
     }[verdict]
+
+
+def known_answers(is_on: bool | None, person: str, command: str) -> str:
+    """What holds in a channel, who decided it, and how it is changed."""
+    if is_on is None:
+        return f"Nobody decided about known answers in this channel, so my settings hold. `{command} on` or `off`."
+    text = "Here I ask the language model every time"
+    if is_on:
+        text = "What people taught and are sure of, I answer here without asking the language model, and say so"
+    by = f" ({shown_line(person, 30)} decided that)" if person else ""
+    return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."

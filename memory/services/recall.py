@@ -95,6 +95,9 @@ class Recalling:
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
             rules = search.rules(expanded, exemplars, self.rule_from)
+            switch = None
+            if evidence is not None and evidence.is_sure and evidence.beliefs[0].text:
+                switch = tx.channels.known_answers(scope.workspace, scope.channel)
             if self.guesses:
                 exemplars += guessed_exemplars(
                     tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
@@ -111,6 +114,7 @@ class Recalling:
             counts=counts,
             rules=rules,
             evidence=evidence,
+            known_answers=switch.is_on if switch else None,
             vector=vector,
         )
 
@@ -234,8 +238,8 @@ class _Search:
         self.telling = {each.episode_id: each for each in evidence.telling}
         plan = hits.get(evidence.plan) if config.final_k else None
         plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
-        told = most_telling(evidence.telling, config.final_k - len(plans))
-        chosen = [*(each.episode_id for each in told), *plans]
+        heaviest = most_telling(evidence.telling, config.final_k - len(plans))
+        chosen = [*(each.episode_id for each in heaviest), *plans]
         self.found = {each: hits[each] for each in chosen}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, chosen)
         memories = tuple(
@@ -300,8 +304,8 @@ class _Search:
     def _is_said(self, episode_id: str, chosen: Collection[str]) -> bool:
         """Whether one of those chosen speaks about the same as this lesson."""
         telling = self.telling or {}
-        told = {telling[each].candidate for each in chosen if each in telling}
-        return episode_id in telling and telling[episode_id].candidate in told
+        candidates = {telling[each].candidate for each in chosen if each in telling}
+        return episode_id in telling and telling[episode_id].candidate in candidates
 
     def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
         """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""

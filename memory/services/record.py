@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from memory.errors import NotFound
 from memory.model import (
+    FROM_PEOPLE,
+    Episode,
     Event,
     EventKind,
     Incoming,
@@ -46,6 +48,8 @@ class Answer:
     """Those that were not posted yet, in order."""
     lessons: tuple[UsedLesson, ...]
     """What it rests on, most relevant first."""
+    is_from_people: bool = False
+    """Whether it is what people taught, and no model was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,13 +211,18 @@ class Recording:
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
             lessons=used_of(tx, run.workspace, shown),
+            is_from_people=_is_from_people(nodes),
         )
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
         """What is left to post of a committed answer."""
         with self._core.store.read() as tx:
             parts = _unsent(tx.deliveries.outgoing(workspace, run_id))
-            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id) if parts else ())
+            if not parts:
+                return Answer(parts=(), lessons=())
+            nodes = tx.episodes.of_run(workspace, run_id)
+            lessons = used_in(tx, workspace, run_id)
+            return Answer(parts=parts, lessons=lessons, is_from_people=_is_from_people(nodes))
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
@@ -313,3 +322,7 @@ def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retriev
         counts=recall.counts.as_dict(),
         evidence=recall.evidence.record if recall.evidence else None,
     )
+
+
+def _is_from_people(nodes: Sequence[Episode]) -> bool:
+    return any(node.is_root and node.model == FROM_PEOPLE for node in nodes)

@@ -93,6 +93,12 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
         await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
 
+    @group.command(name="known-answers", description="For teachers: give what people taught without the model, or not")
+    @app_commands.describe(switch="In this channel; without, I tell what holds")
+    @app_commands.choices(switch=[app_commands.Choice(name=each, value=each) for each in ("on", "off")])
+    async def known_answers(interaction: Use, switch: str = "") -> None:
+        await orders.command(interaction, "known-answers", switch)
+
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
@@ -147,6 +153,7 @@ _OPTIONS = {
     **{word: (option,) for word, (_, option) in _BY_ID.items()},
     "promote": ("lesson", "audience"),
     "purge": ("person", "confirm"),
+    "known-answers": ("switch",),
     "export": ("form",),
     RESTATE: ("lesson", "question"),
 }

@@ -47,6 +47,8 @@ For teachers:
   /release ID           let a lesson be used that I hold back
   /promote ID [channel|workspace|personal]
                         whom a lesson counts for
+  /known-answers on|off
+                        give what people taught without asking the model
   /purge NAME           take back everything somebody taught; asks first
 """
 
@@ -223,7 +225,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop"),
-    *("review", "promote", "release", "purge"),
+    *("review", "promote", "release", "purge", "known-answers"),
 )
 """Commands of the bot that are passed on as they are typed."""
 
