@@ -117,6 +117,8 @@ class Answering:
         """Of messages that wait to be answered."""
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
+        self.actions = agent.tools.actions
+        """What the agent may choose beside an answer."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 

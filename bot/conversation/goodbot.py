@@ -59,7 +59,7 @@ class Goodbot:
         self._answering = answering
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
-        self._teaching = FeedbackHandler(memory, executor, emoji)
+        self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
         self._commands = Commands(memory, executor, self._stop)
         self._restate_notices = RestateNotices(memory, executor)
 

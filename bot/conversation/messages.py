@@ -148,8 +148,18 @@ def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
     return f"“{about}” ({percent(used.relevance)}% match, {whose}{known})"
 
 
-def lesson_saved(lesson: Episode, spell: Spell) -> str:
-    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it."""
+def lesson_saved(lesson: Episode, spell: Spell, action: str = "") -> str:
+    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it.
+
+    `action` is the tool that it names, if it does.
+    """
+    saved = _reach_of_saved(lesson, spell)
+    if not action or lesson.quarantine or not lesson.verdicts.personal.is_validated:
+        return saved
+    return f"Next time I will use `{shown_line(action, 40)}` for that. {saved}"
+
+
+def _reach_of_saved(lesson: Episode, spell: Spell) -> str:
     if lesson.quarantine:
         return held_back(lesson)
     is_private = visibility_of(lesson) is Visibility.DIRECT

@@ -1,8 +1,9 @@
 """A bot on doubles: the real conversation, agent tree and memory; a messenger and a model that do as they are told."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from bot.agent.tools.registry import Tool
 from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
@@ -140,6 +141,7 @@ class Chat:
         messenger: RecordingMessenger | None = None,
         *,
         known_answers: bool = False,
+        tools: Sequence[Tool] = (),
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
@@ -150,7 +152,9 @@ class Chat:
         answering = Answering(
             memory=memory,
             executor=self.executor,
-            agent=make_tree(model or self.oracle, recall=recall, new_id=self.world.ids, known_answers=known_answers),
+            agent=make_tree(
+                model or self.oracle, *tools, recall=recall, new_id=self.world.ids, known_answers=known_answers
+            ),
             new_id=self.world.ids,
             warm_up=warm_up,
             in_work=in_work,

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.model import PersonCommand
 from memory.errors import InvalidInput
 from memory.model import FROM_PEOPLE, Audience, Role, Scope
 from memory.ports import EpisodeFilter
@@ -61,16 +60,7 @@ async def test_what_one_member_said_to_nobody_else_is_no_answer_for_others(chat:
 
 
 async def switch(chat: Chat, argument: str, by: Scope, role: Role = Role.TEACHER) -> str:
-    command = PersonCommand(
-        event_id=chat.world.ids(),
-        scope=by,
-        at=chat.world.clock.tick(),
-        role=role,
-        name="known-answers",
-        argument=argument,
-    )
-    await chat.sink(command)
-    return chat.messenger.notices[-1]
+    return await chat.command("known-answers", argument, by, role=role)
 
 
 async def is_known(chat: Chat, by: Scope) -> bool:
