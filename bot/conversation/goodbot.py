@@ -60,7 +60,7 @@ class Goodbot:
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
-        self._commands = Commands(memory, executor, self._stop)
+        self._commands = Commands(memory, executor, self._stop, [each.name for each in answering.actions])
         self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:

@@ -8,7 +8,7 @@ from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Ve
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services import Purge, UsedLesson
+from memory.services import Gap, Purge, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -29,6 +29,8 @@ _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",
     "promote": "give a lesson, by its id, to the channel or the workspace",
     "release": "let a lesson, by its id, be used that I hold back",
+    "gaps": "questions nobody could answer, and teaching their answers",
+    "teach": "the answer to one of them, by its id",
     "known-answers": "whether I give what people taught here without asking the language model: `on` or `off`",
     "purge": "take back everything one person taught, after showing how much it is",
 }
@@ -413,3 +415,27 @@ def known_answers(is_on: bool | None, person: str, command: str) -> str:
         text = "What people taught and are sure of, I answer here without asking the language model, and say so"
     by = f" ({shown_line(person, 30)} decided that)" if person else ""
     return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."
+
+
+NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
+
+
+def gap_line(gap: Gap, number: int) -> str:
+    """One question to teach: how often it was asked, in which words, where, and its id."""
+    asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
+    where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
+
+
+def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
+    """The list behind `gaps`."""
+    if not lines:
+        return "Every question that I may show here was answered, as far as I know."
+    text = _titled("What nobody could answer, those first whose answer settles most", lines, "")
+    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
+    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
+
+
+def how_to_teach(question: Episode, command: str) -> str:
+    """`teach ID` without an answer."""
+    return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"

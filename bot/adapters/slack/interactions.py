@@ -117,15 +117,32 @@ class Interactions:
         pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        typed = chosen(action)
+        if typed.name == forms.OPENS_A_FORM:
+            about = Answer(channel=location.channel, ts=typed.argument, thread=thread)
+            if await self._open(body, blocks.answer_view(about, str(action.get("text", {}).get("text", "")))):
+                return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
         with replying_to(location.user, way):
             await self._context.command(
-                chosen(action),
+                typed,
                 location,
                 event_id=f"choice/{location.channel}/{container['message_ts']}/{location.user}/{action['action_ts']}",
                 at=at(str(action["action_ts"])),
             )
+
+    async def answer(self, body: Json) -> None:
+        """The form for the answer to one question was submitted."""
+        view = body["view"]
+        about = Answer.unpacked(view["private_metadata"])
+        pressed = _at(body, about)
+        await self._context.command(
+            forms.answer_command(blocks.entered(view), about.ts),
+            Location(channel=about.channel, user=pressed.user, thread=about.thread, team=pressed.team),
+            event_id=f"answer/{view['id']}",
+            at=self._context.clock(),
+        )
 
     # Teaching and explaining --------------------------------------------------------------------------------------
 

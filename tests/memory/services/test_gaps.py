@@ -51,6 +51,16 @@ def test_a_gap_that_somebody_approved_of_is_none(world: World) -> None:
     assert found(world) == []
 
 
+def test_a_question_that_was_asked_back_is_a_gap_once_it_was_none_of_what_was_offered(world: World) -> None:
+    back = world.ask("where do I park?", "Did you mean the garage?", action="ask_person")
+    assert found(world) == []
+    world.react(back, "👎")
+    assert found(world) == [("where do I park?", 1)]
+    wrong = world.ask("when is lunch?", "At three.")
+    world.react(wrong, "👎")
+    assert found(world) == [("where do I park?", 1)]
+
+
 def test_other_workspaces_are_not_looked_at(world: World) -> None:
     unanswered(world, "where do I park my bicycle?")
     assert world.memory.gaps.find("terminal:other") == []
