@@ -10,6 +10,9 @@ from memory.model import Role, Scope
 CORRECT = "correct"
 RESTATE = "restate"
 CHOOSE = "choose"
+TEACH = "teach"
+WITH_TEXT = (RESTATE, TEACH)
+"""Commands with an id and a text behind it."""
 
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
@@ -36,6 +39,9 @@ _ARGUMENTS = {
     "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",
     "purge": rf"(?:{_PERSON}(?: yes)?)?",
+    "gaps": "",
+    TEACH: rf"{_ID}",
+    "known-answers": r"(?:on|off)?",
 }
 COMMANDS = tuple(_ARGUMENTS)
 """Every command of the bot, those for teachers last."""
@@ -100,8 +106,8 @@ def command_in(text: str) -> Typed | None:
     """The command a message consists of. One more word makes it a question: "why is the sky blue?" is for the agent."""
     if found := _CORRECTION.fullmatch(text.strip()):
         return Typed(CORRECT, found["text"].strip())
-    if restated := _restated(text):
-        return restated
+    if with_text := _with_text(text):
+        return with_text
     words = " ".join(text.split())
     words_given = words.rstrip(".!?")
     name, _, argument = words_given.partition(" ")
@@ -113,16 +119,16 @@ def command_in(text: str) -> Typed | None:
     return Typed(name, argument if name == "purge" else argument.lower())
 
 
-def _restated(text: str) -> Typed | None:
-    """`restate ID QUESTION`: the question is kept as it is written."""
+def _with_text(text: str) -> Typed | None:
+    """`restate ID QUESTION` and `teach ID ANSWER`: the text is kept as it is written."""
     words_given = text.split(maxsplit=2)
     if (
         len(words_given) < 3
-        or words_given[0].lower() != RESTATE
+        or words_given[0].lower() not in WITH_TEXT
         or not re.fullmatch(_ID, words_given[1], re.IGNORECASE)
     ):
         return None
-    return Typed(RESTATE, f"{words_given[1].lower()} {words_given[2].strip()}")
+    return Typed(words_given[0].lower(), f"{words_given[1].lower()} {words_given[2].strip()}")
 
 
 def without_mention(text: str, tag: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from bot.adapters.command_words import Typed
 from bot.model import PersonCorrection, PersonTeaching
 from memory.model import Audience, Role, Scope
 
@@ -10,6 +11,9 @@ REASON, BETTER, AGAIN = "reason", "better", "again"
 """Of a correction."""
 QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
 """Of a lesson that nobody had asked for."""
+
+OPENS_A_FORM = "teach"
+"""The command of a button that opens a form for the answer: what is written becomes the end of its argument."""
 
 REASONS = (
     "misunderstood me",
@@ -36,6 +40,11 @@ def correction_event(
         message_id=message_id,
         reason=entered.get(REASON, ""),
     )
+
+
+def answer_command(entered: Mapping[str, str], question: str) -> Typed:
+    """`teach ID ANSWER` from the submitted form of such a button."""
+    return Typed(OPENS_A_FORM, f"{question} {entered.get(ANSWER, '')}".strip())
 
 
 def teaching_event(

@@ -21,7 +21,8 @@ from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from bot.model import ToolCall
-from memory.model import FROM_PEOPLE, Option, Termination
+from memory.model import FROM_PEOPLE, Lesson, Option, Termination
+from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
@@ -117,11 +118,18 @@ class AgentNode:
         return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
-        """The answer that people's verdicts are sure of; empty where there is none, or the model is to be asked."""
-        evidence = self._trace.evidence
-        if not self._run.known_answers or evidence is None or self._run.images or not evidence.is_sure:
+        """The answer that people's verdicts are sure of; empty where there is none, or the model is to be asked.
+
+        It needs no tool, a lesson that was shown has it, and that lesson is not about another thing.
+        """
+        evidence, goal = self._trace.evidence, self._task.goal
+        if not self._trace.known_answers or evidence is None or self._run.images or not evidence.is_sure:
             return ""
-        return evidence.beliefs[0].text
+        best = evidence.beliefs[0]
+        shown = next(
+            (each for each in self._trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
+        )
+        return best.text if shown is not None and not are_opposed(goal, shown.episode.goal) else ""
 
     async def _open(self) -> Dialogue:
         """The fresh context: lessons for this goal, the keys of the board, the situation."""

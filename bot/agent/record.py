@@ -49,6 +49,8 @@ class Trace:
     shown: tuple[Exemplar, ...] = ()
     evidence: Evidence | None = None
     """What all lessons say together about the goal."""
+    known_answers: bool = False
+    """Whether an answer that people's verdicts are sure of is given without the model."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     has_offered: bool = False

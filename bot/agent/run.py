@@ -65,7 +65,8 @@ class Run:
     lessons_budget_tokens: int
     tool_calls: ToolCalls
     known_answers: bool
-    """Whether an answer that people's verdicts are sure of is given without the model."""
+    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
+    for the channel."""
     asks_first: bool
     """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
@@ -113,7 +114,8 @@ class Run:
         except MemoryFault as fault:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
-        trace.evidence = recollection.evidence
+        trace.evidence, decided = recollection.evidence, recollection.known_answers
+        trace.known_answers = self.known_answers if decided is None else decided
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget, evidence=recollection.evidence)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
         shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)

@@ -49,7 +49,8 @@ class AgentTree:
     lessons_budget_tokens: int = 2_000
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
-    """Whether an answer that people's verdicts are sure of is given without the model."""
+    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
+    for the channel."""
     asks_first: bool = False
     """Whether the person is asked, and not the model, where the lessons disagree."""
 

@@ -1,10 +1,12 @@
 """`goodbot query` and `goodbot stats`: what would be recalled, and how much is stored."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import click
 
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option
+from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
@@ -54,6 +56,18 @@ def stats(memory: Memory, workspace: str) -> Result:
     lines = [
         line
         for name, numbers in counts.items()
-        for line in (shown_line(name, 120), *(f"  {what:<20} {number}" for what, number in numbers.items()))
+        for line in (
+            shown_line(name, 120),
+            *(f"  {what:<22} {number}" for what, number in numbers.items()),
+            *([_saved(numbers)] if numbers["answers.without_model"] else []),
+        )
     ]
     return Result(counts, "\n".join(lines) or "Nothing is remembered yet.")
+
+
+def _saved(numbers: Mapping[str, int]) -> str:
+    """What known answers saved, as a sentence."""
+    known, answers = numbers["answers.without_model"], numbers["answers"]
+    return (
+        f"  {known} of {count(answers, 'answer')} ({percent(known / answers)}%) known from people: no model was asked."
+    )

@@ -118,6 +118,8 @@ class Answering:
         """Of messages that wait to be answered."""
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
+        self.actions = agent.tools.actions
+        """What the agent may choose beside an answer."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
@@ -254,7 +256,7 @@ class Answering:
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
-        lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
+        lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
         choices = option_choices(run_id, answer.options) if answer.options else ()
         for part in parts:

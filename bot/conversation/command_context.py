@@ -1,6 +1,6 @@
 """What every command gets: memory, the command, and how commands are typed where it was given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.conversation import messages
@@ -19,6 +19,8 @@ class CommandContext:
     memory: Memory
     command: PersonCommand
     spell: messages.Spell
+    actions: Sequence[str] = ()
+    """What the agent may choose beside an answer."""
 
     @property
     def scope(self) -> Scope:

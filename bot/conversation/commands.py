@@ -1,12 +1,13 @@
 """Runs the bot's commands, which are the same words on every platform."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from bot.conversation import (
     archive_commands,
+    gaps_commands,
     lesson_list,
     messages,
     purge_command,
@@ -18,6 +19,7 @@ from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
 from bot.conversation.forget_messages import forget_question, forgotten
+from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CommandReply, authors, pointed
@@ -28,16 +30,19 @@ from memory.library.export import export_memories, export_person
 from memory.model import Scope
 from memory.services import Holdings, Memory
 
-TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
+TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
 
 
 class Commands:
     """Runs one command, after checking what the person may see and do."""
 
-    def __init__(self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str]) -> None:
+    def __init__(
+        self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str], actions: Sequence[str] = ()
+    ) -> None:
         self._memory = memory
         self._executor = executor
         self._stop = stop
+        self._actions = actions
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""
@@ -49,7 +54,8 @@ class Commands:
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
             return CommandReply(text=messages.TEACHERS_ONLY)
         try:
-            return await self._executor(handler, CommandContext(memory=self._memory, command=command, spell=spell))
+            context = CommandContext(memory=self._memory, command=command, spell=spell, actions=self._actions)
+            return await self._executor(handler, context)
         except CommandRefused as refusal:
             return CommandReply(text=str(refusal))
 
@@ -134,6 +140,9 @@ _HANDLERS: dict[str, Handler] = {
     "promote": review_commands.promote,
     "release": review_commands.release,
     "purge": purge_command.purge,
+    "gaps": gaps_commands.show,
+    "teach": gaps_commands.teach,
+    "known-answers": known_answers,
 }
 
 

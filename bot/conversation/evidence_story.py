@@ -53,10 +53,10 @@ class _Story:
         subject = _subject(beliefs)
         if subject is None:
             if self._evidence.lessons and nearest >= _NEAR:
-                text = f"{self._verdicts('change')} little (nearest {nearest:.2f})"
+                text = f"{self._verdicts('change')} little (similarity up to {nearest:.2f})"
             else:
-                text = "Nothing people taught is near"
-                text += f" (nearest {nearest:.2f})" if self._evidence.lessons else ""
+                text = "Nobody has taught me anything like this"
+                text += f" (similarity up to {nearest:.2f})" if self._evidence.lessons else ""
             if beliefs and beliefs[0].prior >= _FITS:
                 text += f"; by its description, {self._label(beliefs[0])} fits best ({beliefs[0].value:.2f})"
             return f"{text}."
@@ -72,15 +72,16 @@ class _Story:
     def _verdicts(self, verb: str) -> str:
         count = self._evidence.lessons
         if count == 1:
-            return f"People's verdict on the nearest question {verb}s"
-        return f"People's verdicts on the {count} nearest questions {verb}"
+            return f"What people said of the most similar question {verb}s"
+        return f"What people said of the {count} most similar questions {verb}s"
 
     def _mostly(self, belief: BeliefRecord) -> str:
         weight = next((each for each in belief.weights if each.effect * belief.taught > 0), None)
         if weight is None:
             return ""
         if lesson := self._seen.get(weight.episode_id):
-            return f", mostly because of “{shown_line(lesson.goal, 60)}” ({_judged(weight)})"
+            what = "something else was approved" if weight.is_for_another else f"it was {_judged(weight)}"
+            return f", mostly because {what} for “{shown_line(lesson.goal, 60)}”"
         return f", mostly because of a lesson {_UNSEEN if weight.episode_id in self._there else 'that is gone'}"
 
     def _label(self, belief: BeliefRecord) -> str:

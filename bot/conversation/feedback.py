@@ -20,8 +20,10 @@ from bot.model import (
 )
 from bot.ports import Messenger
 from memory.errors import NotFound
-from memory.model import Reaction, Visibility
+from memory.model import Episode, Reaction, Visibility
+from memory.model.evidence import ActionText
 from memory.rules.emoji import EmojiMap
+from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
 
 log = logging.getLogger(__name__)
@@ -35,10 +37,11 @@ _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 class FeedbackHandler:
     """Handles what people do to teach, on any platform."""
 
-    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap) -> None:
+    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[ActionText]) -> None:
         self._memory = memory
         self._executor = executor
         self._emoji = emoji
+        self._actions = [action.name for action in actions]
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -122,7 +125,7 @@ class FeedbackHandler:
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-            await say(messenger, event, messages.lesson_saved(outcome.lesson, messenger.spell))
+            await say(messenger, event, self._saved(outcome.lesson, messenger))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Whether a question looks like a misspelled correction and the person was told so, at most once a month.
@@ -157,7 +160,11 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         if lesson is not None:
-            await say(messenger, event, messages.lesson_saved(lesson, messenger.spell))
+            await say(messenger, event, self._saved(lesson, messenger))
+
+    def _saved(self, lesson: Episode, messenger: Messenger) -> str:
+        """The confirmation. A text that names a tool is taken as that tool, and says so."""
+        return messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
 
     # Marks ----------------------------------------------------------------------------------------------------
 

@@ -61,9 +61,9 @@ class Goodbot:
         self._answering = answering
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
-        self._teaching = FeedbackHandler(memory, executor, emoji)
-        self._commands = Commands(memory, executor, self._stop)
         self._choices = ChoiceHandler(memory, executor)
+        self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
+        self._commands = Commands(memory, executor, self._stop, [each.name for each in answering.actions])
         self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:

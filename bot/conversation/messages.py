@@ -8,7 +8,7 @@ from memory.model import TAP, Audience, Episode, Lesson, Role, Scope, Terminatio
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services import Purge, UsedLesson
+from memory.services import Gap, Purge, UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -29,6 +29,9 @@ _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",
     "promote": "give a lesson, by its id, to the channel or the workspace",
     "release": "let a lesson, by its id, be used that I hold back",
+    "gaps": "questions nobody could answer, and teaching their answers",
+    "teach": "the answer to one of them, by its id",
+    "known-answers": "whether I give what people taught here without asking the language model: `on` or `off`",
     "purge": "take back everything one person taught, after showing how much it is",
 }
 
@@ -135,16 +138,30 @@ def kept_back(place: str) -> str:
     return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
 
 
-def lesson_line(used: UsedLesson) -> str:
-    """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
+def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
+    """One remembered lesson under an answer: whose it is, what it was about, and how near it is.
+
+    `is_known`: the answer is the lesson's, given without asking a model.
+    """
     episode = used.episode
     about = shown_line(episode.goal, 60)
     whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
-    return f"“{about}” ({percent(used.relevance)}% match, {whose})"
+    known = "; known from people, no model was asked" if is_known else ""
+    return f"“{about}” ({percent(used.relevance)}% match, {whose}{known})"
 
 
-def lesson_saved(lesson: Episode, spell: Spell) -> str:
-    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it."""
+def lesson_saved(lesson: Episode, spell: Spell, action: str = "") -> str:
+    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it.
+
+    `action` is the tool that it names, if it does.
+    """
+    saved = _reach_of_saved(lesson, spell)
+    if not action or lesson.quarantine or not lesson.verdicts.personal.is_validated:
+        return saved
+    return f"Next time I will use `{shown_line(action, 40)}` for that. {saved}"
+
+
+def _reach_of_saved(lesson: Episode, spell: Spell) -> str:
     if lesson.quarantine:
         return held_back(lesson)
     is_private = visibility_of(lesson) is Visibility.DIRECT
@@ -389,3 +406,38 @@ def verdict_word(verdict: Verdict) -> str:
         Verdict.FAILURE: "rejected",
         Verdict.DISPUTED: "disputed",
     }[verdict]
+
+
+def known_answers(is_on: bool | None, person: str, command: str) -> str:
+    """What holds in a channel, who decided it, and how it is changed."""
+    if is_on is None:
+        return f"Nobody decided about known answers in this channel, so my settings hold. `{command} on` or `off`."
+    text = "Here I ask the language model every time"
+    if is_on:
+        text = "What people taught and are sure of, I answer here without asking the language model, and say so"
+    by = f" ({shown_line(person, 30)} decided that)" if person else ""
+    return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."
+
+
+NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
+
+
+def gap_line(gap: Gap, number: int) -> str:
+    """One question to teach: how often it was asked, in which words, where, and its id."""
+    asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
+    where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
+
+
+def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
+    """The list behind `gaps`."""
+    if not lines:
+        return "Every question that I may show here was answered, as far as I know."
+    text = _titled("What nobody could answer, those first whose answer settles most", lines, "")
+    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
+    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
+
+
+def how_to_teach(question: Episode, command: str) -> str:
+    """`teach ID` without an answer."""
+    return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"

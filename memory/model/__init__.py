@@ -43,7 +43,7 @@ from memory.model.recall import (
     StageCounts,
     Vector,
 )
-from memory.model.scope import Audience, Channel, Scope, Visibility
+from memory.model.scope import Audience, Channel, KnownAnswers, Scope, Visibility
 from memory.model.teaching import (
     Poll,
     Reaction,
@@ -75,6 +75,7 @@ __all__ = [
     "Grade",
     "GradeSource",
     "Incoming",
+    "KnownAnswers",
     "LedgerEntry",
     "Lesson",
     "Link",

@@ -108,6 +108,9 @@ class Recollection:
     """Rules that rest on one of the exemplars, those that rest on the best ones first; then those it was shown."""
     evidence: Evidence | None = None
     """What all lessons in reach say together, where it was asked for."""
+    known_answers: bool | None = None
+    """Whether a known answer shall be given without the model, as was decided for the channel; None: nobody did, or
+    there is no such answer."""
     vector: Vector | None = field(default=None, repr=False, compare=False)
     """The goal's embedding; None where the embedder failed."""
     node_path: str = "0"

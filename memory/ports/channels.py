@@ -1,8 +1,8 @@
-"""Channels in a store."""
+"""Channels in a store: who can read them, and what was decided for them."""
 
 from typing import Protocol
 
-from memory.model import Channel
+from memory.model import Channel, KnownAnswers
 
 
 class ChannelTable(Protocol):
@@ -14,4 +14,16 @@ class ChannelTable(Protocol):
 
     def get(self, workspace: str, channel: str) -> Channel | None:
         """What is known, or None for a channel nothing was ever noted about."""
+        ...
+
+    def put_known_answers(self, switch: KnownAnswers) -> None:
+        """Keep it; it replaces what was decided for the channel before."""
+        ...
+
+    def known_answers(self, workspace: str, channel: str) -> KnownAnswers | None:
+        """What was decided last, or None for a channel that nobody decided about."""
+        ...
+
+    def erase_person(self, workspace: str, person: str) -> None:
+        """Forget who it was that decided."""
         ...

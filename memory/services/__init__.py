@@ -19,7 +19,7 @@ from memory.services.evidence import Weighing
 from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
-from memory.services.gaps import Gaps
+from memory.services.gaps import Gap, Gaps
 from memory.services.leases import Leases
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
@@ -150,6 +150,7 @@ __all__ = [
     "Corrected",
     "Erased",
     "FinishedRun",
+    "Gap",
     "Guess",
     "Holdings",
     "LessonMark",

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
-from memory.model import Episode, Termination, Vector, Verdict
+from memory.model import Episode, Scope, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import may_read
 from memory.rules.evidence.coverage import first_to_teach
 from memory.services.core import Core
 from memory.services.evidence import Weighing
+
+ASKED_BACK = "ask_person"
+"""The action of an episode that ended with a question to the person."""
 
 LOOKED_AT = 2_000
 """How many of the newest unanswered questions are looked at."""
@@ -34,14 +38,19 @@ class Gaps:
     _core: Core
     _weighing: Weighing
 
-    def find(self, workspace: str, *, limit: int = 10) -> list[Gap]:
+    def find(self, workspace: str, *, limit: int = 10, reader: Scope | None = None) -> list[Gap]:
         """The gaps of a workspace, the one that settles most first.
 
-        A question counts if the bot gave up on it and nobody approved of that. What has been taught since is left out.
+        A question counts if the bot gave up on it, or asked back and was told that it is none of what it offered, and
+        nobody approved of that. What has been taught since is left out. With a `reader`, only questions whose words may
+        be repeated where that person is (`may_read`) are looked at, counted and compared.
         """
-        wanted = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
         with self._core.store.read() as tx:
-            unanswered = [each for each in tx.episodes.search(workspace, wanted) if _is_open(each)]
+            unanswered = [
+                each
+                for each in _unanswered(tx, workspace)
+                if _is_open(each) and (reader is None or may_read(reader, each))
+            ]
             stored = tx.episodes.vectors(workspace, [each.id for each in unanswered])
             vectors = {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
             still_open = [
@@ -52,10 +61,24 @@ class Gaps:
             Gap(episode=still_open[first], like=tuple(still_open[n] for n in settled[1:])) for first, settled in groups
         ]
 
+    def is_gap(self, episode: Episode) -> bool:
+        """Whether this question has no answer that anybody approved of."""
+        was_refused = episode.action == ASKED_BACK and episode.verdict is Verdict.FAILURE
+        return _is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
+
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since."""
         near = self._weighing.near(tx, episode.scope, vector).hits
         return self._weighing.weighed(tx, episode.scope, vector, near, ()).is_sure
+
+
+def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
+    """The newest questions without an answer, newest first."""
+    given_up = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
+    refused = EpisodeFilter(roots_only=True, verdict=Verdict.FAILURE, limit=LOOKED_AT)
+    asked_back = [each for each in tx.episodes.search(workspace, refused) if each.action == ASKED_BACK]
+    found = [*tx.episodes.search(workspace, given_up), *asked_back]
+    return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
 
 
 def _is_open(episode: Episode) -> bool:

@@ -96,6 +96,9 @@ class Recalling:
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
             rules = search.rules(expanded, exemplars, self.rule_from)
+            switch = None
+            if evidence is not None and evidence.is_sure and evidence.beliefs[0].text:
+                switch = tx.channels.known_answers(scope.workspace, scope.channel)
             if self.guesses:
                 exemplars += guessed_exemplars(
                     tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
@@ -112,6 +115,7 @@ class Recalling:
             counts=counts,
             rules=rules,
             evidence=evidence,
+            known_answers=switch.is_on if switch else None,
             vector=vector,
         )
 
@@ -235,8 +239,8 @@ class _Search:
         self.telling = {each.episode_id: each for each in evidence.telling}
         plan = hits.get(evidence.plan) if config.final_k else None
         plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
-        shown = most_telling(evidence.telling, config.final_k - len(plans))
-        chosen = [*(each.episode_id for each in shown), *plans]
+        heaviest = most_telling(evidence.telling, config.final_k - len(plans))
+        chosen = [*(each.episode_id for each in heaviest), *plans]
         self.found = {each: hits[each] for each in chosen}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, chosen)
         memories = tuple(

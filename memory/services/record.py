@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from memory.errors import NotFound
 from memory.model import (
     ASK,
+    FROM_PEOPLE,
     Episode,
     Event,
     EventKind,
@@ -53,6 +54,8 @@ class Answer:
     """What it rests on, most relevant first."""
     options: tuple[Option, ...] = ()
     """What it offers, where it asks the person."""
+    is_from_people: bool = False
+    """Whether it is what people taught, and no model was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +223,7 @@ class Recording:
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
             lessons=used_of(tx, run.workspace, shown),
             options=options,
+            is_from_people=_is_from_people(nodes),
         )
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
@@ -229,7 +233,8 @@ class Recording:
             if not parts:
                 return Answer(parts=(), lessons=())
             nodes = tx.episodes.of_run(workspace, run_id)
-            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id), options=_options(nodes))
+            lessons = used_in(tx, workspace, run_id)
+            return Answer(parts=parts, lessons=lessons, options=_options(nodes), is_from_people=_is_from_people(nodes))
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
@@ -335,3 +340,7 @@ def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retriev
         counts=recall.counts.as_dict(),
         evidence=recall.evidence.record if recall.evidence else None,
     )
+
+
+def _is_from_people(nodes: Sequence[Episode]) -> bool:
+    return any(node.is_root and node.model == FROM_PEOPLE for node in nodes)

@@ -98,6 +98,7 @@ class World:
         message_id: str = "",
         parts: int = 1,
         asked_by: str = "",
+        action: str = "",
     ) -> Episode:
         """A person asks, the agent answers with an optional set of child nodes, and the answer is posted."""
         asker = of or scope()
@@ -107,6 +108,7 @@ class World:
             Incoming(scope=asker, event_id=event_id, message_id=event_id, text=goal, at=self.clock(), asked_by=asked_by)
         )
         root = self._node(asker, run_id, goal, answer, termination if not children else Termination.EXPAND, "0", "")
+        root = replace(root, action=action or root.action)
         nodes = [root]
         for number, (subgoal, ending) in enumerate(children):
             path = f"0.{number}"

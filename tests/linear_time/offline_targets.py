@@ -15,7 +15,6 @@ from bot.adapters.llm.offline.arithmetic import find_expression, without_express
 from bot.adapters.llm.offline.choosing import Chooser
 from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
-from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
@@ -38,6 +37,7 @@ from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
 from memory.model.evidence import Evidence
+from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import indented, one_line
 from tests.bot.adapters.llm.offline_tools import CLOCK, OFFERED
 from tests.linear_time.target import Target

@@ -24,12 +24,13 @@ from memory.library import import_
 from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.rules import consolidation, emoji, quarantine
-from memory.rules.evidence.answers import AnswerWords, named_action
+from memory.rules.evidence.answers import named_action
 from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
 from memory.rules.feedback import words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import consensus, given, lexical, prompt
+from memory.rules.retrieval.answer_words import AnswerWords
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
 

@@ -124,11 +124,15 @@ class Interactions:
         way = InteractionReply(use, self._context.rest)
         if not await self._is_new(way):
             return
-        place = await self._place(use)
-        scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
         named = self._context.mentions.plain
         fields = {name: await named(text, use.user) for name, text in entered(use).items()}
         event_id, at = str(use.id), use.created_at
+        if form == views.ANSWER:
+            channel, _, question = answer.partition("-")
+            await self._command_in(use, way, int(channel, 16), forms.answer_command(fields, question))
+            return
+        place = await self._place(use)
+        scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
         events: list[PersonEvent] = []
         if form != CORRECTION:
             events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role))
@@ -159,8 +163,12 @@ class Interactions:
             use, way, place, Typed(name, argument), about=place.message_id(message_id) if message_id else ""
         )
 
-    async def _chosen(self, use: Use, channel: int, typed: Typed) -> None:
+    async def _chosen(self, use: Use, channel: int, typed: Typed, label: str) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
+        if typed.name == forms.OPENS_A_FORM:
+            if channel != 0 or await self._admitted(use):
+                await self._open(use, views.answer_form(channel, typed.argument, label))
+            return
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
         way = InteractionReply(use, self._context.rest, replaces=is_private, is_optional=typed.is_choice)
         if channel == 0 and not await self._admitted(use):
@@ -174,6 +182,10 @@ class Interactions:
                 await self._carry_out(use, way, place, typed)
             return
         await way.wait()
+        await self._command_in(use, way, channel, typed)
+
+    async def _command_in(self, use: Use, way: InteractionReply, channel: int, typed: Typed) -> None:
+        """A command about this channel, or about the one the interaction came from for 0."""
         if channel == 0:
             await self._carry_out(use, way, await self._place(use), typed)
         elif standing := await self._context.standing_in(channel, use.user.id):

@@ -7,6 +7,7 @@ import discord
 from discord import app_commands
 
 from bot.adapters.command_words import CORRECT, RESTATE
+from bot.adapters.command_words import TEACH as TEACH_ANSWER
 from bot.adapters.discord.views import Use
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _PLAIN = {
     "undo": "Take back the last thing you taught me",
     "ratings": "Your latest ratings, and how to take one back",
     "privacy": "What I keep and who sees it",
+    "gaps": "For teachers: questions nobody could answer, and teaching their answers",
     "stop": "Stop what I am working on here",
 }
 _PAGED = {
@@ -93,6 +95,19 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
         await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
 
+    @group.command(name=TEACH_ANSWER, description="For teachers: the answer to a question nobody could answer")
+    @app_commands.describe(question="Its id, as gaps shows it", answer="What would have been right")
+    async def teach(
+        interaction: Use, question: app_commands.Range[str, 1, 64], answer: app_commands.Range[str, 1, 4000]
+    ) -> None:
+        await orders.command(interaction, TEACH_ANSWER, f"{question} {answer}")
+
+    @group.command(name="known-answers", description="For teachers: give what people taught without the model, or not")
+    @app_commands.describe(switch="In this channel; without, I tell what holds")
+    @app_commands.choices(switch=[app_commands.Choice(name=each, value=each) for each in ("on", "off")])
+    async def known_answers(interaction: Use, switch: str = "") -> None:
+        await orders.command(interaction, "known-answers", switch)
+
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
@@ -147,6 +162,8 @@ _OPTIONS = {
     **{word: (option,) for word, (_, option) in _BY_ID.items()},
     "promote": ("lesson", "audience"),
     "purge": ("person", "confirm"),
+    TEACH_ANSWER: ("question", "answer"),
+    "known-answers": ("switch",),
     "export": ("form",),
     RESTATE: ("lesson", "question"),
 }

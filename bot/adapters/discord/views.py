@@ -29,14 +29,15 @@ _LOOKS = {
     STOP: ("🛑", "Stop", ""),
 }
 
-CORRECTION, TEACHING = "correction", "teaching"
+CORRECTION, TEACHING, ANSWER = "correction", "teaching", "answer"
 _AUDIENCES = (
     (Audience.PERSONAL, "Just me"),
     (Audience.CHANNEL, "This channel"),
     (Audience.WORKSPACE, "The whole server"),
 )
 _LONGEST_TEXT = 4000
-_FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING})(?::(?P<answer>[\d-]+))?")
+_LONGEST_HINT = 100
+_FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING}|{ANSWER})(?::(?P<answer>[\da-f-]+))?")
 
 
 _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
@@ -102,12 +103,12 @@ class Chosen(
     @classmethod
     async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
         """The button a person pressed, also one that an earlier process sent."""
-        button: ui.Button[Any] = ui.Button(custom_id=match.string)
+        button: ui.Button[Any] = ui.Button(custom_id=match.string, label=getattr(item, "label", None))
         return cls(button, int(match["place"], 16), Typed(match["command"], match["argument"] or ""))
 
     async def callback(self, interaction: Use) -> None:
         """Pass the press on to the client."""
-        interaction.client.on_event("choice", (interaction, self.place, self.typed))
+        interaction.client.on_event("choice", (interaction, self.place, self.typed, self.item.label or ""))
 
 
 def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
@@ -166,6 +167,12 @@ def teaching_form(question: str, answer: str) -> ui.Modal:
     )
 
 
+def answer_form(place: int, question: str, label: str) -> ui.Modal:
+    """The answer to a question that nobody could answer, by its id; `place` as in `choice_view`."""
+    field = _text("What would have been right?", forms.ANSWER, hint=label)
+    return _form("Teach the bot", f"goodbot:{ANSWER}:{place:x}-{question}", field)
+
+
 def form_of(interaction: Use) -> tuple[str, str] | None:
     """Which form was submitted, and the answer it is about; None for what is none of these."""
     if interaction.type is not discord.InteractionType.modal_submit:
@@ -203,11 +210,12 @@ def _form(title: str, custom_id: str, *fields: ui.Label[Any]) -> ui.Modal:
     return form
 
 
-def _text(label: str, custom_id: str, *, default: str = "", required: bool = True) -> ui.Label[Any]:
+def _text(label: str, custom_id: str, *, default: str = "", hint: str = "", required: bool = True) -> ui.Label[Any]:
     field: ui.TextInput[Any] = ui.TextInput(
         custom_id=custom_id,
         style=discord.TextStyle.long,
         default=default[:_LONGEST_TEXT] or None,
+        placeholder=hint[:_LONGEST_HINT] or None,
         required=required,
         max_length=_LONGEST_TEXT,
     )

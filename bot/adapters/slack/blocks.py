@@ -16,7 +16,7 @@ Block = dict[str, Any]
 VOTE = "goodbot_vote"
 VOTE_UP, VOTE_DOWN = "up", "down"
 TELL, RETRY, NOT_NOW = "goodbot_tell", "goodbot_retry", "goodbot_not_now"
-CORRECTION_VIEW, TEACHING_VIEW = "goodbot_correction", "goodbot_teaching"
+CORRECTION_VIEW, TEACHING_VIEW, ANSWER_VIEW = "goodbot_correction", "goodbot_teaching", "goodbot_answer"
 TEACH_SHORTCUT, WHY_SHORTCUT = "goodbot_teach", "goodbot_why"
 
 PART_LIMIT = 10_000
@@ -111,6 +111,7 @@ HOME_CHOICE = "goodbot_home_choice_"
 _IN_BLOCK = 25
 _MOST_BLOCKS = 4
 _LONGEST_LABEL = 75
+_LONGEST_TITLE = 150
 """25 elements in a block of actions, 50 blocks in a message, 75 characters on a button (Slack's "Block Kit")."""
 
 
@@ -184,6 +185,12 @@ def teaching_view(place: Answer, question: str, answer: str) -> Block:
             _input("Whom is it for? Others get it when a teacher approves it.", forms.AUDIENCE, choice),
         ],
     )
+
+
+def answer_view(place: Answer, label: str) -> Block:
+    """The answer to a question that nobody could answer; `place.ts` is the question's id."""
+    field = _input(label[:_LONGEST_TITLE] or "What would have been right?", forms.ANSWER, _text_input(forms.ANSWER, ""))
+    return _modal("Teach the bot", ANSWER_VIEW, place.packed(), [field])
 
 
 def entered(view: Mapping[str, Any]) -> dict[str, str]:

@@ -119,10 +119,14 @@ class Interactions:
     async def choice(self, body: Json) -> None:
         """A command that the bot offered as a button. Only a notice that the presser alone sees is replaced."""
         action, container = body["actions"][0], body["container"]
-        typed = chosen(action)
         pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        typed = chosen(action)
+        if typed.name == forms.OPENS_A_FORM:
+            about = Answer(channel=location.channel, ts=typed.argument, thread=thread)
+            if await self._open(body, blocks.answer_view(about, str(action.get("text", {}).get("text", "")))):
+                return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         is_private = is_private and not typed.is_choice  # An answer stays, for it may be chosen from again.
         way = self._responder.way(str(body["response_url"]), replaces=is_private)
@@ -135,6 +139,18 @@ class Interactions:
             )
         if typed.refuses_all:
             await self._open(body, blocks.correction_view(_answer(body)))
+
+    async def answer(self, body: Json) -> None:
+        """The form for the answer to one question was submitted."""
+        view = body["view"]
+        about = Answer.unpacked(view["private_metadata"])
+        pressed = _at(body, about)
+        await self._context.command(
+            forms.answer_command(await self._entered(view, about.channel), about.ts),
+            Location(channel=about.channel, user=pressed.user, thread=about.thread, team=pressed.team),
+            event_id=f"answer/{view['id']}",
+            at=self._context.clock(),
+        )
 
     # Teaching and explaining --------------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners
     app.action(_ANYTHING)(_ignore)
     app.view(blocks.CORRECTION_VIEW)(_act(lambda front: front.interactions.correction))
     app.view(blocks.TEACHING_VIEW)(_act(lambda front: front.interactions.teaching))
+    app.view(blocks.ANSWER_VIEW)(_act(lambda front: front.interactions.answer))
     app.view(_ANYTHING)(_ignore)
     app.shortcut(blocks.TEACH_SHORTCUT)(_act(lambda front: front.interactions.teach))
     app.shortcut(blocks.WHY_SHORTCUT)(_act(lambda front: front.interactions.why))

@@ -49,6 +49,9 @@ For teachers:
   /release ID           let a lesson be used that I hold back
   /promote ID [channel|workspace|personal]
                         whom a lesson counts for
+  /gaps                 what nobody could answer; /teach ID ANSWER
+  /known-answers on|off
+                        give what people taught without asking the model
   /purge NAME           take back everything somebody taught; asks first
 """
 
@@ -225,7 +228,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop", "choose"),
-    *("review", "promote", "release", "purge"),
+    *("review", "promote", "release", "purge", "gaps", "teach", "known-answers"),
 )
 """Commands of the bot that are passed on as they are typed."""
 

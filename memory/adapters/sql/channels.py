@@ -1,15 +1,17 @@
-"""Who can read which channel now."""
+"""Who can read which channel now, and what was decided for it."""
 
 from typing import Any
 
-from sqlalchemy import Label, Table, select
+from sqlalchemy import Label, Table, select, update
 
-from memory.adapters.sql.delivery_tables import channels
+from memory.adapters.sql.delivery_tables import channels, known_answers
 from memory.adapters.sql.session import SqlTable, matching
-from memory.model import Channel
+from memory.model import Channel, KnownAnswers
 
 _c = channels.c
+_k = known_answers.c
 _GET = select(channels).where(matching(channels, "channel"))
+_KNOWN_ANSWERS = select(known_answers).where(matching(known_answers, "channel"))
 
 
 class SqlChannelTable(SqlTable):
@@ -20,6 +22,16 @@ class SqlChannelTable(SqlTable):
 
     def get(self, workspace: str, channel: str) -> Channel | None:
         return self._session.first(Channel, _GET, workspace=workspace, channel=channel)
+
+    def put_known_answers(self, switch: KnownAnswers) -> None:
+        self._session.put(known_answers, switch)
+
+    def known_answers(self, workspace: str, channel: str) -> KnownAnswers | None:
+        return self._session.first(KnownAnswers, _KNOWN_ANSWERS, workspace=workspace, channel=channel)
+
+    def erase_person(self, workspace: str, person: str) -> None:
+        own = (_k.workspace == workspace, _k.switched_by == person)
+        self._session.run(update(known_answers).where(*own).values(switched_by=""))
 
 
 def channel_visibility(table: Table) -> Label[Any]:

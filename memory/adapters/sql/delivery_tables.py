@@ -1,10 +1,10 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
+from sqlalchemy import Boolean, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Channel, Outgoing, Progress, Role, Visibility
+from memory.model import Channel, KnownAnswers, Outgoing, Progress, Role, Visibility
 
 channels = Table(
     "channels",
@@ -15,6 +15,18 @@ channels = Table(
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
     info={READ_AS: Channel},
+)
+
+known_answers = Table(
+    "known_answers",
+    metadata,
+    *short("workspace", "channel"),
+    Column("is_on", Boolean, nullable=False),
+    *short("switched_by"),
+    *moment("at"),
+    PrimaryKeyConstraint("workspace", "channel"),
+    sqlite_with_rowid=False,
+    info={READ_AS: KnownAnswers},
 )
 
 incoming = Table(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight, TellingLesson
-from memory.rules.evidence.answers import AnswerWords
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
 from memory.rules.evidence.telling import telling_places
+from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from datetime import datetime
 
 from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
-from memory.rules.evidence.answers import AnswerWords
 from memory.rules.feedback.vocabulary import all_languages, stop_words
+from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.cosine import unit_cosine
 
 SAME_QUESTION = 0.9

@@ -39,8 +39,9 @@ POT = belief(0.62, weight(KEY, 0.5), weight(SHED, 0.12))
 
 def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
     assert story(POT, CLOCK) == [
-        "People's verdicts on the 12 nearest questions speak for “Under the blue pot.” (belief 0.62), mostly because "
-        "of “where is the spare key?” (approved); next best: clock (0.11).",
+        "What people said of the 12 most similar questions speaks for “Under the blue pot.” (belief 0.62), "
+        "mostly because "
+        "it was approved for “where is the spare key?”; next best: clock (0.11).",
         "- “Under the blue pot.”: belief 0.62, 0.00 before any lesson",
         "  - “where is the spare key?” approved [0123key1]: adds +0.50 (weight 0.50)",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
@@ -53,41 +54,45 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
 def test_one_lesson_is_one_verdict() -> None:
     sentence, *_ = story(belief(0.5, weight(KEY, 0.5)), lessons=1)
     assert sentence == (
-        "People's verdict on the nearest question speaks for “Under the blue pot.” (belief 0.50), mostly because of "
-        "“where is the spare key?” (approved)."
+        "What people said of the most similar question speaks for “Under the blue pot.” (belief 0.50), mostly because "
+        "it was approved for “where is the spare key?”."
     )
 
 
 @pytest.mark.parametrize(
     ("beliefs", "nearest", "lessons", "sentence"),
     [
-        ((), 0.0, 0, "Nothing people taught is near."),
-        ((belief(0.02, weight(KEY, 0.02)),), 0.31, 3, "Nothing people taught is near (nearest 0.31)."),
+        ((), 0.0, 0, "Nobody has taught me anything like this."),
+        ((belief(0.02, weight(KEY, 0.02)),), 0.31, 3, "Nobody has taught me anything like this (similarity up "
+        "to 0.31)."),
         (
             (belief(0.83, action="clock", prior=0.83),), 0.31, 3,
-            "Nothing people taught is near (nearest 0.31); by its description, clock fits best (0.83).",
+            "Nobody has taught me anything like this (similarity up to 0.31); by its description, clock fits "
+            "best (0.83).",
         ),
         (
             (belief(0.85, weight(TIME, 0.02), action="clock", prior=0.83),), 0.95, 3,
-            "People's verdicts on the 3 nearest questions change little (nearest 0.95); by its description, clock fits "
+            "What people said of the 3 most similar questions changes little (similarity up to 0.95); by its "
+            "description, clock fits "
             "best (0.85).",
         ),
         ((belief(0.03, weight(KEY, 0.03)),), 0.95, 1,
-            "People's verdict on the nearest question changes little (nearest 0.95)."),
+            "What people said of the most similar question changes little (similarity up to 0.95)."),
         (
             (belief(0.4, weight(TIME, -0.4, approves=False, weight=0.3), action="clock", prior=0.8),
              belief(0.3, action="search", prior=0.3)), 0.95, 3,
-            "People's verdicts on the 3 nearest questions speak against clock (belief 0.40), mostly because of “what "
-            "time is it?” (rejected); next best: search (0.30).",
+            "What people said of the 3 most similar questions speaks against clock (belief 0.40), mostly "
+            "because it was rejected for “what "
+            "time is it?”; next best: search (0.30).",
         ),
         (
             (belief(0.6, action="clock", prior=0.6), belief(0.3, weight(KEY, 0.3))), 0.95, 3,
-            "People's verdicts on the 3 nearest questions speak for “Under the blue pot.” (belief 0.30), mostly "
-            "because of “where is the spare key?” (approved); best: clock (0.60).",
+            "What people said of the 3 most similar questions speaks for “Under the blue pot.” (belief 0.30), mostly "
+            "because it was approved for “where is the spare key?”; best: clock (0.60).",
         ),
         (
             (belief(0.5, weight("gone1", 0.5)),), 0.95, 3,
-            "People's verdicts on the 3 nearest questions speak for an answer that is gone (belief 0.50), mostly "
+            "What people said of the 3 most similar questions speaks for an answer that is gone (belief 0.50), mostly "
             "because of a lesson that is gone.",
         ),
     ],
@@ -104,7 +109,8 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
     evidence = EvidenceRecord(beliefs=(belief(0.6, *weights),), nearest=0.93, lessons=12)
     told = explain_evidence(evidence, {**LESSONS, secret.id: replace(secret, output="SECRET", goal="SECRET")}, MEMBER)
     assert told[:4] == [
-        "People's verdicts on the 12 nearest questions speak for “Under the blue pot.” (belief 0.60), mostly because "
+        "What people said of the 12 most similar questions speaks for “Under the blue pot.” (belief 0.60), "
+        "mostly because "
         "of a lesson you cannot see here.",
         "- “Under the blue pot.”: belief 0.60, 0.00 before any lesson",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.10 (weight 0.10)",
@@ -112,7 +118,7 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
     ]
     hidden = explain_evidence(replace(evidence, beliefs=(belief(0.4, weights[0]),)), {secret.id: secret}, MEMBER)
     assert hidden[0].endswith(
-        "speak for an answer you cannot see here (belief 0.40), mostly because of a lesson you cannot see here."
+        "speaks for an answer you cannot see here (belief 0.40), mostly because of a lesson you cannot see here."
     )
     assert hidden[2] == "  - 1 you cannot see here"
 
@@ -156,8 +162,9 @@ def test_why_tells_what_a_recall_weighed(world: World) -> None:
     told = why(world, answer, scope("bob"))
     assert (
         "**What people's verdicts say**\n"
-        "- People's verdict on the nearest question speaks for “Under the blue pot.” (belief 0.56), mostly because of "
-        "“where is the spare key?” (approved).\n"
+        "- What people said of the most similar question speaks for “Under the blue pot.” (belief 0.56), mostly "
+        "because "
+        "it was approved for “where is the spare key?”.\n"
         "  - “Under the blue pot.”: belief 0.56, 0.00 before any lesson\n"
     ) in told
 
@@ -165,8 +172,8 @@ def test_why_tells_what_a_recall_weighed(world: World) -> None:
 def test_every_part_has_its_own(world: World) -> None:
     answer = world.ask("two things", children=[("what time is it", Termination.SUCCESS)])
     told = why(world, answer, scope())
-    assert "- part 0: Nothing people taught is near." in told
-    assert "- part 0.0: Nothing people taught is near" in told
+    assert "- part 0: Nobody has taught me anything like this." in told
+    assert "- part 0.0: Nobody has taught me anything like this" in told
 
 
 def test_a_recall_that_weighed_nothing_says_nothing_of_it() -> None:
@@ -188,7 +195,7 @@ def test_nobody_is_told_another_persons_private_lesson(world: World, visibility:
         assert lesson.id[-8:] not in told
         assert "speaks for an answer you cannot see here (belief 0.2" in told
         assert "1 you cannot see here" in told
-    assert "mostly because of “where is the zebra kept?” (approved)" in why(world, answer, taught_in)
+    assert "mostly because it was approved for “where is the zebra kept?”" in why(world, answer, taught_in)
 
 
 def test_what_is_kept_has_no_texts_and_no_people_and_forgetting_reaches_what_is_shown(world: World) -> None:
@@ -216,8 +223,8 @@ async def test_in_the_chat_why_has_the_sentence() -> None:
     await chat.react(posted, "👍")
     asked = await chat.ask("when is lunch then?")
     told = await chat.command("why")
-    assert "**What people's verdicts say**\n- People's verdict on the nearest question speaks for" in told
-    assert "“when is lunch?” (approved)" in told
+    assert "**What people's verdicts say**\n- What people said of the most similar question speaks for" in told
+    assert "approved for “when is lunch?”" in told
     told = await chat.command("why", by=BOB, message_id=asked)
     assert "speaks for an answer you cannot see here" in told
     assert "“when is lunch?”" not in told

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from memory.model import Channel, Visibility
+from memory.model import Channel, KnownAnswers, Visibility
 from memory.model.topic import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
@@ -43,6 +43,20 @@ class ChannelsContract(StoreCase):
             assert tx.channels.get("w", "C1") == private
             assert tx.channels.get("v", "C1") == elsewhere
             assert tx.channels.get("w", "C2") is None
+
+    def test_what_was_decided_last_about_known_answers_counts(self, store: Store) -> None:
+        first = KnownAnswers(workspace="w", channel="C1", is_on=True, switched_by="tina", at=NOW)
+        last = replace(first, is_on=False, switched_by="tim", at=NOW + timedelta(days=1))
+        elsewhere = replace(first, workspace="v")
+        with store.write() as tx:
+            for each in (first, elsewhere, last, replace(first, channel="C2")):
+                tx.channels.put_known_answers(each)
+            tx.channels.erase_person("w", "tina")
+        with store.read() as tx:
+            assert tx.channels.known_answers("w", "C1") == last
+            assert tx.channels.known_answers("v", "C1") == elsewhere
+            assert tx.channels.known_answers("w", "C2") == replace(first, channel="C2", switched_by="")
+            assert tx.channels.known_answers("w", "C3") is None
 
     def test_what_is_read_says_who_can_read_its_channel_now(self, store: Store) -> None:
         with store.write() as tx:

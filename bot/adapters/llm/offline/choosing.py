@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 from bot.adapters.llm.offline.arguments import fill
 from bot.adapters.llm.offline.fitness import fitness
-from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import START, Belief, Evidence, confidence_in, is_sure
+from memory.rules.evidence.opposition import are_opposed
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"

@@ -2,6 +2,8 @@
 
 import re
 
+from memory.rules.evidence.opposition import words
+
 _ASKING_WORDS = (
     "a about all also am an and any are as at be been but by can could did do does exactly for from get give had has "
     "have hello hey hi how i if in into is it its just kindly know let me much many my now of off ok okay on or our "
@@ -9,7 +11,6 @@ _ASKING_WORDS = (
     "want was we were what whats when where which who whom whose why will with would you your bot goodbot"
 )
 _ASKING = frozenset(_ASKING_WORDS.split())
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _GREETING = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|yo|good\s+(?:morning|afternoon|evening))\b[\s,!.]*)?"
     r"(?:(?:bot|goodbot|there|all|everyone)\b[\s,!.:]+)?"
@@ -19,11 +20,6 @@ _GREETING = re.compile(
     r"(?:please\s+)?",
     re.IGNORECASE,
 )
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, folded, without a possessive or a contracted verb at their end."""
-    return [re.split(r"['’]", word)[0] for word in _WORD.findall(text.casefold())]
 
 
 def content_words(text: str) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.adapters import forms
 from bot.adapters.discord import typing_indicator
 from bot.adapters.discord.menu import spelled
 from bot.adapters.discord.views import Chosen, choice_view
@@ -92,6 +93,24 @@ async def test_choices_are_buttons_only_the_person_sees_and_a_press_replaces_the
         ("memory", ""), ("memory", "page 2"), ("archive", "ep-1"),
     ]  # fmt: skip
     assert len({event.event_id for event in bot.commands}) == 3
+    assert {event.scope.channel for event in bot.commands} == {session.general.id}
+
+
+async def test_a_button_that_opens_a_form_sends_what_was_written_as_the_command(server: DiscordServer) -> None:
+    bot = Bot({"gaps": [Choice(label="Answer 1: where is the key?", command="teach", argument="0a1b2c3d")]})
+    async with connected(server, sink=bot, heard=bot) as session:
+        bot.session = session
+        use = server.slash(session.ana, session.general, "goodbot gaps")
+        await server.until(lambda: use.text)
+        pressed = server.clicks(session.ana, use.private_replies[0], "Answer 1: where is the key?")
+        await server.until(lambda: pressed.modal)
+        submitted = server.submits(pressed, {forms.ANSWER: "Under the Pot."})
+        await server.until(lambda: submitted.text)
+        assert "Answer 1: where is the key?" in str(pressed.modal)
+        assert submitted.private_replies[0].content == f"teach 0a1b2c3d Under the Pot. for {session.ana.id}"
+    assert [(event.name, event.argument) for event in bot.commands] == [
+        ("gaps", ""), ("teach", "0a1b2c3d Under the Pot."),
+    ]  # fmt: skip
     assert {event.scope.channel for event in bot.commands} == {session.general.id}
 
 

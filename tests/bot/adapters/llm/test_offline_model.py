@@ -10,7 +10,6 @@ from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
 from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.adapters.llm.offline.opposition import are_opposed
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
@@ -25,6 +24,7 @@ from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
+from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
 from tests.doubles.model import CannedRecall, make_tree

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from bot.adapters import forms
 from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
 from bot.adapters.slack.home import HOME_COMMAND
 from bot.model import Attachment, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard
-from tests.doubles.slack import Person, SlackServer
+from tests.doubles.slack import Person, Refused, SlackServer
 from tests.doubles.slack.state import Ephemeral, Json, Message, View
 from tests.doubles.slack_driver import Session, connected
 
@@ -90,6 +91,37 @@ async def test_choices_are_buttons_only_the_person_sees_and_a_press_replaces_the
     assert (archived.name, archived.argument) == ("archive", "ep-1")
     assert len({event.event_id for event in bot.commands}) == 3
     assert archived.scope.channel == channel
+
+
+ANSWER = Choice(label="Answer 1: where is the key?", command="teach", argument="0a1b2c3d")
+
+
+async def test_a_button_that_opens_a_form_sends_what_was_written_as_the_command(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    bot = Bot()
+    async with connected(server, sink=bot, heard=bot, teachers=(ana.id,)) as session:
+        bot.session = session
+        thread = ana.says(channel, "a question", mention=False).ts
+        await session.messenger.post(session.notice(channel, ana, "1. where", thread=thread, choices=(ANSWER,)))
+        await ana.clicks(server.ephemerals(ana)[0], f"{CHOICE}0").answered()
+        [field] = ana.modal().body["blocks"]
+        assert field["label"]["text"] == ANSWER.label
+        await ana.submits({forms.ANSWER: "Under the Pot."}).answered()
+    [event] = bot.commands
+    assert (event.name, event.argument, event.role) == ("teach", "0a1b2c3d Under the Pot.", Role.TEACHER)
+    assert (event.scope.channel, event.scope.thread, event.scope.person) == (channel, thread, ana.id)
+
+
+async def test_a_form_that_does_not_open_leaves_the_command(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    bot = Bot()
+    async with connected(server, sink=bot, heard=bot) as session:
+        bot.session = session
+        thread = ana.says(channel, "a question", mention=False).ts
+        await session.messenger.post(session.notice(channel, ana, "1. where", thread=thread, choices=(ANSWER,)))
+        server.faults.next("views.open", Refused("expired_trigger_id"))
+        await ana.clicks(server.ephemerals(ana)[0], f"{CHOICE}0").answered()
+    assert [(each.name, each.argument) for each in bot.commands] == [("teach", "0a1b2c3d")]
 
 
 async def test_choices_in_a_thread_work_there_and_after_a_restart(server: SlackServer) -> None:

@@ -1,39 +1,12 @@
-"""Answers that say the same, and texts that name an action."""
+"""Texts that name an action."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memory.rules.evidence.answers import AnswerWords, named_action
+from memory.rules.evidence.answers import named_action
 
 ACTIONS = ("pay_bill", "clock", "search_knowledge")
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Under the blue pot.", "under the blue pot"),
-        (
-            "The office opens at 9 on every working day of the week.",
-            "The office opens at 9 on every day of the working week",
-        ),
-        ("", ""),
-    ],
-)
-def test_the_same_words_say_the_same(one: str, other: str) -> None:
-    assert AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("See help page 101.", "See help page 102."),
-        ("Under the blue pot.", "Under the red pot."),
-        ("Ask Ann.", ""),
-        ("Yes, that is allowed.", "No, that is not allowed."),
-        ("word " * 500 + "yes", "word " * 500 + "no"),
-    ],
-)
-def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:
-    assert not AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +17,22 @@ def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str)
         ("the clock", "clock"),
         ("use the pay bill tool", "pay_bill"),
         ("You should try search knowledge for that.", "search_knowledge"),
+        ("use the clock", "clock"),
+        ("No, that's wrong: please use your clock!", "clock"),
+        ("Use the clock for questions about the time in other cities", "clock"),
+        ("You should use pay_bill instead.", "pay_bill"),
+        ("Use the clock, not pay bill.", "clock"),
+        ("not pay bill, use the clock", "clock"),
         ("The clock is broken.", ""),
+        ("Don't use the clock.", ""),
+        ("never use pay bill for that", ""),
+        ("Use the clock or pay bill.", ""),
+        ("Use the clock in the hall.", ""),
+        ("Ask clock makers.", ""),
+        ("Take the clock from the shelf.", ""),
+        ("It is five. Use the clock.", ""),
+        ("How do I use the clock?", ""),
+        ("clock clock", ""),
         ("You pay the bill at the counter.", ""),
         (f"{'First go to the second floor. ' * 8}Then use the clock.", ""),
         ("", ""),
@@ -52,3 +40,9 @@ def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str)
 )
 def test_a_text_that_tells_to_use_an_action_names_it(text: str, action: str) -> None:
     assert named_action(text, ACTIONS) == action
+
+
+@given(st.text(max_size=60), st.sampled_from(ACTIONS))
+def test_the_order_of_the_actions_changes_nothing(text: str, action: str) -> None:
+    for said in (text, f"use {action} {text}", f"{text} use {action}"):
+        assert named_action(said, ACTIONS) == named_action(said, ACTIONS[::-1])

@@ -2,8 +2,8 @@
 
 import re
 
-from bot.adapters.llm.offline.similarity import COMPARED_CHARACTERS
-from bot.adapters.llm.offline.tokenizer import words
+COMPARED_CHARACTERS = 2_000
+"""How much of a question is looked at."""
 
 _OPPOSITE_WORDS = (
     "open/close opening/closing start/end begin/end first/last before/after earliest/latest add/remove "
@@ -14,6 +14,7 @@ _OPPOSITE_WORDS = (
 _OPPOSITES = tuple(pair.split("/") for pair in _OPPOSITE_WORDS.split())
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][^\W\d_]+|[A-Z]{2,})\b|(?<![\w.])\d[\d.,:/-]*(?!\w)")
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 _ASKED_FOR: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
@@ -32,13 +33,17 @@ def are_opposed(one: str, other: str) -> bool:
 
     Each names something (a proper name, an acronym, a number) that the other does not mention; or one asks for a place
     and the other for a count, a person, ...; or one says the opposite of a word of the other ("open", "close").
-    Looks at as much of them as is compared otherwise.
     """
     one, other = one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]
     if _has_name_missing_in(one, other) and _has_name_missing_in(other, one):
         return True
     wanted, offered = _asked_for(one), _asked_for(other)
     return bool(wanted and offered and wanted != offered) or _say_the_opposite(one, other)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded, without a possessive or a contracted verb at their end."""
+    return [re.split(r"['’]", word)[0] for word in _WORD.findall(text.casefold())]
 
 
 def _asked_for(question: str) -> str:

@@ -1,0 +1,71 @@
+"""`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
+
+from bot.conversation import messages
+from bot.conversation.command_context import CommandContext
+from bot.conversation.reply import CommandReply, short
+from bot.errors import CommandRefused
+from bot.model import Choice
+from memory.errors import NotFound
+from memory.model import Episode, Visibility
+from memory.rules.audience import may_read
+from memory.rules.evidence.answers import named_action
+from memory.rules.retrieval.prompt import shown_line
+
+SHOWN = 10
+"""How many questions are listed."""
+_LABEL_CHARACTERS = 60
+
+
+def show(context: CommandContext) -> CommandReply:
+    """`gaps`: the questions to answer first, each with a button that opens a form for its answer."""
+    reader = context.scope
+    found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
+    lines = [messages.gap_line(gap, number) for number, gap in enumerate(found, start=1)]
+    choices = tuple(
+        Choice(
+            label=f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}",
+            command="teach",
+            argument=short(gap.episode.id),
+        )
+        for number, gap in enumerate(found, start=1)
+    )
+    is_direct = reader.visibility is Visibility.DIRECT
+    return CommandReply(
+        text=messages.gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices
+    )
+
+
+def teach(context: CommandContext) -> CommandReply:
+    """`teach ID ANSWER`: what would have been right for one of them; it counts where the question was asked."""
+    ending, _, answer = context.argument.partition(" ")
+    question = _unanswered(context, ending)
+    if question is None:
+        raise CommandRefused(messages.NO_SUCH_GAP)
+    if not answer.strip():
+        return CommandReply(text=messages.how_to_teach(question, context.spell(f"teach {short(question.id)} ANSWER")))
+    command = context.command
+    try:
+        outcome = context.memory.teaching.correct(
+            context.scope, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
+        )
+    except NotFound as error:
+        raise CommandRefused(messages.NO_SUCH_GAP) from error
+    if outcome is None:
+        return CommandReply(text=messages.NO_SUCH_GAP)
+    action = named_action(outcome.lesson.output, context.actions)
+    reply = CommandReply(
+        text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)
+    )
+    return reply.above(show(context))
+
+
+def _unanswered(context: CommandContext, ending: str) -> Episode | None:
+    """The one unanswered question with an id that ends so, if it may be read here."""
+    if len(ending) < 8:
+        return None
+    found = [
+        each
+        for each in context.memory.audit.near(ending.lower(), limit=50)
+        if each.is_root and each.id.endswith(ending.lower()) and may_read(context.scope, each)
+    ]
+    return found[0] if len(found) == 1 and context.memory.gaps.is_gap(found[0]) else None

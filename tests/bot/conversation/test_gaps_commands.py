@@ -1,0 +1,115 @@
+"""What nobody could answer, told to teachers, and their answers to it."""
+
+import pytest
+
+from memory.model import Role, Scope, Visibility
+from memory.ports import EpisodeFilter
+from tests.doubles.conversation import Chat
+from tests.doubles.memory_world import scope
+from tests.doubles.model import fail
+
+QUESTION, OTHER = "where do I park my bicycle?", "who feeds the office cat?"
+TINA = scope("tina")
+
+
+class Ignorant:
+    """Knows nothing."""
+
+    name = "ignorant"
+
+    async def warm_up(self) -> None:
+        return
+
+    async def close(self) -> None:
+        return
+
+    async def reply(self, request: object) -> object:
+        return fail("I don't know.")
+
+
+@pytest.fixture
+def chat() -> Chat:
+    return Chat(model=Ignorant())  # type: ignore[arg-type]  # it does not look at the request
+
+
+async def gaps(chat: Chat, by: Scope = TINA, role: Role = Role.TEACHER) -> str:
+    return await chat.command("gaps", by=by, role=role)
+
+
+def private(person: str) -> Scope:
+    return scope(person, channel="p1", visibility=Visibility.PRIVATE)
+
+
+def direct(person: str) -> Scope:
+    return scope(person, channel=f"dm-{person}", visibility=Visibility.DIRECT)
+
+
+async def test_the_question_that_most_asked_comes_first_with_a_button_each(chat: Chat) -> None:
+    await chat.ask(OTHER, scope("ana"))
+    for person in ("ana", "bo"):
+        await chat.ask(QUESTION, scope(person))
+    said = await gaps(chat)
+    assert said.index(f"1. 2 questions like “{QUESTION}”") < said.index(f"2. asked once: “{OTHER}”")
+    choices = chat.messenger.posts[-1].choices
+    assert [(each.label, each.command) for each in choices] == [
+        (f"Answer 1: {QUESTION}", "teach"),
+        (f"Answer 2: {OTHER}", "teach"),
+    ]
+    assert all(choice.argument in said for choice in choices)
+
+
+async def test_a_teachers_answer_counts_where_the_question_was_asked_and_closes_the_gap(chat: Chat) -> None:
+    there = scope("bo", channel="c2")
+    await chat.ask(QUESTION, there)
+    await gaps(chat)
+    (choice,) = chat.messenger.posts[-1].choices
+    assert QUESTION in await chat.command("teach", choice.argument, by=TINA, role=Role.TEACHER)
+    said = await chat.command("teach", f"{choice.argument} In the Yard.", by=TINA, role=Role.TEACHER)
+    assert said.startswith("Saved as a lesson for everybody in ")
+    assert "Every question that I may show here was answered" in said
+    recalled = chat.world.memory.recalling.recall(scope("cy", channel="c2"), QUESTION, actions=())
+    assert [each.episode.output for each in recalled.exemplars] == ["In the Yard."]
+
+
+async def test_what_was_asked_elsewhere_in_private_is_told_to_nobody(chat: Chat) -> None:
+    await chat.ask(QUESTION, private("ana"))
+    await chat.ask(OTHER, direct("ana"))
+    hidden = {each.episode.id for each in chat.world.memory.gaps.find(TINA.workspace)}
+    assert len(hidden) == 2
+    for reader in (TINA, direct("tina"), scope("tina", channel="s1", visibility=Visibility.SHARED)):
+        assert "may show here was answered" in await gaps(chat, reader)
+        for each in hidden:
+            said = await chat.command("teach", f"{each[-8:]} Aha.", by=reader, role=Role.TEACHER)
+            assert said.startswith("I know no such question")
+    assert QUESTION in await gaps(chat, private("tina"))
+    assert OTHER not in await gaps(chat, private("tina"))
+    assert OTHER in await gaps(chat, direct("ana"))
+
+
+async def test_private_questions_are_not_even_counted(chat: Chat) -> None:
+    await chat.ask(QUESTION, scope("ana"))
+    for person in ("bo", "cy"):
+        await chat.ask(QUESTION, private(person))
+    assert f"asked once: “{QUESTION}”" in await gaps(chat)
+    assert f"3 questions like “{QUESTION}”" in await gaps(chat, private("tina"))
+
+
+async def test_members_are_told_nothing(chat: Chat) -> None:
+    await chat.ask(QUESTION, scope("ana"))
+    assert "for teachers" in await gaps(chat, scope("bo"), Role.MEMBER)
+    (gap,) = chat.world.memory.gaps.find(TINA.workspace)
+    said = await chat.command("teach", f"{gap.episode.id[-8:]} Aha.", by=scope("bo"))
+    assert "for teachers" in said
+
+
+async def test_an_answer_that_was_given_cannot_be_taught_as_a_gap() -> None:
+    known = Chat()
+    await known.ask(QUESTION)
+    (answered,) = known.world.memory.audit.episodes(TINA.workspace, EpisodeFilter())
+    said = await known.command("teach", f"{answered.id[-8:]} Aha.", by=TINA, role=Role.TEACHER)
+    assert said.startswith("I know no such question")
+
+
+async def test_what_is_taught_among_four_eyes_says_so(chat: Chat) -> None:
+    await chat.ask(QUESTION, direct("tina"))
+    assert "tell nobody else" in await gaps(chat, direct("tina"))

@@ -1,0 +1,34 @@
+"""Answers that say the same."""
+
+import pytest
+
+from memory.rules.retrieval.answer_words import AnswerWords
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Under the blue pot.", "under the blue pot"),
+        (
+            "The office opens at 9 on every working day of the week.",
+            "The office opens at 9 on every day of the working week",
+        ),
+        ("", ""),
+    ],
+)
+def test_the_same_words_say_the_same(one: str, other: str) -> None:
+    assert AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("See help page 101.", "See help page 102."),
+        ("Under the blue pot.", "Under the red pot."),
+        ("Ask Ann.", ""),
+        ("Yes, that is allowed.", "No, that is not allowed."),
+        ("word " * 500 + "yes", "word " * 500 + "no"),
+    ],
+)
+def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:
+    assert not AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
