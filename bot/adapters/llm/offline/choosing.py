@@ -15,7 +15,7 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
-from memory.model.evidence import DOUBT, SURE, Belief, Evidence
+from memory.model.evidence import DOUBT, KEPT_FROM, SURE, Belief, Evidence
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
@@ -151,7 +151,7 @@ class Chooser:
                     is_search=filled.is_search,
                     belief=value,
                     prior=prior,
-                    is_unfit=not is_fit and value <= prior,
+                    is_unfit=not is_fit and value - prior < KEPT_FROM,
                 )
             )
         return found
