@@ -287,3 +287,15 @@ async def test_a_message_says_what_it_chose(chat: Chat) -> None:
         (tapped,) = tx.deliveries.taps(ANA.workspace, run_id)
     assert isinstance(tapped, Incoming)
     assert (tapped.text, tapped.tap.number if tapped.tap else 0, tapped.scope) == (GOAL, 3, replace(ANA))
+
+
+async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    told = await chat.command("why")
+    assert f"**Asked**, because I was not sure: I offered “{YARD}”; “the shed”; “{CELLAR}”." in told
+    await choose(chat, 3)
+    told = await chat.command("why")
+    assert f"**Chosen** by ana: “{CELLAR}”, when I offered “{YARD}”; “the shed”; “{CELLAR}”." in told
+    await chat.ask(GOAL, BOB)
+    counts = chat.world.memory.audit.stats(ANA.workspace)
+    assert (counts["asked"], counts["asked.tapped"]) == (2, 1)
