@@ -50,14 +50,13 @@ class Habits:
 class People:
     """Makes the events of everybody in one stream. The same seed makes the same ones, whatever the habits are.
 
-    How many questions there are depends on what was learned, so `taps` has chances of its own.
+    How many questions there are depends on what was learned, so taps have chances of their own.
     """
 
-    def __init__(
-        self, habits: Habits, *, chance: random.Random, taps: random.Random, clock: Clock, new_id: NewId
-    ) -> None:
+    def __init__(self, habits: Habits, *, seed: int, clock: Clock, new_id: NewId) -> None:
         self._habits = habits
-        self._chance = chance
+        self._chance = random.Random(f"people {seed}")
+        self._tapping = random.Random(f"taps {seed}")
         self._clock = clock
         self._new_id = new_id
         self._asker = CHANNEL
@@ -66,7 +65,6 @@ class People:
             for person in _numbered(CHANNEL.person, habits.askers)
             for channel in _numbered(CHANNEL.channel, habits.channels)
         ]
-        self._tapping = taps
         self._others = _numbered("colleague", habits.people, start=1) if habits.people > 1 else []
 
     def ask(self, text: str) -> PersonMessage:

@@ -17,7 +17,7 @@ from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
 from bot.config import Settings
 from bot.errors import BotError
-from memory.model import Option, offers_of
+from memory.model import offers_of
 from memory.ports import Embedder
 from memory.rules.evidence.weighing import ANSWER
 from memory.services import Memory
@@ -119,13 +119,7 @@ async def stream(
         running = assemble(settings, memory, model=model, tools=tools)
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
-        people = People(
-            arm.habits,
-            chance=random.Random(f"people {seed}"),
-            taps=random.Random(f"taps {seed}"),
-            clock=clock,
-            new_id=memory.new_id,
-        )
+        people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
         try:
             await running.warm_up
             for lesson in taught:
@@ -135,25 +129,20 @@ async def stream(
                 begun = time.perf_counter()
                 answer = await _ask(running, messenger, people, message.text)
                 message_ms.append((time.perf_counter() - begun) * 1000)
-                offers = _offered(memory, answer)
-                answered.append(judged(answer.text, message.label, by_text, [each.candidate for each in offers]))
+                offered = _offered(memory, answer)
+                answered.append(judged(answer.text, message.label, by_text, offered))
                 confidences.append(_confidence(memory, answer))
-                taps = people.tap(answer.run_id, _right_option(offers, message.label)) if offers else []
-                for event in taps:
+                taps = people.tap(answer.run_id, _right_option(offered, message.label)) if offered else []
+                for event in (*taps, *people.respond(answer.message_id, answered[-1], _taught(message.label, arm))):
                     clock.advance(_EVENT)
                     begun = time.perf_counter()
                     await sink(event)
                     await running.goodbot.idle()
                     reaction_ms.append((time.perf_counter() - begun) * 1000)
-                for event in people.respond(answer.message_id, answered[-1], _taught(message.label, arm)):
-                    clock.advance(_EVENT)
-                    begun = time.perf_counter()
-                    await sink(event)
-                    reaction_ms.append((time.perf_counter() - begun) * 1000)
                 on_message(answered[-1])
                 clock.advance(arm.pace)
             answers = [await _ask(running, messenger, people, text) for text in outside]
-            asked = [[each.candidate for each in _offered(memory, answer)] for answer in answers]
+            beside = [judged(each.text, None, by_text, _offered(memory, each)) for each in answers]
         finally:
             await running.close()
     return StreamResult(
@@ -162,7 +151,7 @@ async def stream(
         message_ms=tuple(message_ms),
         reaction_ms=tuple(reaction_ms),
         confidences=tuple(confidences),
-        outside=tuple(judged(each.text, None, by_text, offers) for each, offers in zip(answers, asked, strict=True)),
+        outside=tuple(beside),
     )
 
 
@@ -192,14 +181,14 @@ def _means(candidate: tuple[str, str], label: Label) -> bool:
     return candidate in ((label.tool, ""), (ANSWER, label.text))
 
 
-def _right_option(offers: Sequence[Option], right: Label) -> int | None:
+def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | None:
     """The number of the option that is right."""
-    return next((number for number, each in enumerate(offers, start=1) if _means(each.candidate, right)), None)
+    return next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
 
 
-def _offered(memory: Memory, answer: Posted) -> list[Option]:
-    """What an answer offers, as it is stored."""
-    return [each.option for each in offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)]
+def _offered(memory: Memory, answer: Posted) -> list[tuple[str, str]]:
+    """The candidates that an answer offers, as it is stored."""
+    return [each.option.candidate for each in offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)]
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted:

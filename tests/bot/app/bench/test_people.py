@@ -1,6 +1,5 @@
 """Simulated people: what they do about an answer, and that their chances do not depend on their habits."""
 
-import random
 from itertools import count
 
 from bot.app.bench.people import Answered, Habits, People
@@ -11,8 +10,7 @@ from tests.doubles.memory_world import FakeClock
 def people(seed: int = 1, **habits: float) -> People:
     numbers = count()
     how = Habits(**habits)  # type: ignore[arg-type]  # `people` is a whole number
-    chances = {"chance": random.Random(seed), "taps": random.Random(seed)}
-    return People(how, **chances, clock=FakeClock(), new_id=lambda: f"id-{next(numbers)}")
+    return People(how, seed=seed, clock=FakeClock(), new_id=lambda: f"id-{next(numbers)}")
 
 
 def said(event: PersonEvent) -> str:
