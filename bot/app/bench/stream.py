@@ -103,20 +103,17 @@ async def stream(
 ) -> StreamResult:
     """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
 
-    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
-
-    Settings other than those of database, model and tools hold. Raises `BotError` if a message was not answered.
+    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts. Settings other than those
+    of database, model and tools hold. Raises `BotError` if a message was not answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
-    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in by_text.values()])
-    model = OfflineModel(embedder.embed, must_choose=arm.must_choose)
     answered: list[Answered] = []
     message_ms: list[float] = []
     reaction_ms: list[float] = []
     confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
-        running = assemble(settings, memory, model=model, tools=tools)
+        running = _bot(settings, memory, arm, by_text.values())
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
         people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
@@ -153,6 +150,13 @@ async def stream(
         confidences=tuple(confidences),
         outside=tuple(beside),
     )
+
+
+def _bot(settings: Settings, memory: Memory, arm: Arm, labels: Iterable[Label]) -> Running:
+    """The whole bot with a tool for each label, where labels are tools."""
+    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in labels])
+    model = OfflineModel(memory.embedder.embed, must_choose=arm.must_choose)
+    return assemble(settings, memory, model=model, tools=tools)
 
 
 def _taught(label: Label, arm: Arm) -> str:
