@@ -51,21 +51,23 @@ async def slack_question(server: SlackServer, asker: Person, channel: str) -> Me
     return message
 
 
-async def test_slack_the_buttons_of_a_question_work_after_a_restart(chat: Chat) -> None:
+@pytest.mark.parametrize("answers", ["post", "stream"])
+async def test_slack_the_buttons_of_a_question_work_after_a_restart(chat: Chat, answers: str) -> None:
     async with SlackServer() as server:
         ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
 
         async def sink(event: PersonEvent) -> None:
             await chat.bot.sink(session.messenger)(event)
 
-        async with on_slack(server, sink=sink) as session:
+        async with on_slack(server, sink=sink, answers=answers) as session:
             message = await slack_question(server, ana, channel)
+            await chat.bot.idle()
             assert "None of these" in str(message.blocks)
             assert "feedback_buttons" not in str(message.blocks)
             labels = [e["text"]["text"] for b in message.blocks for e in b.get("elements", ()) if "text" in e]
             assert max(map(len, labels)) <= 75
             assert "<!channel>" not in str(message.blocks[0])
-        async with on_slack(server, sink=sink) as session:
+        async with on_slack(server, sink=sink, answers=answers) as session:
             for _ in range(2):
                 await ana.clicks(message, slack_button(message, 1)).answered()
             thread = message.thread_ts or message.ts

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -158,6 +159,13 @@ async def test_a_thumb_up_on_the_question_is_no_lesson_to_repeat(chat: Chat) -> 
     await chat.react(posted, "👍")
     assert set(beliefs(chat)) == {"shed"}
     assert chat.world.recalled(GOAL) == []
+
+
+async def test_a_model_judges_no_question(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    await chat.ask("lunch?")
+    waiting = chat.world.memory.model_grades.waiting(timedelta(days=-1), 10)
+    assert [root.goal for root, *_ in waiting] == ["lunch?"]
 
 
 async def test_a_choice_after_none_of_these_takes_that_back(chat: Chat) -> None:
