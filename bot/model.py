@@ -181,8 +181,9 @@ PersonEvent = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A button under a message: pressing it is the presser's command, whose answer takes the message's place.
+    """A button under a message: pressing it is the presser's command.
 
+    What a notice is answered with takes its place; an answer that offers something stays.
     Where there are no buttons the command is shown as it is typed. `command` and `argument` together have at most 80
     characters, which is what platforms carry in a button.
     """

@@ -75,6 +75,13 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 @click.option(
     "--corrected", type=_SHARE, default=0.0, show_default=True, help="Share of answers not right that are corrected."
 )
+@click.option(
+    "--tapped",
+    type=_SHARE,
+    default=1.0,
+    show_default=True,
+    help='Share of questions ("Did you mean ...?") that the asker taps: what is right, else "none of these".',
+)
 @click.option("--flipped", type=_SHARE, default=0.0, show_default=True, help="Share of thumbs that are wrong.")
 @click.option(
     "--people",
@@ -109,6 +116,7 @@ def learning(
     choose: bool,
     reacted: float,
     corrected: float,
+    tapped: float,
     flipped: float,
     people: int,
     askers: int,
@@ -136,6 +144,7 @@ def learning(
     habits = Habits(
         reacted=reacted,
         corrected=corrected,
+        tapped=tapped,
         flipped=flipped,
         people=people,
         role=role,

@@ -16,7 +16,7 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
     """
     view, root = story.view, story.view.root
-    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_evidence(story, reader)]
+    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_offered(story), *_evidence(story, reader)]
     lines += [*_lessons(story, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
@@ -27,6 +27,17 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     if any(link.kind is LinkKind.CORRECTS and link.from_id == root.id for link in view.links):
         lines.append("This is a lesson somebody wrote, not an answer of mine.")
     return "\n".join(lines)
+
+
+def _offered(story: AnswerStory) -> list[str]:
+    """What the asker could choose from, and what they chose."""
+    if not story.offered:
+        return []
+    labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in story.offered)
+    if story.chosen is None:
+        return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
+    asker = shown_line(story.view.root.person, 30)
+    return [f"**Chosen** by {asker}: “{shown_line(story.chosen.label, 70)}”, when I offered {labels}.", ""]
 
 
 def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:

@@ -212,6 +212,10 @@ class DeliveryTable(Protocol):
         """The messages that chose an option of this run, oldest first."""
         ...
 
+    def tapped(self, workspace: str) -> int:
+        """How many questions their asker chose from."""
+        ...
+
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
         ...

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
+    ASK,
     FROM_PEOPLE,
     Episode,
     Event,
@@ -153,11 +154,14 @@ class Audit:
         """Counts by verdict, origin and fate."""
         with self._core.store.read() as tx:
             every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
+            tapped = tx.deliveries.tapped(workspace)
         counts: Counter[str] = Counter(episodes=len(every))
         counts.update(f"verdict.{episode.verdict.value}" for episode in every if episode.archived_at is None)
         counts.update(f"origin.{episode.origin.value}" for episode in every)
         counts["answers"] = sum(episode.is_root and bool(episode.model) for episode in every)
         counts["answers.without_model"] = sum(episode.is_root and episode.model == FROM_PEOPLE for episode in every)
+        counts["asked"] = sum(episode.action == ASK for episode in every)
+        counts["asked.tapped"] = tapped
         counts["archived"] = sum(episode.archived_at is not None for episode in every)
         for name in ("retrieval_count", "used_count", "ignored_count"):
             counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)

@@ -10,6 +10,7 @@ from memory.model import (
     Event,
     EventKind,
     LinkKind,
+    Option,
     Retrieval,
     RetrievalItem,
     Role,
@@ -18,6 +19,7 @@ from memory.model import (
     Verdict,
     Verdicts,
     Vote,
+    offers_of,
 )
 from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
@@ -86,6 +88,10 @@ class AnswerStory:
     recalls: tuple[RecallStory, ...]
     weighed: Mapping[str, Episode]
     """The lessons that the evidence of the recalls rests on, by id, as they are now; without those erased since."""
+    offered: tuple[Option, ...] = ()
+    """What it offers where it is a question; else what the question offered that it was chosen from."""
+    chosen: Option | None = None
+    """What the asker chose of that, where this answers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +161,16 @@ class Explaining:
             weighed = {
                 each for retrieval, _ in view.recalls if retrieval.evidence for each in retrieval.evidence.episode_ids
             }
+            tap = view.incoming.tap if view.incoming else None
+            asking = tx.episodes.of_run(workspace, tap.run_id) if tap else view.nodes
+            offered = tuple(offer.option for offer in offers_of(asking))
             return AnswerStory(
                 view=view,
                 votes=self._weighed(tx, workspace, view.votes),
                 recalls=recalls,
                 weighed=tx.episodes.get_many(workspace, weighed),
+                offered=offered,
+                chosen=offered[tap.number - 1] if tap and tap.number <= len(offered) else None,
             )
 
     def _recall(

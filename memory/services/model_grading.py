@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import cast
 
 from memory.model import (
+    ASK,
     Audience,
     Episode,
     Exemplar,
@@ -153,6 +154,8 @@ def _judgeable(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> lis
 
 def _is_unjudged_answer(root: Episode) -> bool:
     if root.verdict is not Verdict.PENDING or root.origin is not Origin.RUN or root.archived_at or root.quarantine:
+        return False
+    if root.action == ASK:
         return False
     return root.termination in (Termination.SUCCESS, Termination.EXPAND) and bool(root.output.strip())
 

@@ -39,7 +39,7 @@ class Learning:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table: each shuffle, their mean, and that of the streams without reactions."""
-        head = ["shuffle", "messages", "right", "wrong", "unknown", "wrong of answered"]
+        head = ["shuffle", "messages", "right", "one tap", "wrong", "neither", "unknown", "wrong of answered"]
         head += [*([f"worst {WINDOW}"] if self.without else []), "ms", "p95", "reaction", "p95"]
         named = [(str(result.seed), each) for result, each in zip(self.results, self.summaries, strict=True)]
         if len(named) > 1:
@@ -78,7 +78,7 @@ class Learning:
         return svg(title, self.curves())
 
     def plain(self) -> dict[str, object]:
-        """Everything as values for JSON; `outcomes` has one letter for each message: r, w or u."""
+        """Everything as values for JSON; `outcomes` has one letter for each message: r, t, w, n or u."""
         arm = asdict(self.arm) | {"pace": self.arm.pace.total_seconds()}
         return {
             "messages": self.messages,

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.model import PersonCorrection, PersonEvent, PersonMessage, PersonReaction, PersonTeaching
+from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonMessage, PersonReaction, PersonTeaching
 from memory.model import Role, Scope
 from memory.ports import Clock, NewId
 
@@ -16,7 +16,11 @@ class Answered(StrEnum):
     """What an answer was worth."""
 
     RIGHT = "right"
+    TAP = "tap"
+    """The bot asked, and what is right was among what it offered: one tap away."""
     WRONG = "wrong"
+    NEITHER = "neither"
+    """The bot asked, and what is right was not among what it offered."""
     UNKNOWN = "unknown"
     """The bot said that it does not know."""
 
@@ -27,6 +31,8 @@ class Habits:
 
     reacted: float = 1.0
     """Share of answers that get a thumb: up if the answer was right, else down."""
+    tapped: float = 1.0
+    """Share of questions that are tapped by the asker: what is right, else "none of these"."""
     corrected: float = 0.0
     """Share of answers that were not right that the asker corrects."""
     flipped: float = 0.0
@@ -42,11 +48,15 @@ class Habits:
 
 
 class People:
-    """Makes the events of everybody in one stream. The same seed makes the same ones, whatever the habits are."""
+    """Makes the events of everybody in one stream. The same seed makes the same ones, whatever the habits are.
 
-    def __init__(self, habits: Habits, *, chance: random.Random, clock: Clock, new_id: NewId) -> None:
+    How many questions there are depends on what was learned, so taps have chances of their own.
+    """
+
+    def __init__(self, habits: Habits, *, seed: int, clock: Clock, new_id: NewId) -> None:
         self._habits = habits
-        self._chance = chance
+        self._chance = random.Random(f"people {seed}")
+        self._tapping = random.Random(f"taps {seed}")
         self._clock = clock
         self._new_id = new_id
         self._asker = CHANNEL
@@ -83,15 +93,35 @@ class People:
             answer=answer,
         )
 
+    def tap(self, run_id: str, number: int | None) -> list[PersonCommand]:
+        """What the asker chooses of what a question offered, by its number; None for none of these."""
+        if self._tapping.random() >= self._habits.tapped:
+            return []
+        argument = f"{run_id} {number or 'none'}"
+        return [
+            PersonCommand(
+                event_id=self._new_id(),
+                scope=self._asker,
+                at=self._clock(),
+                role=self._habits.role,
+                name="choose",
+                argument=argument,
+            )
+        ]
+
     def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
-        """What people do about an answer, in this order. `correction` is what would have been right."""
-        habits, is_right = self._habits, answered is Answered.RIGHT
+        """What people do about an answer, in this order. `correction` is what would have been right.
+
+        A question gets no thumb (`tap`); one that offered nothing right is corrected like a wrong answer.
+        """
+        habits, is_right = self._habits, answered in (Answered.RIGHT, Answered.TAP)
+        is_question = answered in (Answered.TAP, Answered.NEITHER)
         # Every draw is made for every answer, so that habits can be compared on the same chances.
         reacts, corrects = self._chance.random() < habits.reacted, self._chance.random() < habits.corrected
         reacting = [replace(self._asker, person=name) for name in self._others] or [self._asker]
         flips = [self._chance.random() < habits.flipped for _ in reacting]
         events: list[PersonEvent] = []
-        if reacts:
+        if reacts and not is_question:
             events += [
                 self._thumb(message_id, by, up=is_right is not flip) for by, flip in zip(reacting, flips, strict=True)
             ]

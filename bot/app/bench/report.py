@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 
 from bot.app.bench.people import Answered
@@ -19,7 +19,11 @@ class Shares:
     """Parts of the messages, which add up to 1."""
 
     right: float
+    tap: float
+    """Asked, and what is right was one tap away."""
     wrong: float
+    neither: float
+    """Asked, and it was not."""
     unknown: float
 
     @property
@@ -119,16 +123,12 @@ def times(milliseconds: Sequence[float]) -> Times:
 
 
 def _shares(answered: Sequence[Answered]) -> Shares:
-    right, wrong, unknown = (answered.count(each) / len(answered) for each in Answered)
-    return Shares(right=right, wrong=wrong, unknown=unknown)
+    return Shares(**{each.value: answered.count(each) / len(answered) for each in Answered})
 
 
 def _mean_shares(shares: Iterable[Shares]) -> Shares:
-    right, wrong, unknown = (
-        statistics.fmean(each)
-        for each in zip(*((share.right, share.wrong, share.unknown) for share in shares), strict=True)
-    )
-    return Shares(right=right, wrong=wrong, unknown=unknown)
+    several = [asdict(each) for each in shares]
+    return Shares(**{each.value: statistics.fmean(share[each.value] for share in several) for each in Answered})
 
 
 def _mean_times(several: Sequence[Times]) -> Times:

@@ -17,7 +17,9 @@ from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
 from bot.config import Settings
 from bot.errors import BotError
+from memory.model import offers_of
 from memory.ports import Embedder
+from memory.rules.evidence.weighing import ANSWER
 from memory.services import Memory
 
 _EVENT = timedelta(milliseconds=1)
@@ -101,23 +103,20 @@ async def stream(
 ) -> StreamResult:
     """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
 
-    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
-
-    Settings other than those of database, model and tools hold. Raises `BotError` if a message was not answered.
+    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts. Settings other than those
+    of database, model and tools hold. Raises `BotError` if a message was not answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
-    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in by_text.values()])
-    model = OfflineModel(embedder.embed, must_choose=arm.must_choose)
     answered: list[Answered] = []
     message_ms: list[float] = []
     reaction_ms: list[float] = []
     confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
-        running = assemble(settings, memory, model=model, tools=tools)
+        running = _bot(settings, memory, arm, by_text.values())
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
-        people = People(arm.habits, chance=random.Random(f"people {seed}"), clock=clock, new_id=memory.new_id)
+        people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
         try:
             await running.warm_up
             for lesson in taught:
@@ -127,16 +126,20 @@ async def stream(
                 begun = time.perf_counter()
                 answer = await _ask(running, messenger, people, message.text)
                 message_ms.append((time.perf_counter() - begun) * 1000)
-                answered.append(judged(answer.text, message.label, by_text))
+                offered = _offered(memory, answer)
+                answered.append(judged(answer.text, message.label, by_text, offered))
                 confidences.append(_confidence(memory, answer))
-                for event in people.respond(answer.message_id, answered[-1], _taught(message.label, arm)):
+                taps = people.tap(answer.run_id, _right_option(offered, message.label)) if offered else []
+                for event in (*taps, *people.respond(answer.message_id, answered[-1], _taught(message.label, arm))):
                     clock.advance(_EVENT)
                     begun = time.perf_counter()
                     await sink(event)
+                    await running.goodbot.idle()
                     reaction_ms.append((time.perf_counter() - begun) * 1000)
                 on_message(answered[-1])
                 clock.advance(arm.pace)
             answers = [await _ask(running, messenger, people, text) for text in outside]
+            beside = [judged(each.text, None, by_text, _offered(memory, each)) for each in answers]
         finally:
             await running.close()
     return StreamResult(
@@ -145,8 +148,15 @@ async def stream(
         message_ms=tuple(message_ms),
         reaction_ms=tuple(reaction_ms),
         confidences=tuple(confidences),
-        outside=tuple(judged(each.text, None, by_text) for each in answers),
+        outside=tuple(beside),
     )
+
+
+def _bot(settings: Settings, memory: Memory, arm: Arm, labels: Iterable[Label]) -> Running:
+    """The whole bot with a tool for each label, where labels are tools."""
+    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in labels])
+    model = OfflineModel(memory.embedder.embed, must_choose=arm.must_choose)
+    return assemble(settings, memory, model=model, tools=tools)
 
 
 def _taught(label: Label, arm: Arm) -> str:
@@ -154,12 +164,35 @@ def _taught(label: Label, arm: Arm) -> str:
     return label.text if arm.as_answers else label.tool
 
 
-def judged(answer: str, right: Label | None, by_text: Mapping[str, Label]) -> Answered:
-    """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for."""
+def judged(
+    answer: str, right: Label | None, by_text: Mapping[str, Label], offered: Sequence[tuple[str, str]] = ()
+) -> Answered:
+    """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for.
+
+    `offered` are the actions, each with the text of an answer, that it offers where it asks.
+    """
     named = {part for part in answer.split("\n\n") if part in by_text}
     if right is not None and named == {right.text}:
         return Answered.RIGHT
+    if offered and not named:
+        is_there = right is not None and any(_means(each, right) for each in offered)
+        return Answered.TAP if is_there else Answered.NEITHER
     return Answered.UNKNOWN if not named and HONEST in answer else Answered.WRONG
+
+
+def _means(candidate: tuple[str, str], label: Label) -> bool:
+    """Whether a candidate is a label's tool, or its answer."""
+    return candidate in ((label.tool, ""), (ANSWER, label.text))
+
+
+def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | None:
+    """The number of the option that is right."""
+    return next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
+
+
+def _offered(memory: Memory, answer: Posted) -> list[tuple[str, str]]:
+    """The candidates that an answer offers, as it is stored."""
+    return [each.option.candidate for each in offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)]
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted:

@@ -47,6 +47,7 @@ _WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_v
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
 _TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)
+_TAPPED = select(func.count(_t.asked_run_id.distinct())).where(matching(incoming_taps))
 _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
@@ -135,6 +136,10 @@ class SqlDeliveryTable(SqlTable):
 
     def taps(self, workspace: str, asked_run_id: str) -> list[Incoming]:
         return self._session.all(incoming_of, _TAPS, workspace=workspace, asked_run_id=asked_run_id)
+
+    def tapped(self, workspace: str) -> int:
+        row = self._session.row(_TAPPED, {"workspace": workspace})
+        return 0 if row is None else int(row[0])
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         move = {"w": workspace, "event": event_id, "before": before, "after": after}

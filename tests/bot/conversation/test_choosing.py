@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -160,6 +161,13 @@ async def test_a_thumb_up_on_the_question_is_no_lesson_to_repeat(chat: Chat) -> 
     assert chat.world.recalled(GOAL) == []
 
 
+async def test_a_model_judges_no_question(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    await chat.ask("lunch?")
+    waiting = chat.world.memory.model_grades.waiting(timedelta(days=-1), 10)
+    assert [root.goal for root, *_ in waiting] == ["lunch?"]
+
+
 async def test_a_choice_after_none_of_these_takes_that_back(chat: Chat) -> None:
     await chat.ask(GOAL)
     await choose(chat, 4)
@@ -287,3 +295,15 @@ async def test_a_message_says_what_it_chose(chat: Chat) -> None:
         (tapped,) = tx.deliveries.taps(ANA.workspace, run_id)
     assert isinstance(tapped, Incoming)
     assert (tapped.text, tapped.tap.number if tapped.tap else 0, tapped.scope) == (GOAL, 3, replace(ANA))
+
+
+async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    told = await chat.command("why")
+    assert f"**Asked**, because I was not sure: I offered “{YARD}”; “the shed”; “{CELLAR}”." in told
+    await choose(chat, 3)
+    told = await chat.command("why")
+    assert f"**Chosen** by ana: “{CELLAR}”, when I offered “{YARD}”; “the shed”; “{CELLAR}”." in told
+    await chat.ask(GOAL, BOB)
+    counts = chat.world.memory.audit.stats(ANA.workspace)
+    assert (counts["asked"], counts["asked.tapped"]) == (2, 1)

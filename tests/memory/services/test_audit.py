@@ -366,7 +366,8 @@ def test_stats_count_by_verdict_origin_and_fate(world: World) -> None:
     assert (stats["answers"], stats["origin.correction"], stats["archived"]) == (4, 1, 0)
     assert (stats["retrieval"], stats["used"], stats["ignored"]) == (2, 1, 1)
     assert world.memory.audit.stats("terminal:nobody") == {
-        "answers": 0, "answers.without_model": 0, "archived": 0, "episodes": 0, "ignored": 0, "retrieval": 0, "used": 0,
+        "answers": 0, "answers.without_model": 0, "archived": 0, "asked": 0, "asked.tapped": 0,
+        "episodes": 0, "ignored": 0, "retrieval": 0, "used": 0,
     }  # fmt: skip
 
 

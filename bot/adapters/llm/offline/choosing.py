@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
-from memory.model.evidence import START, Belief, Evidence, confidence_in, is_sure
+from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure
 from memory.rules.evidence.opposition import are_opposed
 from memory.rules.evidence.weighing import ANSWER
 
@@ -27,8 +27,8 @@ _FITTING = 0.35
 """The least that is believed of such a tool before any lesson ..."""
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
-ASKED_FROM = 0.1
-"""Belief from which the person is asked whether they mean it."""
+ASKED_FROM = 0.03
+"""Belief from which the person is asked whether they mean it (measured: `tests/README.md`)."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
@@ -57,6 +57,8 @@ class Candidate:
     """The known answer."""
     is_search: bool = False
     """A tool that looks for the whole question somewhere: what it finds need not be an answer."""
+    is_unfit: bool = False
+    """A tool whose arguments or description do not go with the goal, and that people have not approved of for it."""
 
     @property
     def confidence(self) -> float:
@@ -109,9 +111,10 @@ class Chooser:
     def to_ask_about(self, goal: str) -> list[Candidate]:
         """What the person may have meant, best first; nothing where not even the best is believed far enough.
 
-        Never a tool that was tried, or that only looks the question up somewhere.
+        Never a tool that was tried, that does not fit, or that only looks the question up somewhere.
         """
-        open_ = [each for each in self.rank(goal) if not each.is_search and each.action not in self._tried]
+        ranked = self.rank(goal)
+        open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         return [each for each in open_[:MOST_OPTIONS] if each.belief >= ASKED_FROM]
 
     def is_search(self, action: str, goal: str) -> bool:
@@ -146,10 +149,11 @@ class Chooser:
             if filled is None:
                 continue
             believed = beliefs.get(tool.name, Belief(action=tool.name, value=0.0, prior=0.0))
-            prior = believed.prior
+            prior, is_fit = believed.prior, True
             if tool.parameters.get("properties"):
                 fits = fitness(self._similarity, tool, goal, filled)
-                prior = max(prior, fits - FITS + _FITTING) if fits >= FITS else min(prior, fits, _UNFIT)
+                is_fit = fits >= FITS
+                prior = max(prior, fits - FITS + _FITTING) if is_fit else min(prior, fits, _UNFIT)
             value = prior + believed.value - believed.prior
             found.append(
                 Candidate(
@@ -158,6 +162,7 @@ class Chooser:
                     is_search=filled.is_search,
                     belief=value,
                     prior=prior,
+                    is_unfit=not is_fit and value - prior < KEPT_FROM,
                 )
             )
         return found

@@ -1,17 +1,16 @@
 """Simulated people: what they do about an answer, and that their chances do not depend on their habits."""
 
-import random
 from itertools import count
 
 from bot.app.bench.people import Answered, Habits, People
-from bot.model import PersonCorrection, PersonEvent, PersonReaction
+from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonReaction
 from tests.doubles.memory_world import FakeClock
 
 
 def people(seed: int = 1, **habits: float) -> People:
     numbers = count()
     how = Habits(**habits)  # type: ignore[arg-type]  # `people` is a whole number
-    return People(how, chance=random.Random(seed), clock=FakeClock(), new_id=lambda: f"id-{next(numbers)}")
+    return People(how, seed=seed, clock=FakeClock(), new_id=lambda: f"id-{next(numbers)}")
 
 
 def said(event: PersonEvent) -> str:
@@ -39,6 +38,18 @@ def test_only_what_was_not_right_is_corrected_and_by_the_asker() -> None:
     assert responses(always, Answered.RIGHT) == [["asker 👍"]]
     assert responses(always, Answered.WRONG) == [["asker 👎", "asker: music"]]
     assert responses(people(corrected=1.0, reacted=0.0, people=2), Answered.UNKNOWN) == [["asker: music"]]
+
+
+def test_a_question_is_tapped_or_left_and_gets_no_thumb() -> None:
+    (tap,) = people().tap("0a1b", 2)
+    (none,) = people().tap("0a1b", None)
+    assert isinstance(tap, PersonCommand)
+    assert isinstance(none, PersonCommand)
+    assert (tap.name, tap.argument, none.argument) == ("choose", "0a1b 2", "0a1b none")
+    half = people(tapped=0.5)
+    assert 400 < sum(bool(half.tap("0a1b", 1)) for _ in range(1000)) < 600
+    assert responses(people(corrected=1.0), Answered.TAP) == [[]]
+    assert responses(people(corrected=1.0), Answered.NEITHER) == [["asker: music"]]
 
 
 def test_flipped_thumbs_say_the_contrary() -> None:

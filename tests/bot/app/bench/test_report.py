@@ -9,7 +9,7 @@ from bot.app.bench.plot import NamedCurves, sparkline, svg
 from bot.app.bench.report import Shares, curve, last_count, mean, mean_curve, summary, worst_window
 from bot.app.bench.stream import StreamResult
 
-OF = {"r": Answered.RIGHT, "w": Answered.WRONG, "u": Answered.UNKNOWN}
+OF = {"r": Answered.RIGHT, "t": Answered.TAP, "w": Answered.WRONG, "n": Answered.NEITHER, "u": Answered.UNKNOWN}
 
 
 def result(outcomes: str, seed: int = 0) -> StreamResult:
@@ -21,9 +21,9 @@ def result(outcomes: str, seed: int = 0) -> StreamResult:
 
 def test_shares_are_of_all_messages_and_of_the_last_ones() -> None:
     assert [last_count(messages) for messages in (2, 9, 1500, 4500)] == [1, 3, 500, 1000]
-    found = summary(result("wwwuurrrr"))
-    assert found.overall == Shares(right=4 / 9, wrong=3 / 9, unknown=2 / 9)
-    assert found.last == Shares(right=1.0, wrong=0.0, unknown=0.0)
+    found = summary(result("wwntuurrr"))
+    assert found.overall == Shares(right=3 / 9, tap=1 / 9, wrong=2 / 9, neither=1 / 9, unknown=2 / 9)
+    assert found.last == Shares(right=1.0, tap=0.0, wrong=0.0, neither=0.0, unknown=0.0)
     assert (found.worst_window, found.message_ms.median, found.reaction_ms.median) == (None, 4.0, 0.0)
 
 

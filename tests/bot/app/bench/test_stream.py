@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW
+from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW, HONEST
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.stream import Arm, judged, shuffled, texts_of
@@ -14,7 +14,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.model import Role
 from tests.bot.app.bench.sets import ROWS, messages, run
 
-RIGHT, WRONG, UNKNOWN = Answered.RIGHT, Answered.WRONG, Answered.UNKNOWN
+RIGHT, TAP, WRONG, UNKNOWN = Answered.RIGHT, Answered.TAP, Answered.WRONG, Answered.UNKNOWN
 
 
 def test_a_question_that_was_answered_wrongly_is_answered_right_once_it_is_corrected(tmp_path: Path) -> None:
@@ -23,6 +23,14 @@ def test_a_question_that_was_answered_wrongly_is_answered_right_once_it_is_corre
     assert run(tmp_path, asked, arm).answered == (UNKNOWN, RIGHT, RIGHT)
     silent = Arm(habits=Habits(reacted=0.0), as_answers=True)
     assert run(tmp_path, asked, silent).answered == (UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def test_what_is_tapped_is_right_at_once_when_it_is_asked_again(tmp_path: Path) -> None:
+    lamp = replace(messages(tmp_path)[0], text="turn it up a bit, the lamp")
+    tapped = run(tmp_path, [lamp] * 3, Arm(habits=Habits(reacted=0.0))).answered
+    assert tapped[0] is TAP
+    assert tapped[-1] is RIGHT
+    assert set(run(tmp_path, [lamp] * 3, Arm(habits=Habits(reacted=0.0, tapped=0.0))).answered) == {TAP}
 
 
 def test_made_to_choose_thumbs_alone_lead_to_the_right_tool(tmp_path: Path) -> None:
@@ -83,6 +91,11 @@ def test_an_answer_that_says_more_than_what_is_right_is_wrong(tmp_path: Path) ->
     assert judged(right.text, right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{right.text}", right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{other.text}", right, labels) is WRONG
-    assert judged(DOES_NOT_KNOW, right, labels) is UNKNOWN
-    assert judged(f"{other.text}\n\n{DOES_NOT_KNOW}", right, labels) is WRONG
+    assert judged(f"{DOES_NOT_KNOW} {HONEST}", right, labels) is UNKNOWN
+    assert judged(f"{other.text}\n\n{DOES_NOT_KNOW} {HONEST}", right, labels) is WRONG
+    assert judged("Which?", right, labels, [("x", ""), (right.tool, "")]) is TAP
+    assert judged("Which?", right, labels, [("answer", right.text)]) is TAP
+    assert judged("Which?", right, labels, [("answer", right.tool), (other.tool, "")]) is Answered.NEITHER
+    assert judged(f"{other.text}\n\nWhich?", right, labels, [(right.tool, "")]) is WRONG
+    assert judged("Which?", None, labels, [(right.tool, "")]) is Answered.NEITHER
     assert judged(right.tool, right, labels) is WRONG  # it says the tool's name instead of using the tool
