@@ -1,6 +1,7 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
@@ -12,6 +13,7 @@ from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
 from memory.services.core import Core
+from memory.services.thresholds import threshold_of
 
 
 class Weighing:
@@ -61,7 +63,8 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        found = weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        return replace(found, threshold=threshold_of(tx, scope.workspace, self._core.policy.error_budget))
 
 
 def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:

@@ -19,8 +19,10 @@ from memory.model import (
     Verdict,
 )
 from memory.model.delivery import UNFINISHED
+from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.audience import stays
+from memory.rules.evidence.judgements import is_followed
 from memory.services.answers import question_behind
 from memory.services.channels import note
 from memory.services.core import Core, event, record
@@ -311,5 +313,12 @@ def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retriev
         goal=recall.goal,
         at=now,
         counts=recall.counts.as_dict(),
-        evidence=recall.evidence.record if recall.evidence else None,
+        evidence=_evidence(run, recall),
     )
+
+
+def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
+    if recall.evidence is None:
+        return None
+    made_by = (node for node in run.nodes if node.node_path == recall.node_path)
+    return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))
