@@ -25,6 +25,7 @@ from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
 from memory.services.core import Core
+from memory.services.decisions import Decisions, decisions
 from memory.services.tally import weights_of, with_limits
 from memory.services.thresholds import JudgedRun, fold_judgements
 from memory.services.topics.audit_log import faults_of_topics
@@ -163,6 +164,11 @@ class Audit:
         for name in ("retrieval_count", "used_count", "ignored_count"):
             counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)
         return dict(sorted(counts.items()))
+
+    def decisions(self, workspace: str) -> Decisions:
+        """How often it answered and asked, and how often people said it was wrong."""
+        with self._core.store.read() as tx:
+            return decisions(tx, workspace, self._core.policy.error_budget)
 
     def check(self) -> list[Difference]:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""

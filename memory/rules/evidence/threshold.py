@@ -98,17 +98,17 @@ def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
     return judged
 
 
-def _unreliability(judged: "Matrix") -> "Matrix":
-    """Shape (people, 1): how often each person's word is the opposite of what is right."""
+def _unreliability(people: "Matrix") -> "Matrix":
+    """Shape (people, 1): how often each of them refuses what is right."""
     import numpy as np
 
-    certain = judged[:, :, CERTAIN - _CONFIDENCES[0] :].sum(axis=2)
-    said, refused = certain.sum(axis=1), certain[:, 1]
-    telling = said >= SAYS_SOMETHING
-    usual = float(np.median(refused[telling] / said[telling])) if telling.any() else SLIPS
-    count = float(said[telling].sum())
+    certain = people[:, :, CERTAIN - _CONFIDENCES[0] :].sum(axis=2)
+    judged, refused = certain.sum(axis=1), certain[:, 1]
+    telling = judged >= SAYS_SOMETHING
+    usual = float(np.median(refused[telling] / judged[telling])) if telling.any() else SLIPS
+    count = float(judged[telling].sum())
     usual = (usual * count + ALIKE * SLIPS) / (count + ALIKE)
-    own = (refused + ALIKE * usual) / (said + ALIKE) - SLIPS
+    own = (refused + ALIKE * usual) / (judged + ALIKE) - SLIPS
     unreliable: Matrix = np.clip(own, 0, MOST_UNRELIABLE)[:, None]
     return unreliable
 
