@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +21,7 @@ class Judgement:
     """Whether what this person says here counts for others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgementCount:
+class JudgementCount(NamedTuple):
     """How many judgements of one person are alike."""
 
     actor: str

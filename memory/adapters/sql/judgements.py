@@ -20,7 +20,7 @@ _newest = (
     .limit(bindparam("newest"))
     .subquery()
 )
-_COUNTS = select(_newest, func.count().label("count")).group_by(*_newest.c).order_by(*_newest.c)
+_COUNTS = select(_newest, func.count().label("count")).group_by(*_newest.c)
 _THRESHOLD = select(thresholds).where(matching(thresholds))
 
 
@@ -45,7 +45,7 @@ class SqlJudgementTable(SqlTable):
         return sum(self._session.run(_DELETE_RUNS, {"workspace": workspace, "ids": ids}) for ids in some)
 
     def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
-        return self._session.all(JudgementCount, _COUNTS, workspace=workspace, newest=newest)
+        return list(map(JudgementCount._make, self._session.rows(_COUNTS, {"workspace": workspace, "newest": newest})))
 
     def put_threshold(self, threshold: Threshold) -> None:
         self._session.put(thresholds, threshold)

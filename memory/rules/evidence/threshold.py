@@ -90,11 +90,13 @@ def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
 
     every = list(counts)
     every = [each for each in every if each.is_known] or every
-    rows = {actor: row for row, actor in enumerate(sorted({each.actor for each in every}))}
-    judged = np.zeros((len(rows), 2, len(_CONFIDENCES)))
-    for each in every:
-        place = min(HIGHEST, max(_CONFIDENCES[0], each.confidence)) - _CONFIDENCES[0]
-        judged[rows[each.actor], 0 if each.is_right else 1, place] += each.count
+    if not every:
+        return np.zeros((0, 2, len(_CONFIDENCES)))
+    actors, confidences, are_right, _, numbers = zip(*every, strict=True)
+    people, rows = np.unique(actors, return_inverse=True)
+    judged: Matrix = np.zeros((len(people), 2, len(_CONFIDENCES)))
+    places = np.clip(confidences, _CONFIDENCES[0], HIGHEST) - _CONFIDENCES[0]
+    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), numbers)
     return judged
 
 

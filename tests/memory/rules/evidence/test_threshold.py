@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import median
 
 import pytest
@@ -30,7 +29,7 @@ BUDGETS = st.floats(0.01, 0.5)
 
 def judged(actor: str, confidence: int, right: int, wrong: int, *, is_known: bool = True) -> list[JudgementCount]:
     each = JudgementCount(actor=actor, confidence=confidence, is_right=True, is_known=is_known)
-    return [replace(each, count=right), replace(each, is_right=False, count=wrong)]
+    return [each._replace(count=right), each._replace(is_right=False, count=wrong)]
 
 
 def shares_wrong(counts: Sequence[JudgementCount]) -> list[float]:
@@ -62,7 +61,7 @@ def test_it_stays_within_bounds(counts: Sequence[JudgementCount], budget: float)
 
 @given(MANY, BUDGETS, st.randoms(use_true_random=False))
 def test_neither_order_nor_division_matters(counts: list[JudgementCount], budget: float, chance: random.Random) -> None:
-    singles = [replace(each, count=1) for each in counts for _ in range(each.count)]
+    singles = [each._replace(count=1) for each in counts for _ in range(each.count)]
     chance.shuffle(singles)
     assert threshold(singles, budget) == threshold(counts, budget)
     assert shares_wrong(singles) == pytest.approx(shares_wrong(counts))
@@ -92,7 +91,7 @@ def test_it_rises_with_what_is_refused_and_falls_with_what_is_approved() -> None
 
 def test_one_person_alone_counts_in_full() -> None:
     few = [*judged("ana", 20, 90, 30), *judged("ana", 50, 80, 0)]
-    many = [replace(each, count=each.count * 10) for each in few]
+    many = [each._replace(count=each.count * 10) for each in few]
     at_twenty = [shares_wrong(counts)[15] for counts in (few, many)]
     assert at_twenty[0] < at_twenty[1]
     assert at_twenty[1] == pytest.approx(30 / 200, abs=0.02)
