@@ -134,6 +134,16 @@ def test_what_a_person_judged_goes_with_them(world: World) -> None:
     assert threshold(world) == START
 
 
+def test_what_a_purged_person_judged_counts_no_more(world: World) -> None:
+    taught(world, "bo")
+    for each in refused(world, 3, "bo"):
+        world.react(each, "👎", by="eve")
+        world.react(each, "👎", by="bo", added=False)
+    assert threshold(world) > START
+    world.memory.purging.purge(W, "eve", actor="adm", at=world.clock.tick())
+    assert threshold(world) == START
+
+
 def test_a_correction_says_that_the_best_was_wrong(world: World) -> None:
     taught(world)
     again = world.ask(GOAL, ANSWER)
