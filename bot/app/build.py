@@ -116,6 +116,7 @@ def teaching_policy(settings: Settings) -> TeachingPolicy:
         window=timedelta(minutes=teaching.window_minutes),
         trust_agree=teaching.trust_agree,
         trust_disagree=teaching.trust_disagree,
+        error_budget=settings.recall.error_budget,
     )
 
 

@@ -53,16 +53,19 @@ def stats(memory: Memory, workspace: str) -> Result:
     """Count what is remembered, by workspace."""
     names = [workspace] if workspace else memory.audit.workspaces()
     counts = {name: memory.audit.stats(name) for name in names}
+    decided = {name: memory.audit.decisions(name) for name in names}
     lines = [
         line
         for name, numbers in counts.items()
         for line in (
             shown_line(name, 120),
+            f"  {decided[name]}",
             *(f"  {what:<22} {number}" for what, number in numbers.items()),
             *([_saved(numbers)] if numbers["answers.without_model"] else []),
         )
     ]
-    return Result(counts, "\n".join(lines) or "Nothing is remembered yet.")
+    found = {name: {**numbers, "decisions": decided[name]} for name, numbers in counts.items()}
+    return Result(found, "\n".join(lines) or "Nothing is remembered yet.")
 
 
 def _saved(numbers: Mapping[str, int]) -> str:

@@ -129,6 +129,7 @@ class RecallSettings(_Section):
     final_k: int = Field(default=4, ge=1, le=50)
     lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
     known_answers: bool = False
+    error_budget: float = Field(default=0.05, ge=0.01, le=0.5)
     weight_platform: Weight = 1.0
     weight_channel: Weight = 3.0
     weight_person: Weight = 3.0

@@ -172,6 +172,8 @@ class EvidenceRecord:
     nearest: float = 0.0
     lessons: int = 0
     threshold: float = START
+    is_followed: bool = False
+    """Whether the node did or said what the best belief is in."""
 
     @property
     def confidence(self) -> float:

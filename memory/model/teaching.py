@@ -112,7 +112,7 @@ class TrustEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeachingPolicy:
-    """The numbers of the verdict. Every one is a setting (`[teaching]`)."""
+    """The numbers of the verdict. Every one is a setting (`[teaching]`, and `error_budget` of `[recall]`)."""
 
     quorum_up: int = 2
     """People other than the asker whose 👍 make a channel lesson."""
@@ -130,10 +130,15 @@ class TeachingPolicy:
     """... and so many as proven wrong."""
     trust_teacher: float = 2.0
     """What being appointed a teacher adds to `trust_agree`."""
+    error_budget: float = 0.05
+    """The share of answers that may be wrong, 0..1: votes move the threshold so that it is kept
+    (`memory.rules.evidence.threshold`)."""
 
     def __post_init__(self) -> None:
         if self.votes_per_window < 1 or self.promotions_per_window < 1 or self.window <= timedelta(0):
             raise ValueError("limits need at least 1 vote and 1 promotion in a window longer than nothing")
+        if not 0 < self.error_budget < 1:
+            raise ValueError(f"the error budget is a share between 0 and 1, got {self.error_budget!r}")
         if min(self.trust_agree, self.trust_disagree) <= 0 or self.trust_teacher < 0:
             raise ValueError("trust starts from more than 0 agreements and more than 0 disagreements")
         if self.quorum_up < 1 or self.quorum_down < self.quorum_up:

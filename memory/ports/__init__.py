@@ -16,6 +16,7 @@ from memory.ports.episodes import (
     Neighbour,
     Neighbourhood,
 )
+from memory.ports.judgements import JudgementTable
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -34,6 +35,7 @@ __all__ = [
     "EpisodeTable",
     "EventLog",
     "IndexEntry",
+    "JudgementTable",
     "LessonSummary",
     "LessonUse",
     "Neighbour",

@@ -7,6 +7,7 @@ from typing import Protocol
 from memory.model.upkeep import DamagedRow
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
+from memory.ports.judgements import JudgementTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
@@ -29,6 +30,8 @@ class Transaction:
     """Messages in and out."""
     retrievals: RetrievalTable
     """Recalls."""
+    judgements: JudgementTable
+    """What votes say of the best candidates, and thresholds."""
     world: TopicTable
     """Topics."""
     steps: StepTable

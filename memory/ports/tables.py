@@ -20,6 +20,7 @@ from memory.model import (
     TrustRecord,
     Vote,
 )
+from memory.model.evidence import EvidenceRecord
 
 
 class EventLog(Protocol):
@@ -304,6 +305,10 @@ class RetrievalTable(Protocol):
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
         """The same of several runs, by run, for those that have any, in two statements."""
+        ...
+
+    def evidence_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, EvidenceRecord]:
+        """The evidence of the first node of each of these runs, by run, for those that have it, in one statement."""
         ...
 
     def set_signal(self, item: RetrievalItem) -> None:

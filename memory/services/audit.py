@@ -24,9 +24,11 @@ from memory.rules.audience import partitions_of
 from memory.rules.fold import registers, replay
 from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
-from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run
+from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
 from memory.services.core import Core
+from memory.services.decisions import Decisions, decisions
 from memory.services.tally import weights_of, with_limits
+from memory.services.thresholds import JudgedRun, fold_judgements
 from memory.services.topics.audit_log import faults_of_topics
 from memory.services.verdicts import refold
 
@@ -167,6 +169,11 @@ class Audit:
             counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)
         return dict(sorted(counts.items()))
 
+    def decisions(self, workspace: str) -> Decisions:
+        """How often it answered and asked, and how often people said it was wrong."""
+        with self._core.store.read() as tx:
+            return decisions(tx, workspace, self._core.policy.error_budget)
+
     def check(self) -> list[Difference]:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
         workspaces = self._core.store.workspaces()
@@ -226,6 +233,8 @@ class Audit:
             (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
         ]
         weights = weights_of(tx, workspace, votes, self._core.policy)
+        judged = fold_judgements(tx, workspace, [JudgedRun(nodes[0], votes, weights)])[run_id]
+        values.append((root_id, "judgements", tx.judgements.of_run(workspace, run_id), judged))
         for episode in nodes:
             expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
             names = [field.name for field in fields(Episode)]
@@ -240,6 +249,7 @@ def _faults(tx: Transaction, workspace: str) -> list[Fault]:
     """What is wrong in the tables beside the episodes, and of the topics."""
     runs = _runs(tx, workspace)
     found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
+    found += faults_of_threshold(tx, workspace)
     for run_id in runs:
         found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
     return [*found, *faults_of_topics(tx, workspace)]

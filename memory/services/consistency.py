@@ -1,18 +1,20 @@
 """What is stored beside the episodes and follows from the log or from them: links, signals, rules, records of voters.
 
-Found and mended.
+Also the thresholds. Found and mended.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from memory.model import Episode, Event, EventKind, Link, LinkKind, Signal
+from memory.model import Episode, Event, EventKind, Link, LinkKind, Signal, TeachingPolicy
 from memory.ports import Transaction
+from memory.rules.evidence.threshold import NEWEST, threshold
 from memory.rules.fold import USES
 from memory.services.archive import MERGED
 from memory.services.core import ALL
 from memory.services.recall_rules import drop_unfounded, unfounded
+from memory.services.thresholds import count_threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,27 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
         )
         for actor, (right, wrong) in counted.items()
         if stored[actor] != (right, wrong)
+    ]
+
+
+def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
+    """The threshold, if it is not what the judgements say for its budget."""
+    stored = tx.judgements.threshold(workspace)
+    counts = tx.judgements.counts(workspace, NEWEST)
+    if stored is None and not counts:
+        return []
+    budget = stored.budget if stored else TeachingPolicy().error_budget
+    expected = threshold(counts, budget)
+    if stored is not None and stored.value == expected:
+        return []
+    return [
+        Fault(
+            episode_id="",
+            what="threshold",
+            stored=stored and stored.value,
+            expected=expected,
+            mend=partial(count_threshold, tx, workspace, budget),
+        )
     ]
 
 

@@ -13,6 +13,7 @@ from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
 from memory.services.core import Core
+from memory.services.thresholds import threshold_of
 
 
 class Weighing:
@@ -63,7 +64,8 @@ class Weighing:
         except EmbeddingFailed:
             return Evidence()
         found = weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
-        return replace(found, plan=next((each.id for each in summaries if each.action == Termination.EXPAND), ""))
+        plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
+        return replace(found, plan=plan, threshold=threshold_of(tx, scope.workspace, self._core.policy.error_budget))
 
 
 def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:

@@ -31,6 +31,7 @@ from memory.services.quarantine_actions import SYSTEM, restore_text, restore_tex
 from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
 from memory.services.tally import runs_of_voters
+from memory.services.thresholds import erase_judgements
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
 
@@ -182,6 +183,7 @@ class Privacy:
             tx.short.delete_by(workspace, person)
             tx.channels.erase_person(workspace, person)
             tx.teaching.delete_runs(workspace, gone)
+            erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             part(tx, workspace, parted, now, changed=kept_ids)
             erased = Erased(
@@ -227,6 +229,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
     tx.teaching.delete_runs(workspace, [run_id])
+    erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)
     refold(tx, workspace, touched, core.policy)

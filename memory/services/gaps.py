@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 
-from memory.model import Episode, Scope, Termination, Vector, Verdict
+from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import may_read
 from memory.rules.evidence.coverage import first_to_teach
 from memory.services.core import Core
 from memory.services.evidence import Weighing
-
-ASKED_BACK = "ask_person"
-"""The action of an episode that ended with a question to the person."""
 
 LOOKED_AT = 2_000
 """How many of the newest unanswered questions are looked at."""
@@ -63,7 +60,7 @@ class Gaps:
 
     def is_gap(self, episode: Episode) -> bool:
         """Whether this question has no answer that anybody approved of."""
-        was_refused = episode.action == ASKED_BACK and episode.verdict is Verdict.FAILURE
+        was_refused = episode.action == ASK and episode.verdict is Verdict.FAILURE
         return _is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
@@ -76,7 +73,7 @@ def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
     """The newest questions without an answer, newest first."""
     given_up = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
     refused = EpisodeFilter(roots_only=True, verdict=Verdict.FAILURE, limit=LOOKED_AT)
-    asked_back = [each for each in tx.episodes.search(workspace, refused) if each.action == ASKED_BACK]
+    asked_back = [each for each in tx.episodes.search(workspace, refused) if each.action == ASK]
     found = [*tx.episodes.search(workspace, given_up), *asked_back]
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
 

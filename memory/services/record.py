@@ -24,8 +24,10 @@ from memory.model import (
     offers_of,
 )
 from memory.model.delivery import UNFINISHED
+from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.audience import stays
+from memory.rules.evidence.judgements import is_followed
 from memory.services.answers import question_behind
 from memory.services.asking import count_choice, note_offered
 from memory.services.channels import note
@@ -338,9 +340,16 @@ def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retriev
         goal=recall.goal,
         at=now,
         counts=recall.counts.as_dict(),
-        evidence=recall.evidence.record if recall.evidence else None,
+        evidence=_evidence(run, recall),
     )
 
 
 def _is_from_people(nodes: Sequence[Episode]) -> bool:
     return any(node.is_root and node.model == FROM_PEOPLE for node in nodes)
+
+
+def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
+    if recall.evidence is None:
+        return None
+    made_by = (node for node in run.nodes if node.node_path == recall.node_path)
+    return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))

@@ -28,6 +28,7 @@ from memory.rules.verdict import is_news, judge
 from memory.services.archive import revival
 from memory.services.core import Core, event, file_in_index
 from memory.services.tally import retally
+from memory.services.thresholds import JudgedRun, keep_judgements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,14 +193,20 @@ def _settle(
     workspace, run_id = nodes[0].workspace, nodes[0].run_id
     tally = retally(tx, workspace, {run_id: poll}, policy)
     other_nodes: list[tuple[Verdicts, Episode]] = []
+    judged_runs: list[JudgedRun] = []
     if tally.other_runs:
         polls, others = tx.teaching.polls(workspace, tally.other_runs), tx.episodes.of_runs(workspace, tally.other_runs)
         for other in sorted(others):
             cast = polls[other].votes
-            rejudged = _rejudge(changes, others[other], cast, weights(cast, polls[other].records, policy), policy)
+            weighed = weights(cast, polls[other].records, policy)
+            rejudged = _rejudge(changes, others[other], cast, weighed, policy)
+            judged_runs.append(JudgedRun(others[other][0], cast, weighed))
             other_nodes += rejudged if any(was != now.verdicts for was, now in rejudged) else []
     votes = tally.votes[run_id]
-    judged = _rejudge(changes, nodes, votes, weights(votes, tally.records, policy), policy, changes.reason)
+    weighed = weights(votes, tally.records, policy)
+    judged = _rejudge(changes, nodes, votes, weighed, policy, changes.reason)
+    judged_runs.append(JudgedRun(nodes[0], votes, weighed))
+    keep_judgements(tx, workspace, judged_runs, policy.error_budget)
     return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
 
 
@@ -279,6 +286,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
     tally = retally(tx, workspace, tx.teaching.polls(workspace, run_ids), policy, from_scratch=True)
     runs = sorted({*run_ids, *tally.other_runs})
     polls, nodes = tx.teaching.polls(workspace, runs), tx.episodes.of_runs(workspace, runs)
+    judged_runs: list[JudgedRun] = []
     for run_id in runs:
         log, votes = tx.log.of_run(workspace, run_id), polls[run_id].votes
         weighed = weights(votes, polls[run_id].records, policy)
@@ -287,6 +295,8 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
             if after != episode:
                 tx.episodes.put(after)
             file_in_index(tx, after)
+        judged_runs += [JudgedRun(root, votes, weighed) for root in nodes.get(run_id, ())[:1]]
+    keep_judgements(tx, workspace, judged_runs, policy.error_budget)
 
 
 # Marks ------------------------------------------------------------------------------------------------------------

@@ -72,6 +72,8 @@ class World:
         self.clock = FakeClock()
         self.actions: Sequence[ActionText] | None = None
         """What the agent may choose; with it there is evidence."""
+        self.action = ""
+        """What the agent does instead of answering or expanding."""
         self.ids = TimeOrderedIds(self.clock, random.Random(7).getrandbits)
         self.memory = Memory(
             store or SqlStore.in_memory(),
@@ -176,7 +178,7 @@ class World:
             author=asker.person,
             visibility=asker.visibility,
             place=asker.place,
-            action="answer" if termination is not Termination.EXPAND else "expand",
+            action=self.action or ("answer" if termination is not Termination.EXPAND else "expand"),
             action_target=goal,
             output=answer,
             termination=termination,

@@ -172,7 +172,8 @@ def test_query_finds_the_lesson_and_counts_the_stages(looks: Mapping[str, Finish
 def test_stats_doctor_migrate_and_check(looks: Mapping[str, Finished], memories: Memories) -> None:
     counts = looks["stats --json"].json()[WORKSPACE]
     assert (counts["episodes"], counts["answers"], counts["origin.correction"]) == (6, 3, 1)
-    assert looks["stats"].out.startswith(f"{WORKSPACE}\n")
+    assert (counts["decisions"]["questions"], counts["decisions"]["budget"]) == (3, 0.05)
+    assert looks["stats"].out.startswith(f"{WORKSPACE}\n  answered ")
     findings = looks["doctor --json"].json()
     assert [finding["code"] for finding in findings] == [
         *(f"GB00{number}" for number in range(1, 9)), "GB010", "GB011", "GB012", "GB020", "GB030",

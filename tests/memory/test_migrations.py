@@ -134,6 +134,8 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE incoming_taps")
         connection.execute("DROP TABLE known_answers")
+        connection.execute("DROP TABLE judgements")
+        connection.execute("DROP TABLE thresholds")
         connection.execute("DROP INDEX ix_votes_that_may_be_limited")
         connection.execute("ALTER TABLE retrievals DROP COLUMN evidence")
         connection.execute("UPDATE alembic_version SET version_num = '0001_initial'")

@@ -9,6 +9,7 @@ from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among
 from memory.adapters.sql.tables import retrieval_items, retrievals
 from memory.errors import NotFound
 from memory.model import Retrieval, RetrievalItem
+from memory.model.evidence import EvidenceRecord
 
 _r = retrievals.c
 _i = retrieval_items.c
@@ -23,6 +24,11 @@ _ITEMS_OF_RUNS = (
     .join(retrievals, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
     .where(among(retrievals, "run_id"))
     .order_by(_i.rank, _i.episode_id)
+)
+_EVIDENCE_OF_RUNS = (
+    select(_r.run_id, _r.evidence)
+    .where(among(retrievals, "run_id"), _r.node_path == "0", _r.evidence.is_not(None))
+    .order_by(_r.at.desc(), _r.id.desc())
 )
 _SIGNAL = update(retrieval_items).where(
     _i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"), _i.episode_id == bindparam("episode")
@@ -71,6 +77,9 @@ class SqlRetrievalTable(SqlTable):
         for row in self._session.each(_OF_RUNS, workspace, runs):
             found.setdefault(row.run_id, []).append((Retrieval(**row._mapping), items.get(row.id, [])))
         return found
+
+    def evidence_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, EvidenceRecord]:
+        return {row.run_id: row.evidence for row in self._session.each(_EVIDENCE_OF_RUNS, workspace, run_ids)}
 
     def set_signal(self, item: RetrievalItem) -> None:
         change = _SIGNAL.values(signal=item.signal, ratio=storable(item).ratio)

@@ -19,6 +19,7 @@ from memory.adapters.sql.engine import begin, open_engine
 from memory.adapters.sql.episodes import SqlEpisodeTable
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
+from memory.adapters.sql.judgements import SqlJudgementTable
 from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.schema import require_schema
@@ -202,6 +203,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         channels=SqlChannelTable(session),
         deliveries=SqlDeliveryTable(session),
         retrievals=SqlRetrievalTable(session),
+        judgements=SqlJudgementTable(session),
         world=SqlTopicTable(session),
         steps=SqlStepTable(session),
         short=SqlShortMemoryTable(session),

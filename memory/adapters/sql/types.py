@@ -150,6 +150,7 @@ def _evidence_to_json(kept: EvidenceRecord | None) -> object:
         "nearest": kept.nearest,
         "lessons": kept.lessons,
         "threshold": kept.threshold,
+        "is_followed": kept.is_followed,
         "beliefs": [
             {
                 "action": belief.action,
@@ -174,10 +175,17 @@ def _evidence_from_json(stored: dict[str, Any]) -> EvidenceRecord:
         for belief in stored.pop("beliefs")
     ]
     nearest, lessons = _number(stored.pop("nearest")), stored.pop("lessons")
-    threshold = _number(stored.pop("threshold", START))
-    if type(lessons) is not int:
-        raise TypeError("a number of lessons is needed")
-    return EvidenceRecord(beliefs=tuple(beliefs), nearest=nearest, lessons=lessons, threshold=threshold, **stored)
+    threshold, is_followed = _number(stored.pop("threshold", START)), stored.pop("is_followed", False)
+    if type(lessons) is not int or type(is_followed) is not bool:
+        raise TypeError("a number of lessons is needed, and whether they were followed")
+    return EvidenceRecord(
+        beliefs=tuple(beliefs),
+        nearest=nearest,
+        lessons=lessons,
+        threshold=threshold,
+        is_followed=is_followed,
+        **stored,
+    )
 
 
 def _weight(episode_id: object, weight: object, effect: object, approves: object) -> WeightRecord:

@@ -180,6 +180,7 @@ def test_settings_are_frozen(place: Path) -> None:
         ("[recall]\nfinal_k = 99", r"recall\.final_k \(in .*\): allowed is a whole number from 1 to 50; found 99"),
         ("[recall]\nfinal_k = true", r"recall\.final_k .* a whole number from 1 to 50; found True"),
         ("[recall]\nfinal_k = 2.0", r"recall\.final_k .* a whole number"),
+        ("[recall]\nerror_budget = 0", r"recall\.error_budget .* a number from 0\.01 to 0\.5; found 0"),
         ("[recall]\nmin_similarity = nan", r"recall\.min_similarity .* a number from 0 to 1; found nan"),
         ("[recall]\ncontext_weight = 0.5", r"\[recall\] .*must add up to 1, and add up to 0\.85"),
         ("[recall]\nfinal_k = 50\ncandidates = 8", r"candidates \(8\) must not be smaller than final_k \(50\)"),

@@ -13,6 +13,7 @@ from memory.model import (
     LinkKind,
     Progress,
 )
+from memory.model.judgement import Threshold
 from memory.ports import Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -31,6 +32,7 @@ from tests.memory.adapters.store_samples import (
     incoming,
     is_empty,
     item,
+    judgement,
     link,
     outgoing,
     reaction,
@@ -81,6 +83,9 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
     "retrievals.add": lambda tx, w: tx.retrievals.add([retrieval("q2", w)], [item("q2", "e1", workspace=w)]),
     "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
+    "judgements.set": lambda tx, w: tx.judgements.set(w, "r1", [judgement(workspace=w, is_right=False)]),
+    "judgements.delete_runs": lambda tx, w: tx.judgements.delete_runs(w, ["r1"]),
+    "put_threshold": lambda tx, w: tx.judgements.put_threshold(Threshold(workspace=w, budget=0.5, value=0.5)),
     "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
     "steps.put": lambda tx, w: tx.steps.put(step(workspace=w, action="other")),
     "add_grade": lambda tx, w: tx.steps.add_grade(grade(workspace=w)),
@@ -114,6 +119,7 @@ class StoreContract(StoreCase):
                 (ports.TeachingTable, tx.teaching),
                 (ports.DeliveryTable, tx.deliveries),
                 (ports.RetrievalTable, tx.retrievals),
+                (ports.JudgementTable, tx.judgements),
                 (ports.StepTable, tx.steps),
                 (ports.ShortMemoryTable, tx.short),
             ]

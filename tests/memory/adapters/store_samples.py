@@ -45,6 +45,7 @@ from memory.model import (
     Vote,
 )
 from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
+from memory.model.judgement import Judgement, Threshold
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
@@ -239,7 +240,13 @@ def weighed() -> EvidenceRecord:
         nearest=0.875,
         lessons=12,
         threshold=0.1875,
+        is_followed=True,
     )
+
+
+def judgement(run_id: str = "r1", workspace: str = "w", actor: str = "bo", **more: object) -> Judgement:
+    given: dict[str, object] = {"at": NOW, "confidence": 31, "is_right": True, "is_known": False, **more}
+    return Judgement(workspace=workspace, run_id=run_id, actor=actor, **given)  # type: ignore[arg-type]
 
 
 def item(retrieval_id: str, episode_id: str, rank: int = 1, workspace: str = "w") -> RetrievalItem:
@@ -370,6 +377,8 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.deliveries.put_outgoing(outgoing(1, workspace))
     tx.deliveries.put_outgoing(replace(outgoing(3, workspace), sent_at=None, message_id=""))
     tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
+    tx.judgements.set(workspace, "r1", [judgement(workspace=workspace)])
+    tx.judgements.put_threshold(Threshold(workspace=workspace, budget=0.125, value=0.25))
     tx.steps.put_run(session_run(workspace=workspace))
     tx.steps.put(step(workspace=workspace))
     tx.steps.add_grade(grade(workspace=workspace))
@@ -410,6 +419,10 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "outgoing": tx.deliveries.outgoing(workspace, "r1"),
             "retrievals": tx.retrievals.of_run(workspace, "r1"),
             "retrieval": tx.retrievals.get(workspace, "q1"),
+            "evidence of runs": tx.retrievals.evidence_of_runs(workspace, ["r1"]),
+            "judgements": tx.judgements.of_run(workspace, "r1"),
+            "judgement counts": tx.judgements.counts(workspace, 9),
+            "threshold": tx.judgements.threshold(workspace),
             "injected": tx.retrievals.of_episode(workspace, "e1"),
             "session run": tx.steps.run(workspace, "ana", "person/ana", "s1", "run-1"),
             "session runs": tx.steps.runs(workspace, "ana", "s1"),

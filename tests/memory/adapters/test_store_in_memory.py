@@ -14,6 +14,7 @@ from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
 from tests.memory.adapters.store_contract_episodes import EpisodesContract
+from tests.memory.adapters.store_contract_judgements import JudgementsContract
 from tests.memory.adapters.store_contract_recall import RecallContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
@@ -33,6 +34,11 @@ class TestInMemoryRecall(RecallContract):
 
 
 class TestInMemoryChannels(ChannelsContract):
+    def make_store(self, folder: Path) -> Store:
+        return SqlStore.in_memory()
+
+
+class TestInMemoryJudgements(JudgementsContract):
     def make_store(self, folder: Path) -> Store:
         return SqlStore.in_memory()
 

@@ -19,6 +19,7 @@ from tests.memory.adapters.store_samples import MODEL, NOW, fill, nearest, unit,
 WHOLE_TABLES = (
     "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
     "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
+    "SELECT thresholds.",  # of which a workspace has one row
 )
 
 
@@ -57,6 +58,9 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.episodes.vectors("w", ["e1"])
         tx.episodes.links("w", ["e1", "e2"])
         tx.episodes.links("w", ["e1", "e2"], LinkKind.CORRECTS)
+        tx.retrievals.evidence_of_runs("w", ["r1", "r2"])
+        tx.judgements.of_run("w", "r1")
+        tx.judgements.threshold("w")
         tx.upkeep.rules("w", ["rule1"])
         tx.log.of_episode("w", "e1")
         tx.log.of_run("w", "r1")
@@ -121,6 +125,16 @@ def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[s
             "CORRELATED SCALAR SUBQUERY 2",
             "SEARCH channels USING PRIMARY KEY (workspace=? AND channel=?)",
         ]
+
+
+def test_the_newest_judgements_are_read_in_the_order_of_their_index(
+    store: SqlStore, plans: dict[str, list[str]]
+) -> None:
+    with store.read() as tx:
+        tx.judgements.counts("w", 500)
+    (plan,) = plans.values()
+    assert "SEARCH judgements USING INDEX ix_judgements_workspace_at (workspace=?)" in plan
+    assert [step for step in plan if step.startswith("USE TEMP B-TREE")] == ["USE TEMP B-TREE FOR GROUP BY"]
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
 from tests.memory.adapters.store_contract_episodes import EpisodesContract
+from tests.memory.adapters.store_contract_judgements import JudgementsContract
 from tests.memory.adapters.store_contract_recall import RecallContract, learn, near
 from tests.memory.adapters.store_contract_snapshots import SnapshotsContract
 from tests.memory.adapters.store_contract_steps import StepsContract
@@ -63,6 +64,11 @@ class TestSqlSnapshots(SnapshotsContract):
 
 
 class TestSqlChannels(ChannelsContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_file(folder / "goodbot.db")
+
+
+class TestSqlJudgements(JudgementsContract):
     def make_store(self, folder: Path) -> Store:
         return open_file(folder / "goodbot.db")
 

@@ -1,0 +1,54 @@
+"""Judgements and thresholds."""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import bindparam, delete, func, select
+
+from memory.adapters.row_validation import chunks
+from memory.adapters.sql.judgement_tables import judgements, thresholds
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching
+from memory.model.judgement import Judgement, JudgementCount, Threshold
+
+_j = judgements.c
+_OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
+_DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
+_DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
+_newest = (
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known)
+    .where(matching(judgements))
+    .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
+    .limit(bindparam("newest"))
+    .subquery()
+)
+_COUNTS = select(_newest, func.count().label("number")).group_by(*_newest.c)
+_THRESHOLD = select(thresholds).where(matching(thresholds))
+
+
+class SqlJudgementTable(SqlTable):
+    """`memory.ports.JudgementTable` in SQL."""
+
+    def set(self, workspace: str, run_id: str, given: Sequence[Judgement]) -> bool:
+        if any((each.workspace, each.run_id) != (workspace, run_id) for each in given):
+            raise ValueError(f"judgements of another run given for {workspace}/{run_id}")
+        known = {each.actor: each for each in self.of_run(workspace, run_id)}
+        gone = known.keys() - {each.actor for each in given}
+        self._session.run(_DELETE, [{"workspace": workspace, "run_id": run_id, "actor": actor} for actor in gone])
+        new = [each for each in given if known.get(each.actor) != each]
+        self._session.put(judgements, *new)
+        return bool(gone or new)
+
+    def of_run(self, workspace: str, run_id: str) -> list[Judgement]:
+        return self._session.all(Judgement, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> int:
+        some = chunks(run_ids, ID_LIMIT)
+        return sum(self._session.run(_DELETE_RUNS, {"workspace": workspace, "ids": ids}) for ids in some)
+
+    def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
+        return list(map(JudgementCount._make, self._session.rows(_COUNTS, {"workspace": workspace, "newest": newest})))
+
+    def put_threshold(self, threshold: Threshold) -> None:
+        self._session.put(thresholds, threshold)
+
+    def threshold(self, workspace: str) -> Threshold | None:
+        return self._session.first(Threshold, _THRESHOLD, workspace=workspace)

@@ -1,0 +1,53 @@
+"""What the votes on an answer say of the best candidate that its evidence had."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memory.model import ASK, TAP, Episode, Vote
+from memory.model.evidence import Evidence, EvidenceRecord
+from memory.model.judgement import Judgement
+from memory.rules.evidence.weighing import ANSWER
+from memory.rules.retrieval.answer_words import AnswerWords
+from memory.rules.verdict import ballots
+
+
+def is_followed(evidence: Evidence, node: Episode) -> bool:
+    """Whether a node did or said what the best belief is in."""
+    best = next(iter(evidence.beliefs), None)
+    if best is None or best.action != node.action:
+        return False
+    return best.action != ANSWER or AnswerWords.of(best.text).says_the_same_as(AnswerWords.of(node.output))
+
+
+def judgements_of(
+    root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote], weights: Mapping[str, float]
+) -> list[Judgement]:
+    """One judgement for each voter who has one, by voter. Pure; the order of the votes does not matter.
+
+    `evidence` is that of the answer's first node `root`, `weights` what each voter weighs for others. A vote on the
+    best candidate says whether it was right. Whoever taps on another one says that it was not, and so does "none of
+    these", which is a 👎 on the question. Any other vote says nothing of it.
+    """
+    if not evidence.beliefs:
+        return []
+    confidence = min(100, max(0, int(evidence.confidence * 100 + 1e-9)))
+    return [
+        Judgement(
+            workspace=root.workspace,
+            run_id=root.run_id,
+            actor=vote.actor,
+            at=root.created_at,
+            confidence=confidence,
+            is_right=is_right,
+            is_known=weights.get(vote.actor, 1.0) > 0 and not vote.is_limited,
+        )
+        for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
+    ]
+
+
+def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote]) -> Iterator[tuple[Vote, bool]]:
+    """The votes that say whether the best candidate was right, by voter."""
+    for vote in sorted(votes, key=lambda vote: vote.actor):
+        if evidence.is_followed:
+            yield vote, vote.value > 0
+        elif vote.value < 0 if root.action == ASK else vote.value > 0 and vote.source == TAP:
+            yield vote, False

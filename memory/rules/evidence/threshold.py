@@ -1,0 +1,135 @@
+"""The confidence from which to answer: the lowest at which no more than a budget of the answers would be wrong.
+
+It is counted from what people said of answers and questions so far, by confidence (`Judgement`). For each threshold,
+the share of wrong ones among those that reach it is estimated; the lowest threshold within the budget is taken.
+
+- **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
+  (`tests/README.md`), where it gives the same as counting.
+- **People refuse what is right**: by mistake, or because they did not like it. Where evidence is nearly certain
+  (`CERTAIN`), what one person refuses beyond `SLIPS` tells how often they do. So many of their refusals are left out,
+  and they count for less; who refuses everything counts for next to nothing. With few judgements there, a person is
+  taken to be like most.
+- **Nobody decides alone**: of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So
+  `k` people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, where the
+  others and the prior count `n`; and those who refuse raise it, so that the bot asks more than it need.
+- Where somebody's word counts for others (`Judgement.is_known`), nobody else counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memory.model.judgement import JudgementCount
+
+if TYPE_CHECKING:
+    from memory.rules.evidence.posterior import Matrix
+
+LOWEST, HIGHEST = 5, 60
+"""The bounds of a threshold, in hundredths."""
+NEWEST = 500
+"""How many judgements are counted, of the newest answers: what people ask and what was taught changes."""
+CERTAIN = 40
+"""Confidence, in hundredths, from which evidence is as good as certain ..."""
+SLIPS = 0.02
+"""... and the share of answers that are wrong all the same."""
+PRIOR = 100.0
+"""How many judgements the prior stands for."""
+ALIKE = 15.0
+"""How many judgements on certain answers a person needs to be judged by these as much as by what is usual; and people
+together, for what is usual to be judged by theirs as much as by `SLIPS`."""
+SAYS_SOMETHING = 5
+"""How many of them a person needs to have a part in what is usual."""
+MOST_UNRELIABLE = 0.45
+"""At 0.5 a person's word would be chance."""
+MOST_OF_ONE = 100.0
+"""For how many judgements one person counts at most, where there are others."""
+
+_CONFIDENCES = range(LOWEST - 1, HIGHEST + 1)
+"""What is told apart: the first is all below the bounds, the last all above."""
+_THRESHOLDS = _CONFIDENCES[1:]
+_PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.28, 0.01
+"""Of the prior's judgements, the share at the highest confidence, and the share of these that say wrong."""
+
+
+def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
+    """The confidence from which to answer, `LOWEST`..`HIGHEST` hundredths.
+
+    `budget` is the share of answers that may be wrong, 0..1. Pure; the order of the counts does not matter. Below
+    `CERTAIN`, more refusals never lower it and more approvals never raise it; nor does a larger budget.
+    """
+    estimates = zip(_THRESHOLDS, *judged_from(counts), strict=True)
+    return next((n for n, judged, wrong in estimates if wrong <= budget * judged), HIGHEST) / 100
+
+
+def judged_from(counts: Iterable[JudgementCount]) -> tuple[Sequence[float], Sequence[float]]:
+    """How many judgements count of what each threshold lets through, and how many of them say wrong; with the prior.
+
+    For each threshold from `LOWEST` to `HIGHEST` hundredths.
+    """
+    import numpy as np  # not for those who only import this module
+
+    people, prior_judged, prior_wrong = _by_person(counts), *_prior()
+    if not len(people):
+        return list(map(float, prior_judged)), list(map(float, prior_wrong))
+    unreliable = _unreliability(people)
+    approved, refused = (people[:, side, ::-1].cumsum(axis=1)[:, ::-1] for side in (0, 1))
+    # Of what is right, as many are refused by mistake for each that is approved.
+    wrong = np.maximum(0, refused - unreliable / (1 - unreliable) * approved)
+    worth = (1 - 2 * unreliable) ** 2
+    judged, wrong = (approved + wrong) * worth, wrong * worth
+    if len(people) > 1:
+        share_counted = np.minimum(1, MOST_OF_ONE / np.maximum(judged, 1e-9))
+        judged, wrong = judged * share_counted, wrong * share_counted
+    judged, wrong = judged.sum(axis=0)[1:] + prior_judged, wrong.sum(axis=0)[1:] + prior_wrong
+    return list(map(float, judged)), list(map(float, wrong))
+
+
+def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
+    """Shape (people, 2, confidences): how often each of those who count said right, and wrong."""
+    import numpy as np
+
+    every = list(counts)
+    every = [each for each in every if each.is_known] or every
+    if not every:
+        return np.zeros((0, 2, len(_CONFIDENCES)))
+    actors, confidences, are_right, _, numbers = zip(*every, strict=True)
+    people, rows = np.unique(actors, return_inverse=True)
+    judged: Matrix = np.zeros((len(people), 2, len(_CONFIDENCES)))
+    places = np.clip(confidences, _CONFIDENCES[0], HIGHEST) - _CONFIDENCES[0]
+    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), numbers)
+    return judged
+
+
+def _unreliability(people: "Matrix") -> "Matrix":
+    """Shape (people, 1): how often each of them refuses what is right."""
+    import numpy as np
+
+    certain = people[:, :, CERTAIN - _CONFIDENCES[0] :].sum(axis=2)
+    judged, refused = certain.sum(axis=1), certain[:, 1]
+    telling = judged >= SAYS_SOMETHING
+    usual = float(np.median(refused[telling] / judged[telling])) if telling.any() else SLIPS
+    count = float(judged[telling].sum())
+    usual = (usual * count + ALIKE * SLIPS) / (count + ALIKE)
+    own = (refused + ALIKE * usual) / (judged + ALIKE) - SLIPS
+    unreliable: Matrix = np.clip(own, 0, MOST_UNRELIABLE)[:, None]
+    return unreliable
+
+
+@cache
+def _prior() -> "tuple[Matrix, Matrix]":
+    """At each threshold: of the prior's judgements, how many reach it, and how many of these say wrong.
+
+    Of labelled messages in streams with reactions, corrections and mistakes, a quarter or so had a confidence of 0.6
+    and more, and the others became rarer from 0.05 on; of those at confidence c, 0.02 + 0.73 exp(-9 c) were wrong.
+    """
+    import numpy as np
+
+    middles = (np.array(_THRESHOLDS) + 0.5) / 100
+    frequent = np.exp(-1.5 * middles)
+    frequent[-1] = 0
+    frequent *= (1 - _PRIOR_ABOVE) / frequent.sum()
+    frequent[-1] = _PRIOR_ABOVE
+    wrong = frequent * (0.02 + 0.73 * np.exp(-9 * middles))
+    wrong[-1] = frequent[-1] * _PRIOR_WRONG_ABOVE
+    judged, wrong = (PRIOR * each[::-1].cumsum()[::-1] for each in (frequent, wrong))
+    return judged, wrong

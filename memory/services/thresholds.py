@@ -1,0 +1,58 @@
+"""The threshold of a workspace: counted from what votes say of the best candidates, in the transaction of the votes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from memory.model import Episode, Vote
+from memory.model.evidence import EvidenceRecord
+from memory.model.judgement import Judgement, Threshold
+from memory.ports import Transaction
+from memory.rules.evidence.judgements import judgements_of
+from memory.rules.evidence.threshold import NEWEST, threshold
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """One answer's first node, with the votes on the answer and what each of the voters weighs for others."""
+
+    root: Episode
+    votes: Sequence[Vote]
+    weights: Mapping[str, float]
+
+
+def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) -> dict[str, list[Judgement]]:
+    """What the votes on these answers say of the best candidates, by run: nothing where there was no evidence."""
+    evidence = tx.retrievals.evidence_of_runs(workspace, [each.root.run_id for each in runs])
+    nothing = EvidenceRecord()
+    return {
+        each.root.run_id: judgements_of(each.root, evidence.get(each.root.run_id, nothing), each.votes, each.weights)
+        for each in runs
+    }
+
+
+def keep_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun], budget: float) -> None:
+    """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew."""
+    folded = fold_judgements(tx, workspace, runs)
+    changed = [tx.judgements.set(workspace, run_id, found) for run_id, found in folded.items()]
+    if any(changed):
+        count_threshold(tx, workspace, budget)
+
+
+def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
+    """Erase the judgements of answers that are erased, and count the threshold without them."""
+    if tx.judgements.delete_runs(workspace, run_ids):
+        count_threshold(tx, workspace, budget)
+
+
+def count_threshold(tx: Transaction, workspace: str, budget: float) -> None:
+    """Store the workspace's threshold for this budget."""
+    value = threshold(tx.judgements.counts(workspace, NEWEST), budget)
+    tx.judgements.put_threshold(Threshold(workspace=workspace, budget=budget, value=value))
+
+
+def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
+    """The workspace's threshold; where it was counted for another budget, what it is for this one."""
+    stored = tx.judgements.threshold(workspace)
+    if stored is not None and stored.budget == budget:
+        return stored.value
+    return threshold(tx.judgements.counts(workspace, NEWEST) if stored is not None else (), budget)

@@ -1,0 +1,101 @@
+"""What a vote says of the best candidate, by what was done and where the vote comes from."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.model import ASK, Episode, Role, Vote
+from memory.model.evidence import Belief, BeliefRecord, Evidence, EvidenceRecord
+from memory.rules.evidence.judgements import is_followed, judgements_of
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+def episode(action: str = "clock", output: str = "") -> Episode:
+    return Episode(
+        id="e1",
+        run_id="r1",
+        workspace="w",
+        channel="c1",
+        goal="what time is it?",
+        person="ana",
+        author="ana",
+        action=action,
+        output=output,
+        created_at=NOW,
+    )
+
+
+def vote(value: int, actor: str = "ana", source: str = "emoji:👍", **more: object) -> Vote:
+    given: dict[str, object] = {"role": Role.MEMBER, "at": NOW, **more}
+    return Vote(workspace="w", run_id="r1", actor=actor, value=value, source=source, **given)  # type: ignore[arg-type]
+
+
+def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2)) -> EvidenceRecord:
+    beliefs = tuple(BeliefRecord(action=f"a{n}", value=value, prior=0.0) for n, value in enumerate(values))
+    return EvidenceRecord(beliefs=beliefs, is_followed=followed)
+
+
+@pytest.mark.parametrize(
+    ("action", "followed", "value", "source", "expected"),
+    [
+        ("clock", True, 1, "emoji:👍", [True]),
+        ("clock", True, -1, "emoji:👎", [False]),
+        ("clock", True, -1, "correction:l1", [False]),
+        ("clock", True, 1, "tap", [True]),
+        ("clock", False, 1, "tap", [False]),
+        ("clock", False, 1, "tap:m1", [False]),
+        ("clock", False, -1, "tap", []),
+        ("clock", False, 1, "emoji:👍", []),
+        ("clock", False, -1, "emoji:👎", []),
+        (ASK, False, -1, "emoji:👎", [False]),
+        (ASK, False, -1, "tap", [False]),
+        (ASK, False, 1, "emoji:👍", []),
+    ],
+)
+def test_what_a_vote_says(action: str, *, followed: bool, value: int, source: str, expected: list[bool]) -> None:
+    found = judgements_of(episode(action), evidence(followed=followed), [vote(value, source=source)], {})
+    assert [each.is_right for each in found] == expected
+
+
+def test_the_confidence_is_that_of_the_evidence_in_hundredths() -> None:
+    for values, expected in (((0.4, 0.2), 28), ((1.7,), 100), ((0.1, 0.3), 0), ((0.29,), 29)):
+        (found,) = judgements_of(episode(), evidence(followed=True, values=values), [vote(1)], {})
+        assert found.confidence == expected
+    assert judgements_of(episode(), EvidenceRecord(is_followed=True), [vote(1)], {}) == []
+
+
+def test_a_voter_counts_for_others_who_weighs_something_within_the_limit() -> None:
+    votes = [vote(1), vote(1, "bo"), vote(1, "cy"), vote(1, "di", is_limited=True), vote(1, "gus", role=Role.GUEST)]
+    found = judgements_of(episode(), evidence(followed=True), votes, {"ana": 1.0, "bo": 0.0})
+    assert [(each.actor, each.is_known) for each in found] == [
+        ("ana", True),
+        ("bo", False),
+        ("cy", True),
+        ("di", False),
+    ]
+    random.Random(3).shuffle(votes)
+    assert judgements_of(episode(), evidence(followed=True), votes, {"ana": 1.0, "bo": 0.0}) == found
+
+
+def test_a_vote_on_the_node_replaces_that_on_the_answer() -> None:
+    votes = [vote(1), vote(-1, node_id="e1"), vote(-1, "bo", node_id="e2")]
+    (found,) = judgements_of(episode(), evidence(followed=True), votes, {})
+    assert (found.actor, found.is_right) == ("ana", False)
+
+
+@pytest.mark.parametrize(
+    ("best", "action", "output", "expected"),
+    [
+        (Belief(action="clock", value=1, prior=0), "clock", "09:00", True),
+        (Belief(action="clock", value=1, prior=0), "answer", "09:00", False),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "at the desk", True),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "In the app.", False),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), ASK, "At the desk.", False),
+    ],
+)
+def test_the_best_is_followed_by_doing_or_saying_it(best: Belief, action: str, output: str, *, expected: bool) -> None:
+    second = Belief(action="notes", value=0.5, prior=0)
+    assert is_followed(Evidence(beliefs=(best, second)), episode(action, output)) is expected
+    assert not is_followed(Evidence(), episode(action, output))
