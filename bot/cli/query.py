@@ -61,16 +61,14 @@ def stats(memory: Memory, workspace: str) -> Result:
             shown_line(name, 120),
             f"  {decided[name]}",
             *(f"  {what:<22} {number}" for what, number in numbers.items()),
-            *([_saved(numbers)] if numbers["answers.without_model"] else []),
+            *([f"  {saved_by_known_answers(numbers)}"] if numbers["answers.without_model"] else []),
         )
     ]
     found = {name: {**numbers, "decisions": decided[name]} for name, numbers in counts.items()}
     return Result(found, "\n".join(lines) or "Nothing is remembered yet.")
 
 
-def _saved(numbers: Mapping[str, int]) -> str:
+def saved_by_known_answers(numbers: Mapping[str, int]) -> str:
     """What known answers saved, as a sentence."""
     known, answers = numbers["answers.without_model"], numbers["answers"]
-    return (
-        f"  {known} of {count(answers, 'answer')} ({percent(known / answers)}%) known from people: no model was asked."
-    )
+    return f"{known} of {count(answers, 'answer')} ({percent(known / answers)}%) known from people: no model was asked."

@@ -141,7 +141,7 @@ def _split(text: str, *marks: str) -> list[str]:
 
 def test_why_names_the_lessons_and_where_a_lesson_was_shown(looks: Mapping[str, Finished], memories: Memories) -> None:
     assert f"REPEAT “{UNKNOWN}” by you" in looks["why"].out
-    assert f"because of “{UNKNOWN}” (approved)" in looks["why"].out
+    assert f"approved for “{UNKNOWN}”" in looks["why"].out
     assert memories.lesson in looks["why --json"].json()["lessons"]
     (recall,) = looks["why --json"].json()["recalls"]
     assert recall["retrieval"]["evidence"]["beliefs"][0]["weights"][0]["episode_id"] == memories.lesson
