@@ -6,7 +6,7 @@ from functools import lru_cache
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Origin, Scope, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import LessonSummary, Neighbour, Transaction
+from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import partitions_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
@@ -30,29 +30,30 @@ class Weighing:
         if vector is None:
             return Evidence()
         with self._core.store.read() as tx:
-            return self.weighed(tx, scope, vector, self.near(tx, scope, vector), actions, run_id=run_id)
+            near = self.near(tx, scope, vector, [action.name for action in actions])
+            return self.weighed(tx, scope, vector, near, actions, run_id=run_id)
 
-    def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Sequence[Neighbour]:
-        """The lessons that are weighed for a goal: the nearest in reach, best first."""
+    def near(self, tx: Transaction, scope: Scope, goal: Vector, actions: Sequence[str] = ()) -> Neighbourhood:
+        """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions."""
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
-        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0).hits
+        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, actions=actions)
 
     def weighed(
         self,
         tx: Transaction,
         scope: Scope,
         goal: Vector,
-        near: Sequence[Neighbour],
+        near: Neighbourhood,
         actions: Sequence[ActionText],
         *,
         run_id: str = "",
     ) -> Evidence:
         """The evidence of the nearest lessons for a goal, in one statement.
 
-        `near` are hits in the asker's partitions, best first; `run_id` is the run that asks, whose own episodes do not
+        `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
         count. None where the descriptions of the actions cannot be embedded.
         """
-        hits = {hit.episode_id: hit for hit in near[: self.config.lessons]}
+        hits = {hit.episode_id: hit for hit in near.hits[: self.config.lessons]}
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
@@ -61,7 +62,7 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config, near.approved)
 
 
 def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:

@@ -35,6 +35,8 @@ from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_rules import rule_lines
 
+_NOTHING = Neighbourhood(searched=0, hits=())
+
 TELLING = 0.05
 """Effect from which a lesson is shown because of what it adds to the best belief."""
 
@@ -81,6 +83,7 @@ class Recalling:
                 model=self._core.embedder.name,
                 candidates=self.candidates,
                 weighed=0 if actions is None else self.weighing.config.lessons,
+                actions=tuple(action.name for action in actions or ()),
             )
             output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
                 scope.session_key, run_id, situation, config
@@ -99,7 +102,7 @@ class Recalling:
                 )
         counts = replace(
             output.debug,
-            total_loaded=search.searched or output.debug.total_loaded,
+            total_loaded=search.near.searched or output.debug.total_loaded,
             linked=len(expanded) - len(found),
         )
         return Recollection(
@@ -132,9 +135,10 @@ class _Search:
     candidates: int
     weighed: int = 0
     """How many of the nearest are wanted as evidence, whatever their similarity."""
-    searched: int = 0
-    near: Sequence[Neighbour] = ()
-    """The nearest lessons in reach, best first."""
+    actions: tuple[str, ...] = ()
+    """Those there is evidence for."""
+    near: Neighbourhood = _NOTHING
+    """The nearest lessons in reach."""
     found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
     stored: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
     """The episodes found, as they are stored."""
@@ -156,8 +160,9 @@ class _Search:
                 cast("Vector", vector),  # the use case above put it there
                 k=max(self.candidates, self.weighed),
                 min_cosine=-1.0 if self.weighed else config.min_intent,
+                actions=self.actions,
             )
-        self.searched, self.near = near.searched, near.hits
+        self.near = near
         gated = [hit for hit in near.hits if hit.cosine >= config.min_intent]
         self.found = {hit.episode_id: hit for hit in gated[: self.candidates]}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
@@ -222,7 +227,7 @@ class _Search:
         if not strongest or strongest in {exemplar.episode.id for exemplar in exemplars}:
             return exemplars
         stored = self.stored.get(strongest) or self.tx.episodes.get(self.scope.workspace, strongest)
-        hit = next((each for each in self.near if each.episode_id == strongest), None)
+        hit = next((each for each in self.near.hits if each.episode_id == strongest), None)
         if stored is None or hit is None:
             return exemplars
         self.found[strongest] = hit

@@ -1,20 +1,30 @@
 """From judged lessons to the beliefs in what could be done or said for one goal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
+from memory.ports import Approved
 from memory.rules.evidence.answers import AnswerWords
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.evidence.posterior import (
+    EvidenceConfig,
+    Observation,
+    Posterior,
+    description_prior,
+    learned_prior,
+    posterior,
+)
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 ANSWER = "answer"
+_NONE = Approved(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
 """Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
@@ -60,10 +70,12 @@ def weigh(
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
+    approved: Mapping[str, Approved] = MappingProxyType({}),
 ) -> Evidence:
     """The beliefs in the actions and in the answers of the lessons.
 
-    `goal` has unit length; `descriptions` has a row of unit length for each action.
+    `goal` has unit length; `descriptions` has a row of unit length for each action. `approved` tells how like the goal
+    those are that actions were approved for, in all lessons in reach.
     """
     import numpy as np  # not for those who only import this module
 
@@ -75,7 +87,10 @@ def weigh(
     candidates, columns = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
-        prior[:, : len(actions)] = description_prior(goals, descriptions, config)
+        prior[1:, : len(actions)] = description_prior(goals[1:], descriptions, config)
+        known = [approved.get(action.name, _NONE) for action in actions]
+        lessons_of, cosines_of = np.array([(each.lessons, each.cosine) for each in known]).T
+        prior[0, : len(actions)] = learned_prior(descriptions @ goals[0], lessons_of, cosines_of, config).round(9)
     observations = [
         Observation(
             candidate=column,

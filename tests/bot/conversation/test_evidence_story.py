@@ -41,10 +41,10 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
     assert story(POT, CLOCK) == [
         "People's verdicts on the 12 nearest questions speak for “Under the blue pot.” (belief 0.62), mostly because "
         "of “where is the spare key?” (approved); next best: clock (0.11).",
-        "- “Under the blue pot.”: belief 0.62, 0.00 before any lesson",
+        "- “Under the blue pot.”: belief 0.62, 0.00 without these lessons",
         "  - “where is the spare key?” approved [0123key1]: adds +0.50 (weight 0.50)",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
-        "- clock: belief 0.11, 0.13 before any lesson",
+        "- clock: belief 0.11, 0.13 without these lessons",
         "  - “where is the spare key?” approved for something else [0123key1]: adds -0.02 (weight 0.50)",
         "- confidence 0.55 (the best belief less 0.6 of the second); nearest 0.93, lessons 12",
     ]
@@ -65,11 +65,11 @@ def test_one_lesson_is_one_verdict() -> None:
         ((belief(0.02, weight(KEY, 0.02)),), 0.31, 3, "Nothing people taught is near (nearest 0.31)."),
         (
             (belief(0.83, action="clock", prior=0.83),), 0.31, 3,
-            "Nothing people taught is near (nearest 0.31); by its description, clock fits best (0.83).",
+            "Nothing people taught is near (nearest 0.31); by what it is for, clock fits best (0.83).",
         ),
         (
             (belief(0.85, weight(TIME, 0.02), action="clock", prior=0.83),), 0.95, 3,
-            "People's verdicts on the 3 nearest questions change little (nearest 0.95); by its description, clock fits "
+            "People's verdicts on the 3 nearest questions change little (nearest 0.95); by what it is for, clock fits "
             "best (0.85).",
         ),
         ((belief(0.03, weight(KEY, 0.03)),), 0.95, 1,
@@ -106,7 +106,7 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
     assert told[:4] == [
         "People's verdicts on the 12 nearest questions speak for “Under the blue pot.” (belief 0.60), mostly because "
         "of a lesson you cannot see here.",
-        "- “Under the blue pot.”: belief 0.60, 0.00 before any lesson",
+        "- “Under the blue pot.”: belief 0.60, 0.00 without these lessons",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.10 (weight 0.10)",
         "  - and 1 you cannot see here, 1 gone",
     ]
@@ -120,9 +120,9 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
 def test_an_administrator_is_told_all_that_is_kept() -> None:
     weights = [weight(LESSONS[name], 0.1) for name in LESSONS] + [weight(KEY, 0.05)]
     beliefs = [belief(0.5 - n / 10, *weights) for n in range(4)]
-    assert sum("before any lesson" in line for line in story(*beliefs)) == 3
+    assert sum("without these lessons" in line for line in story(*beliefs)) == 3
     assert sum("and 1 more" in line for line in story(*beliefs)) == 3
-    assert sum("before any lesson" in line for line in story(*beliefs, reader=None)) == 4
+    assert sum("without these lessons" in line for line in story(*beliefs, reader=None)) == 4
     assert sum("adds" in line for line in story(*beliefs, reader=None)) == 16
 
 
@@ -158,7 +158,7 @@ def test_why_tells_what_a_recall_weighed(world: World) -> None:
         "**What people's verdicts say**\n"
         "- People's verdict on the nearest question speaks for “Under the blue pot.” (belief 0.56), mostly because of "
         "“where is the spare key?” (approved).\n"
-        "  - “Under the blue pot.”: belief 0.56, 0.00 before any lesson\n"
+        "  - “Under the blue pot.”: belief 0.56, 0.00 without these lessons\n"
     ) in told
 
 

@@ -1,6 +1,10 @@
 """Answers that say the same, and texts that name an action."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.rules.evidence.answers import AnswerWords, named_action
 
@@ -52,3 +56,18 @@ def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str)
 )
 def test_a_text_that_tells_to_use_an_action_names_it(text: str, action: str) -> None:
     assert named_action(text, ACTIONS) == action
+
+
+@given(
+    st.lists(st.sampled_from(["use", "try", "the", "clock", "tool", "pay", "bill", "a", "search", "it"]), max_size=8),
+    st.permutations(["clock", "pay_bill", "search", "the_tool", "pay", "tool", "a b"]),
+)
+def test_names_are_found_as_a_search_for_each_would_find_them(words: list[str], actions: list[str]) -> None:
+    text = " ".join(words)
+    expected = ""
+    for action in actions:
+        name = action.replace("_", " ")
+        if re.search(rf"^(?:the )?{name}(?: tool)?$|\b(?:use|try) (?:the )?{name}\b", text):
+            expected = action
+            break
+    assert named_action(text, actions) == expected
