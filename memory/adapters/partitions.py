@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memory.adapters.approved import Approval, ApprovedRows
+from memory.adapters.action_rows import ActionRows, Approval
 from memory.model import Audience, Verdict
-from memory.ports import Approved, Neighbour, Neighbourhood
+from memory.ports import ActionFit, Neighbour, Neighbourhood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class VectorPartition:
         self._rows: list[Label] = []
         self._place: dict[str, int] = {}
         self._approvals: list[Approval | None] = []
-        self._approved: dict[tuple[str, ...], ApprovedRows] = {}
+        self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -80,13 +80,14 @@ class VectorPartition:
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
         """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        return np.clip(np.vecdot(self._matrix[: len(self._rows)], vector), -1.0, 1.0)
+        found: NDArray[np.float32] = np.clip(np.vecdot(self._matrix[: len(self._rows)], vector), -1.0, 1.0)
+        return found
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
         found = self._approved.pop(actions, None)
         if found is None:
-            found = ApprovedRows(actions)
+            found = ActionRows(actions)
             found.put(0, self._approvals)
         self._approved[actions] = found
         if len(self._approved) > _SETS_OF_ACTIONS:
@@ -137,7 +138,7 @@ def search(
         for hit in partition.nearest(cosines, k, min_cosine):
             first.setdefault(hit.episode_id, hit)
     approved = {
-        action: Approved(lessons=lessons, cosine=total / lessons)
+        action: ActionFit(lessons=lessons, cosine=total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }

@@ -107,7 +107,7 @@ class LessonUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
+class ActionFit:
     """How like a goal the lessons are that approve one action, all of those searched together."""
 
     lessons: float
@@ -122,7 +122,7 @@ class Neighbourhood:
 
     searched: int
     hits: tuple[Neighbour, ...]
-    approved: Mapping[str, Approved] = field(default_factory=dict[str, Approved])
+    approved: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
     """By action; of those that were asked about and that a lesson approves."""
 
 

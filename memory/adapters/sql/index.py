@@ -34,7 +34,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import LargeBinary, String
 
-from memory.adapters.approved import Approval
+from memory.adapters.action_rows import Approval
 from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session
@@ -57,7 +57,7 @@ _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
-_told = case((and_(_e.origin != Origin.RUN, func.length(_e.output) <= LONGEST_NAMING), _e.output), else_="")
+_written = case((and_(_e.origin != Origin.RUN, func.length(_e.output) <= LONGEST_NAMING), _e.output), else_="")
 _ROW = select(
     _t.partition,
     _t.episode_id,
@@ -67,7 +67,7 @@ _ROW = select(
     type_coerce(_t.vector, LargeBinary),
     _t.seq,
     _e.action,
-    _told.label("words"),
+    _written.label("words"),
     case((_e.author == "", _e.person), else_=_e.author).label("author"),
 ).join_from(recall_index, episodes, and_(_e.workspace == _t.workspace, _e.id == _t.episode_id), isouter=True)
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))

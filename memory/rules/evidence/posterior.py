@@ -95,7 +95,8 @@ def learned_prior(fits: "Matrix", lessons: "Matrix", cosines: "Matrix", config: 
     action known from elsewhere is less likely to be meant here.
     """
     together = config.description_worth * fits + lessons * (cosines - config.goals_alike)
-    return _shares((together / (config.description_worth + lessons))[None], config)[0]
+    prior: Matrix = _shares((together / (config.description_worth + lessons))[None], config)[0]
+    return prior
 
 
 def _shares(fits: "Matrix", config: EvidenceConfig) -> "Matrix":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
-from memory.ports import Approved
+from memory.ports import ActionFit
 from memory.rules.evidence.answers import AnswerWords
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 ANSWER = "answer"
-_NONE = Approved(lessons=0.0, cosine=0.0)
+_NONE = ActionFit(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
 """Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
@@ -70,7 +70,7 @@ def weigh(
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
-    approved: Mapping[str, Approved] = MappingProxyType({}),
+    approved: Mapping[str, ActionFit] = MappingProxyType({}),
 ) -> Evidence:
     """The beliefs in the actions and in the answers of the lessons.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import Approved
+from memory.ports import ActionFit
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.weighing import BELIEFS, JudgedLesson, weigh
 
@@ -59,7 +59,7 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
 
 
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
-    approved = {"clock": Approved(lessons=lessons, cosine=cosine)}
+    approved = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
     found = weigh(GOAL, [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), approved)
     return found.beliefs[0].prior
 

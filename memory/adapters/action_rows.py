@@ -23,7 +23,7 @@ class Approval(NamedTuple):
     author: str
 
 
-class ApprovedRows:
+class ActionRows:
     """The rows of one partition by the action that they approve, of some actions, and by their author."""
 
     def __init__(self, actions: Sequence[str]) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.approved import FROM_ONE, Approval
+from memory.adapters.action_rows import FROM_ONE, Approval
 from memory.adapters.partitions import VectorPartition, search
 from memory.model import Audience, Verdict
-from memory.ports import Approved
+from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit
 
 ACTIONS = ("clock", "pay_bill")
@@ -77,4 +77,4 @@ def test_partitions_are_taken_together() -> None:
     assert found.keys() == {"clock"}
     assert found["clock"].lessons == 2
     assert abs(found["clock"].cosine - 0.75) < 1e-5
-    assert search(shelves, np.full(2, np.nan, np.float32), 1, -1.0, ACTIONS).approved == dict[str, Approved]()
+    assert search(shelves, np.full(2, np.nan, np.float32), 1, -1.0, ACTIONS).approved == dict[str, ActionFit]()
