@@ -137,13 +137,13 @@ def search(
             totals += partition.approved(cosines, tuple(actions))
         for hit in partition.nearest(cosines, k, min_cosine):
             first.setdefault(hit.episode_id, hit)
-    approved = {
+    fits = {
         action: ActionFit(lessons=lessons, cosine=total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
     hits = tuple(_best(list(first.values()), k))
-    return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, approved=approved)
+    return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
 
 
 def _best(hits: list[Neighbour], k: int) -> list[Neighbour]:

@@ -122,7 +122,7 @@ class Neighbourhood:
 
     searched: int
     hits: tuple[Neighbour, ...]
-    approved: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
+    fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
     """By action; of those that were asked about and that a lesson approves."""
 
 

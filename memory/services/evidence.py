@@ -62,7 +62,8 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config, near.approved)
+        judged = [lesson for lesson in lessons if lesson]
+        return weigh(goal, judged, actions, descriptions, self.config, near.fits)
 
 
 def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:
@@ -90,5 +91,6 @@ def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Colle
         author=min(actors) if len(actors) == 1 else summary.author,
         decided_at=summary.decided_at,
         is_own=hit.audience is Audience.PERSONAL,
+        is_written=summary.origin is not Origin.RUN,
         is_trusted=not is_decided_by_few or any(vote.role.may_promote for vote in behind),
     )

@@ -35,10 +35,12 @@ class EvidenceConfig:
     """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
     goals_alike: float = 0.1
     """How much more like each other goals are than like the description of their action, by the cosine."""
-    refused: float = -0.8
+    refused: float = -0.7
     """What a refused candidate is taken to be worth; an approved one is worth 1."""
     member_noise: float = 1.0
     """Variance of one member's verdict."""
+    written_noise: float = 0.3
+    """The same of what the asker wrote down as the right answer, for themself."""
     trusted_noise: float = 0.2
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""
     no_fit: float = 0.45

@@ -55,6 +55,8 @@ class JudgedLesson:
     decided_at: datetime
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
+    is_written: bool = False
+    """Whether a person wrote down what is right, and did not only judge it."""
     is_trusted: bool = False
     """Whether a teacher, or several people who agree, stand behind it."""
 
@@ -70,11 +72,11 @@ def weigh(
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
-    approved: Mapping[str, ActionFit] = MappingProxyType({}),
+    fits: Mapping[str, ActionFit] = MappingProxyType({}),
 ) -> Evidence:
     """The beliefs in the actions and in the answers of the lessons.
 
-    `goal` has unit length; `descriptions` has a row of unit length for each action. `approved` tells how like the goal
+    `goal` has unit length; `descriptions` has a row of unit length for each action. `fits` tells how like the goal
     those are that actions were approved for, in all lessons in reach.
     """
     import numpy as np  # not for those who only import this module
@@ -88,14 +90,14 @@ def weigh(
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
         prior[1:, : len(actions)] = description_prior(goals[1:], descriptions, config)
-        known = [approved.get(action.name, _NONE) for action in actions]
+        known = [fits.get(action.name, _NONE) for action in actions]
         lessons_of, cosines_of = np.array([(each.lessons, each.cosine) for each in known]).T
         prior[0, : len(actions)] = learned_prior(descriptions @ goals[0], lessons_of, cosines_of, config).round(9)
     observations = [
         Observation(
             candidate=column,
             approves=lesson.approves,
-            noise=config.trusted_noise if lesson.is_trusted else config.member_noise,
+            noise=_noise_of(lesson, config),
             author="" if lesson.is_trusted or lesson.is_own else lesson.author,
         )
         for column, lesson in zip(columns, lessons, strict=True)
@@ -109,6 +111,12 @@ def weigh(
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
+
+
+def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
+    if lesson.is_trusted:
+        return config.trusted_noise
+    return config.written_noise if lesson.is_own and lesson.is_written else config.member_noise
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":

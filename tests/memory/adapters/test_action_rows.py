@@ -48,7 +48,7 @@ def test_as_if_every_row_were_looked_at(
         else:
             shelf.remove(change)
             rows = {name: row for name, row in rows.items() if name not in change}
-        found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).approved
+        found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).fits
         for action in ACTIONS:
             angles = [angle for angle, approval in rows.values() if approved_action(approval) == action]
             assert (action in found) is bool(angles)
@@ -63,7 +63,7 @@ def test_however_many_one_person_has_they_count_as_ten() -> None:
         labels = [(f"{author}{number}", Audience.CHANNEL, Verdict.SUCCESS) for number in range(count)]
         matrix = np.array([at_angle(angle)] * count)
         shelf.add(labels, matrix, [Approval("clock", "", author)] * count)
-    found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).approved["clock"]
+    found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).fits["clock"]
     assert found.lessons == 2 * FROM_ONE
     assert abs(found.cosine - 0.75) < 1e-5
 
@@ -73,8 +73,8 @@ def test_partitions_are_taken_together() -> None:
     for number, shelf in enumerate(shelves[:2]):
         label = (f"e{number}", Audience.CHANNEL, Verdict.SUCCESS)
         shelf.add([label], np.array([at_angle(60 * number)]), [Approval("clock", "", "ana")])
-    found = search(shelves, at_angle(0), 1, -1.0, ACTIONS).approved
+    found = search(shelves, at_angle(0), 1, -1.0, ACTIONS).fits
     assert found.keys() == {"clock"}
     assert found["clock"].lessons == 2
     assert abs(found["clock"].cosine - 0.75) < 1e-5
-    assert search(shelves, np.full(2, np.nan, np.float32), 1, -1.0, ACTIONS).approved == dict[str, ActionFit]()
+    assert search(shelves, np.full(2, np.nan, np.float32), 1, -1.0, ACTIONS).fits == dict[str, ActionFit]()

@@ -185,3 +185,11 @@ def test_what_an_action_was_approved_for_moves_what_is_expected_of_it(world: Wor
     assert prior(goals[0]) > before[0]
     assert prior(goals[1]) < before[1]
     assert [prior(goal, scope("eve", channel="c2")) for goal in goals] == before
+
+
+def test_what_the_asker_wrote_down_is_worth_more_than_their_thumb(world: World) -> None:
+    taught(world)
+    thumb = value(weigh(world), text="At the desk.")
+    other = World()
+    other.correct(other.ask(GOAL, "Hm."), "At the desk.")
+    assert value(weigh(other), text="At the desk.") > thumb + 0.1

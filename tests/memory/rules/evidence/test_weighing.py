@@ -59,8 +59,8 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
 
 
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
-    approved = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
-    found = weigh(GOAL, [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), approved)
+    fits = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
+    found = weigh(GOAL, [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), fits)
     return found.beliefs[0].prior
 
 
