@@ -29,6 +29,7 @@ class AnswerWords:
     """What must be alike: its words with a digit in them, in alphabetical order, and the rest of a long text."""
 
     @classmethod
+    @lru_cache(maxsize=4096)
     def of(cls, text: str) -> "AnswerWords":
         """The words of a text, without their case."""
         words = _WORD.findall(text[:COMPARED].casefold())

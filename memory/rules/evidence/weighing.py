@@ -133,7 +133,10 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
     """
     import numpy as np
 
-    pairs = np.argwhere(np.triu(cosines >= SAME_QUESTION, 1)).tolist()
+    alike = cosines >= SAME_QUESTION
+    if np.count_nonzero(alike) <= len(lessons):
+        return list(range(len(lessons)))
+    pairs = np.argwhere(np.triu(alike, 1)).tolist()
     replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
     return [place for place in range(len(lessons)) if place not in replaced]
 
@@ -155,15 +158,16 @@ def _candidates(
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
-    answers: list[tuple[AnswerWords, int]] = []
+    answers: dict[tuple[str, ...], list[tuple[AnswerWords, int]]] = {}
     for lesson in lessons:
         if lesson.candidate in known:
             continue
         words = AnswerWords.of(lesson.text)
-        column = next((column for other, column in answers if words.says_the_same_as(other)), len(candidates))
+        alike = answers.setdefault(words.exact, [])
+        column = next((column for other, column in alike if words.says_the_same_as(other)), len(candidates))
         if column == len(candidates):
             candidates.append(lesson.candidate)
-            answers.append((words, column))
+            alike.append((words, column))
         known[lesson.candidate] = column
     return candidates, [known[lesson.candidate] for lesson in lessons]
 

@@ -109,10 +109,15 @@ class Decider:
         return None if self._is_one_thing(parts) else parts
 
     def _is_one_thing(self, parts: Split) -> bool:
-        """Whether the whole is known as well as each of its parts, or all of them would do what it does."""
+        """Whether the whole is known as well as each of its parts, or all of them would do what it does.
+
+        Of a whole that is not known, too: where no part is surer, nothing is won by taking it apart.
+        """
         whole = self._best(self._goal)
         if whole is None:
-            return False
+            return bool(self._ranked) and all(
+                ranked[0].confidence <= self._ranked[0].confidence for ranked in map(self._chooser.rank, parts.parts)
+            )
         bests = [self._best(part) for part in parts.parts]
         if whole.action == ANSWER or whole.prior < whole.belief:
             return any(best is None or best.confidence <= whole.confidence for best in bests)
