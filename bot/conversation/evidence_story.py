@@ -39,7 +39,9 @@ class _Story:
     def lines(self) -> list[str]:
         lines = [self._sentence()]
         for belief in self._evidence.beliefs[: self._most]:
-            lines.append(f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} before any lesson")
+            lines.append(
+                f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} without these lessons"
+            )
             lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
         lines.append(
             f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of the second), "
@@ -58,7 +60,7 @@ class _Story:
                 text = "Nobody has taught me anything like this"
                 text += f" (similarity up to {nearest:.2f})" if self._evidence.lessons else ""
             if beliefs and beliefs[0].prior >= _FITS:
-                text += f"; by its description, {self._label(beliefs[0])} fits best ({beliefs[0].value:.2f})"
+                text += f"; by what it is for, {self._label(beliefs[0])} fits best ({beliefs[0].value:.2f})"
             return f"{text}."
         side = "for" if subject.taught > 0 else "against"
         text = f"{self._verdicts('speak')} {side} {self._label(subject)} (belief {subject.value:.2f})"

@@ -1,12 +1,14 @@
 """Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memory.adapters.action_rows import ActionRows, Approval
 from memory.model import Audience, Verdict
-from memory.ports import Neighbour, Neighbourhood
+from memory.ports import ActionFit, Neighbour, Neighbourhood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 Label = tuple[str, Audience, Verdict]
 """Whose row it is (an episode's id), and the audience and verdict it is found with."""
 
+_SETS_OF_ACTIONS = 4
+"""For how many sets of actions a partition keeps which rows approve them."""
+
 
 class VectorPartition:
     """The vectors of one partition, all of one model: rows of a float32 matrix that grows by doubling."""
@@ -25,6 +30,8 @@ class VectorPartition:
         self._matrix: NDArray[np.float32] = np.empty((0, dimension), np.float32)
         self._rows: list[Label] = []
         self._place: dict[str, int] = {}
+        self._approvals: list[Approval | None] = []
+        self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -34,21 +41,27 @@ class VectorPartition:
         """Bytes held by the matrix, and about 200 per row for its labels."""
         return self._matrix.nbytes + 200 * len(self._rows)
 
-    def add(self, labels: Sequence[Label], matrix: "NDArray[np.floating]") -> None:
+    def add(
+        self, labels: Sequence[Label], matrix: "NDArray[np.floating]", approvals: Sequence[Approval | None] = ()
+    ) -> None:
         """Append rows of shape (len(labels), dimension), each replacing the episode's earlier one.
 
-        A row that is not finite is like nothing, so it is not kept.
+        A row that is not finite is like nothing, so it is not kept. `approvals` has what each row approves, if known.
         """
         self.remove(label[0] for label in labels)
+        approvals = approvals or [None] * len(labels)
         usable = np.isfinite(matrix).all(axis=1)
         if not usable.all():
-            labels = [label for label, is_usable in zip(labels, usable, strict=True) if is_usable]
+            labels, approvals = list(compress(labels, usable)), list(compress(approvals, usable))
             matrix = matrix[usable]
         start, end = len(self._rows), len(self._rows) + len(labels)
         self._reserve(end)
         self._matrix[start:end] = matrix
         self._rows.extend(labels)
         self._place.update((label[0], place) for place, label in enumerate(labels, start))
+        self._approvals.extend(approvals)
+        for approved in self._approved.values():
+            approved.put(start, approvals)
 
     def remove(self, episode_ids: Iterable[str]) -> None:
         """Drop the rows of these episodes, if they are here: the last row takes the place of each."""
@@ -56,22 +69,36 @@ class VectorPartition:
             place = self._place.pop(episode_id, None)
             if place is None:
                 continue
-            last = self._rows.pop()
+            last, approval = self._rows.pop(), self._approvals.pop()
             if last[0] != episode_id:
-                self._rows[place] = last
+                self._rows[place], self._approvals[place] = last, approval
                 self._matrix[place] = self._matrix[len(self._rows)]
                 self._place[last[0]] = place
+                for approved in self._approved.values():
+                    approved.move(len(self._rows), place)
 
-    def nearest(self, vector: "Vector", k: int, min_cosine: float) -> list[Neighbour]:
-        """The k best rows with at least this cosine, best first; equal ones by later id.
-
-        None for a vector that is not finite: it is like nothing. One without length has the cosine 0 with every row.
-        """
-        count = len(self._rows)
-        if not count or k < 1 or not np.isfinite(vector).all():
-            return []
+    def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
+        """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        scores = np.clip(np.vecdot(self._matrix[:count], vector), -1.0, 1.0)
+        found: NDArray[np.float32] = np.clip(np.vecdot(self._matrix[: len(self._rows)], vector), -1.0, 1.0)
+        return found
+
+    def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
+        """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
+        found = self._approved.pop(actions, None)
+        if found is None:
+            found = ActionRows(actions)
+            found.put(0, self._approvals)
+        self._approved[actions] = found
+        if len(self._approved) > _SETS_OF_ACTIONS:
+            del self._approved[next(iter(self._approved))]
+        return found.totals(cosines)
+
+    def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Neighbour]:
+        """The k best rows with at least this cosine, best first; equal ones by later id."""
+        count = len(self._rows)
+        if not count or k < 1:
+            return []
         floor = min_cosine if count <= k else max(min_cosine, np.partition(scores, count - k)[count - k].item())
         found = [
             Neighbour(
@@ -93,17 +120,30 @@ class VectorPartition:
             self._matrix = grown
 
 
-def search(partitions: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float) -> Neighbourhood:
+def search(
+    partitions: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float, actions: Sequence[str] = ()
+) -> Neighbourhood:
     """The k best of several partitions; an episode in several of them counts as its row in the first.
 
-    Exact: a row among the k best of all is among the k best of the first partition that holds it.
+    Exact: a row among the k best of all is among the k best of the first partition that holds it. A vector that is not
+    finite is like nothing.
     """
     query = np.asarray(vector, np.float32)
     first: dict[str, Neighbour] = {}
-    for partition in partitions:
-        for hit in partition.nearest(query, k, min_cosine):
+    totals = np.zeros((2, len(actions)))
+    for partition in partitions if np.isfinite(query).all() else ():
+        cosines = partition.cosines(query)
+        if actions:
+            totals += partition.approved(cosines, tuple(actions))
+        for hit in partition.nearest(cosines, k, min_cosine):
             first.setdefault(hit.episode_id, hit)
-    return Neighbourhood(searched=sum(map(len, partitions)), hits=tuple(_best(list(first.values()), k)))
+    fits = {
+        action: ActionFit(lessons=lessons, cosine=total / lessons)
+        for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
+        if lessons
+    }
+    hits = tuple(_best(list(first.values()), k))
+    return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
 
 
 def _best(hits: list[Neighbour], k: int) -> list[Neighbour]:

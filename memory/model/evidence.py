@@ -68,7 +68,8 @@ class Belief:
     """The answer, for the action `answer`."""
     value: float
     prior: float
-    """What was believed before any lesson: how well the action's description fits the goal, 0 for an answer."""
+    """What is believed without the lessons near it: how well the action's description and all goals it was approved
+    for fit the goal, 0 for an answer."""
     weights: tuple[LessonWeight, ...] = ()
     """The lessons with the largest effects, largest first."""
 

@@ -7,6 +7,7 @@ No vendor type and no vendor exception crosses a port.
 
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import (
+    ActionFit,
     Ballot,
     EpisodeFilter,
     EpisodeTable,
@@ -26,6 +27,7 @@ from memory.ports.topics import TopicTable
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
+    "ActionFit",
     "Ballot",
     "ChannelTable",
     "Clock",

@@ -112,11 +112,23 @@ class LessonUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActionFit:
+    """How like a goal the lessons are that approve one action, all of those searched together."""
+
+    lessons: float
+    """How many there are, one for each partition that has it; more than ten of one author count as ten."""
+    cosine: float
+    """The mean of theirs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
     """The hits, best first (ties: the later id first), and how many rows were searched."""
 
     searched: int
     hits: tuple[Neighbour, ...]
+    fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
+    """By action; of those that were asked about and that a lesson approves."""
 
 
 class EpisodeTable(Protocol):
@@ -246,12 +258,20 @@ class EpisodeTable(Protocol):
         ...
 
     def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, min_cosine: float
+        self,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: Vector,
+        k: int,
+        min_cosine: float,
+        actions: Sequence[str] = (),
     ) -> Neighbourhood:
         """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
 
-        An episode found in several partitions counts once, as its entry in the partition named first.
-        Only vectors of `model` take part. Quickest as the first thing a transaction reads.
+        An episode found in several partitions counts once, as its entry in the partition named first. With `actions`,
+        it is told of each how like `vector` the entries are that approve it, however far away. Only vectors of `model`
+        take part. Quickest as the first thing a transaction reads.
         """
         ...
 

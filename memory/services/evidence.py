@@ -32,29 +32,30 @@ class Weighing:
         if vector is None:
             return Evidence()
         with self._core.store.read() as tx:
-            return self.weighed(tx, scope, vector, self.near(tx, scope, vector).hits, actions, run_id=run_id)
+            near = self.near(tx, scope, vector, [action.name for action in actions])
+            return self.weighed(tx, scope, vector, near, actions, run_id=run_id)
 
-    def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Neighbourhood:
-        """The lessons that are weighed for a goal: the nearest in reach, best first."""
+    def near(self, tx: Transaction, scope: Scope, goal: Vector, actions: Sequence[str] = ()) -> Neighbourhood:
+        """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions."""
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
-        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0)
+        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, actions=actions)
 
     def weighed(
         self,
         tx: Transaction,
         scope: Scope,
         goal: Vector,
-        near: Sequence[Neighbour],
+        near: Neighbourhood,
         actions: Sequence[ActionText],
         *,
         run_id: str = "",
     ) -> Evidence:
         """The evidence of the nearest lessons for a goal, in one statement.
 
-        `near` are hits in the asker's partitions, best first; `run_id` is the run that asks, whose own episodes do not
+        `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
         count. None where the descriptions of the actions cannot be embedded.
         """
-        hits = {hit.episode_id: hit for hit in near[: self.config.lessons]}
+        hits = {hit.episode_id: hit for hit in near.hits[: self.config.lessons]}
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
@@ -63,7 +64,8 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        found = weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        judged = [lesson for lesson in lessons if lesson]
+        found = weigh(goal, judged, actions, descriptions, self.config, near.fits)
         plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
         return replace(found, plan=plan, threshold=threshold_of(tx, scope.workspace, self._core.policy.error_budget))
 
@@ -95,6 +97,7 @@ def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Colle
         author=min(actors) if len(actors) == 1 else summary.author,
         decided_at=summary.decided_at,
         is_own=hit.audience is Audience.PERSONAL,
+        is_written=summary.origin is not Origin.RUN,
         is_trusted=not is_decided_by_few or any(vote.role.may_promote for vote in behind),
         is_tapped=any(vote.source == TAP for vote in behind),
         offered=offered,

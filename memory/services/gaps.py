@@ -65,7 +65,7 @@ class Gaps:
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since."""
-        near = self._weighing.near(tx, episode.scope, vector).hits
+        near = self._weighing.near(tx, episode.scope, vector)
         return self._weighing.weighed(tx, episode.scope, vector, near, ()).is_sure
 
 

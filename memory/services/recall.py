@@ -86,8 +86,8 @@ class Recalling:
             default = DefaultRetriever(search, self.config)
             retriever, evidence, output = get_retriever(default), None, None
             if actions is not None and vector is not None:
-                near = self.weighing.near(tx, scope, vector)
-                evidence = self.weighing.weighed(tx, scope, vector, near.hits, actions, run_id=run_id)
+                near = self.weighing.near(tx, scope, vector, [action.name for action in actions])
+                evidence = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
                 if retriever is default and not config.is_baseline:
                     output = search.most_telling(near, evidence, context, config)
             if output is None:

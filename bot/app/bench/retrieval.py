@@ -1,9 +1,9 @@
-"""`goodbot bench retrieval`: lessons are taught, then it is measured whether recall finds the right ones."""
+"""`goodbot bench retrieval`: answers are taught, then it is measured whether recall believes in the right ones."""
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from itertools import count
 
@@ -18,12 +18,10 @@ from bot.app.bench.report import Times, times
 from bot.app.build import assemble, make_embedder
 from bot.config import Settings
 from bot.model import PersonTeaching
-from memory.model import Exemplar
+from memory.model.evidence import Evidence
 from memory.ports import Embedder
 from memory.services import Memory
 
-DEPTH = 10
-"""How many lessons are looked at for one message."""
 _CONTEXT = frozenset({f"platform:{CHANNEL.platform}", f"channel:{CHANNEL.channel}", f"person:{CHANNEL.person}"})
 
 
@@ -36,12 +34,12 @@ class Retrieval:
     outside: int
     """Messages that no lesson is about."""
     hit_at_1: float
-    """Share of messages whose first lesson has the right answer."""
+    """Share of messages for which the right answer is believed in most."""
     mrr: float
-    """Mean of 1 / (place of the first lesson with the right answer), 0 where it is not among the first ten."""
+    """Mean of 1 / (place of the right answer by belief), 0 where it is not among the beliefs that are handed out."""
     auroc: float | None
-    """How well the similarity of the nearest lesson tells messages that lessons are about from those outside: the
-    chance that it is higher for the former. None without messages outside."""
+    """How well the cosine of the nearest lesson plus the best belief tells messages that lessons are about from those
+    outside: the chance that it is higher for the former. None without messages outside."""
     teaching_ms: Times
     recall_ms: Times
 
@@ -127,25 +125,24 @@ def _recalled(
     teaching_ms: Sequence[float],
     on_step: Callable[[], None],
 ) -> Retrieval:
-    config = replace(memory.recalling.config, final_k=DEPTH)
     label_of = {lesson.label.text: lesson.label.label for lesson in lessons}
     recall_ms: list[float] = []
 
-    def recall(text: str) -> tuple[Exemplar, ...]:
+    def recall(text: str) -> Evidence:
         begun = time.perf_counter()
-        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, config=config).exemplars
+        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, actions=()).evidence
         recall_ms.append((time.perf_counter() - begun) * 1000)
         on_step()
-        return tuple(found)
+        return found or Evidence()
 
     ranks: list[float] = []
     inside: list[float] = []
     for message in messages:
-        found = recall(message.text)
-        named = [label_of.get(each.episode.correction or each.episode.output) for each in found]
+        evidence = recall(message.text)
+        named = [label_of.get(belief.text) for belief in evidence.beliefs]
         ranks.append(1 / (named.index(message.label.label) + 1) if message.label.label in named else 0.0)
-        inside.append(nearest(found))
-    far = [nearest(recall(text)) for text in outside]
+        inside.append(familiarity(evidence))
+    far = [familiarity(recall(text)) for text in outside]
     return Retrieval(
         lessons=len(lessons),
         messages=len(messages),
@@ -158,9 +155,9 @@ def _recalled(
     )
 
 
-def nearest(found: Iterable[Exemplar]) -> float:
-    """The similarity of the nearest lesson; 0 without one."""
-    return max((each.intent_score for each in found), default=0.0)
+def familiarity(evidence: Evidence) -> float:
+    """How far anything is known about a goal: what is near, and what is believed; either alone tells less."""
+    return evidence.nearest + max((belief.value for belief in evidence.beliefs), default=0.0)
 
 
 def auroc(inside: Sequence[float], outside: Sequence[float]) -> float:

@@ -34,12 +34,15 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import LargeBinary, String
 
+from memory.adapters.action_rows import Approval
 from memory.adapters.partitions import VectorPartition, search
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session
 from memory.adapters.sql.tables import counters, episode_vectors, episodes, recall_index
 from memory.errors import NotFound
+from memory.model import Origin, Verdict
 from memory.ports import IndexEntry, Neighbourhood
+from memory.rules.evidence.answers import LONGEST_NAMING
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -47,15 +50,26 @@ if TYPE_CHECKING:
 _EPOCH = "index_epoch"
 
 _t = recall_index.c
+_e = episodes.c
 _own = and_(_t.workspace == bindparam("w"), _t.episode_id == bindparam("e"))
 _FILED = select(_t.partition, _t.audience, _t.verdict, _t.model, _t.vector).where(_own).order_by(_t.partition)
 _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
 # The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
+_written = case((and_(_e.origin != Origin.RUN, func.length(_e.output) <= LONGEST_NAMING), _e.output), else_="")
 _ROW = select(
-    _t.partition, _t.episode_id, _t.audience, _t.verdict, _t.model, type_coerce(_t.vector, LargeBinary), _t.seq
-)
+    _t.partition,
+    _t.episode_id,
+    _t.audience,
+    _t.verdict,
+    _t.model,
+    type_coerce(_t.vector, LargeBinary),
+    _t.seq,
+    _e.action,
+    _written.label("words"),
+    case((_e.author == "", _e.person), else_=_e.author).label("author"),
+).join_from(recall_index, episodes, and_(_e.workspace == _t.workspace, _e.id == _t.episode_id), isouter=True)
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.vector.is_(None))
@@ -184,10 +198,11 @@ def _news(count: int) -> CompoundSelect[Any]:
     w = bindparam("w", type_=String())
     names = [bindparam(f"p{n}", type_=String()) for n in range(count)]
     nothing: tuple[ColumnElement[Any], ...] = (literal_column("''"), null(), null(), literal_column("''"), null())
-    epoch = select(literal_column(f"'{_EPOCH}'"), *nothing, counters.c.value)
+    nobody = (null(), null(), null())
+    epoch = select(literal_column(f"'{_EPOCH}'"), *nothing, counters.c.value, *nobody)
     return union_all(
         *(_ROW.where(_t.workspace == w, _t.partition == p, _t.seq > bindparam(f"s{n}")) for n, p in enumerate(names)),
-        *(select(p, *nothing, func.max(_t.seq)).where(_t.workspace == w, _t.partition == p) for p in names),
+        *(select(p, *nothing, func.max(_t.seq), *nobody).where(_t.workspace == w, _t.partition == p) for p in names),
         epoch.where(counters.c.workspace == w, counters.c.name == _EPOCH),
     )
 
@@ -242,6 +257,7 @@ class RecallIndex:
         vector: "Vector",
         k: int,
         min_cosine: float,
+        actions: Sequence[str],
     ) -> Neighbourhood:
         """`EpisodeTable.nearest` in the snapshot of this transaction."""
         names = list(dict.fromkeys(partitions))
@@ -249,7 +265,7 @@ class RecallIndex:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
             copies = _Copies() if workspace in session.filed else self._copies
             loaded = _loaded(session, copies, workspace, names, model, len(vector))
-            found = search(loaded, vector, k, min_cosine)
+            found = search(loaded, vector, k, min_cosine, actions)
             copies.shrink(self._budget)
         return found
 
@@ -289,4 +305,7 @@ def _apply(news: Sequence[SqlRow[Any]], vectors: VectorPartition, model: str, di
     vectors.remove(row.episode_id for row in news)
     live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]
     matrix = np.frombuffer(b"".join(row.vector for row in live), "<f2").reshape(-1, dimension)
-    vectors.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix)
+    approvals = [
+        Approval(row.action, row.words, row.author) if row.verdict is Verdict.SUCCESS else None for row in live
+    ]
+    vectors.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix, approvals)

@@ -1,11 +1,13 @@
 """Which action a text tells to take."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
+
+LONGEST_NAMING = 200
+"""Characters of a text that names an action; a longer one is an answer, whatever it mentions."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_LONGEST = 200
-"""Characters of a text that names an action; a longer one is an answer, whatever it mentions."""
 
 _WORDS_AROUND = (
     "a again always and answer better bot can could d for here i in instead is it just like must needs next no now one "
@@ -27,31 +29,40 @@ def named_action(text: str, actions: Iterable[str]) -> str:
     mentions an action in a sentence of its own is an answer, and so is one that only says what not to take, or names
     several.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST_NAMING:
         return ""
     spoken = _WORD.findall(text.casefold())
-    names = {action: _WORD.findall(action.casefold()) for action in actions}
-    named = [action for action, name in names.items() if name and _is_ordered(spoken, name, names.values())]
-    return named[0] if len(named) == 1 else ""
+    names, all_words = _names(tuple(actions))
+    named = {
+        action
+        for place, word in enumerate(spoken)
+        for action, name in names.get(word, ())
+        if spoken[place : place + len(name)] == name
+        and _is_ordered(spoken[:place], spoken[place + len(name) :], all_words)
+    }
+    return named.pop() if len(named) == 1 else ""
 
 
-def _is_ordered(spoken: Sequence[str], name: Sequence[str], names: Iterable[Sequence[str]]) -> bool:
-    """Whether these words are the name, or tell to take what it names."""
-    length = len(name)
-    for place in range(len(spoken) - length + 1):
-        if list(spoken[place : place + length]) != list(name):
-            continue
-        before, after = list(spoken[:place]), list(spoken[place + length :])
-        if after[:1] in (["tool"], ["action"]):
-            del after[0]
-        while before and before[-1] in ("the", "your"):
-            del before[-1]
-        if not before and not after:
-            return True
-        order = before.pop() if before and before[-1] in _ORDERS else ""
-        is_denied = not _DENIALS.isdisjoint(before[-1:]) or before[-2:] == ["not", "to"]
-        allowed = _AROUND | _DENIALS | _ORDERS | {word for other in names for word in other}
-        says_what_for = order == "use" and after[:1] != [] and after[0] in _PURPOSES
-        if order and not is_denied and allowed.issuperset(before) and (says_what_for or allowed.issuperset(after)):
-            return True
-    return False
+@lru_cache(maxsize=16)
+def _names(actions: tuple[str, ...]) -> tuple[dict[str, list[tuple[str, list[str]]]], frozenset[str]]:
+    """The actions with the words of their names, by the first of these; and all words of all names."""
+    by_first: dict[str, list[tuple[str, list[str]]]] = {}
+    for action in actions:
+        if name := _WORD.findall(action.casefold()):
+            by_first.setdefault(name[0], []).append((action, name))
+    return by_first, frozenset(word for named in by_first.values() for _, name in named for word in name)
+
+
+def _is_ordered(before: list[str], after: list[str], names: frozenset[str]) -> bool:
+    """Whether the words around a name leave it the whole text, or are an order to take it."""
+    if after[:1] in (["tool"], ["action"]):
+        del after[0]
+    while before and before[-1] in ("the", "your"):
+        del before[-1]
+    if not before and not after:
+        return True
+    order = before.pop() if before and before[-1] in _ORDERS else ""
+    is_denied = not _DENIALS.isdisjoint(before[-1:]) or before[-2:] == ["not", "to"]
+    allowed = _AROUND | _DENIALS | _ORDERS | names
+    says_what_for = order == "use" and after[:1] != [] and after[0] in _PURPOSES
+    return bool(order and not is_denied and allowed.issuperset(before) and (says_what_for or allowed.issuperset(after)))

@@ -1,11 +1,13 @@
 """The evidence rule: local Gaussian-process regression of what people approved, with a prior and trust as noise.
 
-    belief(a | x) = prior(a | x) + k' (K + N)^-1 (r_a - prior(a | x_i))
+    belief(a | x) = prior(a | x) + k' (K + N)^-1 (r_a - described(a | x_i))
 
-over the nearest lessons `x_i`, approved and refused alike. `K` and `k` are kernels of the goals' cosines, so that
-repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and one unknown bias
-for each author (a random effect), so that many lessons of one person weigh little more than one. Reference: kriging
-with mixed effects (Rasmussen and Williams 2006, chapter 2); measured in `tests/README.md`.
+over the nearest lessons `x_i`, approved and refused alike. `described` is how well an action's description fits, and
+`prior` how well it and all goals fit that the action was approved for. `K` and `k` are kernels of the goals' cosines,
+so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and one unknown
+bias for each author (a random effect), so that many lessons of one person weigh little more than one. Reference:
+kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and Stein
+1961); measured in `tests/README.md`.
 """
 
 from collections.abc import Sequence
@@ -27,12 +29,18 @@ class EvidenceConfig:
     """How many of the nearest lessons are weighed; 32 and 128 differ little."""
     sharpness: float = 5.0
     """How fast a lesson's bearing fades with distance: `exp(sharpness * (cosine - 1))`."""
-    prior_sharpness: float = 10.0
-    """The same for how well an action's description fits the goal (a softmax over the actions)."""
-    refused: float = -0.8
+    prior_sharpness: float = 13.0
+    """The same for how well an action fits the goal before the nearest lessons are weighed (a softmax over them)."""
+    description_worth: float = 5.0
+    """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
+    goals_alike: float = 0.1
+    """How much more like each other goals are than like the description of their action, by the cosine."""
+    refused: float = -0.7
     """What a refused candidate is taken to be worth; an approved one is worth 1."""
     member_noise: float = 1.0
     """Variance of one member's verdict."""
+    written_noise: float = 0.3
+    """The same of what the asker wrote down as the right answer, for themself."""
     trusted_noise: float = 0.2
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""
     tap_noise: float = 0.5
@@ -80,9 +88,25 @@ def description_prior(goals: "Matrix", descriptions: "Matrix", config: EvidenceC
     `goals` and `descriptions` are rows of unit length. One more candidate, that no action fits, takes its share at the
     cosine `no_fit`, so that one of few actions is not believed in for want of another.
     """
+    return _shares(goals @ descriptions.T, config)
+
+
+def learned_prior(fits: "Matrix", lessons: "Matrix", cosines: "Matrix", config: EvidenceConfig) -> "Matrix":
+    """`description_prior` for one goal, where goals that actions were approved for count beside their descriptions.
+
+    All of shape (actions,): `fits` are the cosines of the goal with the descriptions, `cosines` the means of those with
+    the goals of `lessons` lessons. It is the cosine with a class mean that is shrunk to the description, so that an
+    action known from elsewhere is less likely to be meant here.
+    """
+    together = config.description_worth * fits + lessons * (cosines - config.goals_alike)
+    prior: Matrix = _shares((together / (config.description_worth + lessons))[None], config)[0]
+    return prior
+
+
+def _shares(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     import numpy as np
 
-    odds: Matrix = np.exp(config.prior_sharpness * (goals @ descriptions.T - config.no_fit))
+    odds: Matrix = np.exp(config.prior_sharpness * (fits - config.no_fit))
     shares: Matrix = odds / (1 + odds.sum(axis=1, keepdims=True))
     return shares
 

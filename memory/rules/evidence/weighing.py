@@ -1,13 +1,22 @@
 """From judged lessons to the beliefs in what could be done or said for one goal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight, TellingLesson
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.ports import ActionFit
+from memory.rules.evidence.posterior import (
+    EvidenceConfig,
+    Observation,
+    Posterior,
+    description_prior,
+    learned_prior,
+    posterior,
+)
 from memory.rules.evidence.telling import telling_places
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import ask_for_different_things
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 ANSWER = "answer"
+_NONE = ActionFit(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
 """Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
@@ -46,6 +56,8 @@ class JudgedLesson:
     decided_at: datetime
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
+    is_written: bool = False
+    """Whether a person wrote down what is right, and did not only judge it."""
     is_trusted: bool = False
     """Whether a teacher, or several people who agree, stand behind it."""
     is_tapped: bool = False
@@ -65,10 +77,12 @@ def weigh(
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
+    fits: Mapping[str, ActionFit] = MappingProxyType({}),
 ) -> Evidence:
     """The beliefs in the actions and in the answers of the lessons.
 
-    `goal` has unit length; `descriptions` has a row of unit length for each action.
+    `goal` has unit length; `descriptions` has a row of unit length for each action. `fits` tells how like the goal
+    those are that actions were approved for, in all lessons in reach.
     """
     import numpy as np  # not for those who only import this module
 
@@ -80,12 +94,15 @@ def weigh(
     candidates, columns = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
-        prior[:, : len(actions)] = description_prior(goals, descriptions, config)
+        prior[1:, : len(actions)] = description_prior(goals[1:], descriptions, config)
+        known = [fits.get(action.name, _NONE) for action in actions]
+        lessons_of, cosines_of = np.array([(each.lessons, each.cosine) for each in known]).T
+        prior[0, : len(actions)] = learned_prior(descriptions @ goals[0], lessons_of, cosines_of, config).round(9)
     observations = [
         Observation(
             candidates=judged,
             approves=lesson.approves,
-            noise=_noise(lesson, config),
+            noise=_noise_of(lesson, config),
             author="" if lesson.is_trusted or lesson.is_own else lesson.author,
         )
         for judged, lesson in zip(columns, lessons, strict=True)
@@ -113,16 +130,18 @@ def weigh(
     return replace(evidence, telling=tuple(telling))
 
 
+def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
+    noise = config.trusted_noise if lesson.is_trusted else config.member_noise
+    if lesson.is_own and lesson.is_written:
+        noise = min(noise, config.written_noise)
+    return noise * config.tap_noise if lesson.is_tapped else noise
+
+
 def rows(vectors: Sequence[Vector]) -> "Matrix":
     """Vectors as the rows of a matrix in double precision."""
     import numpy as np
 
     return np.asarray(np.stack(vectors), np.float64)
-
-
-def _noise(lesson: JudgedLesson, config: EvidenceConfig) -> float:
-    noise = config.trusted_noise if lesson.is_trusted else config.member_noise
-    return noise * config.tap_noise if lesson.is_tapped else noise
 
 
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
@@ -132,7 +151,10 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
     """
     import numpy as np
 
-    pairs = np.argwhere(np.triu(cosines >= SAME_QUESTION, 1)).tolist()
+    alike = cosines >= SAME_QUESTION
+    if np.count_nonzero(alike) <= len(lessons):
+        return list(range(len(lessons)))
+    pairs = np.argwhere(np.triu(alike, 1)).tolist()
     replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
     return [place for place in range(len(lessons)) if place not in replaced]
 
@@ -154,15 +176,16 @@ def _candidates(
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
-    answers: list[tuple[AnswerWords, int]] = []
+    answers: dict[tuple[str, ...], list[tuple[AnswerWords, int]]] = {}
     for judged in (judged for lesson in lessons for judged in lesson.candidates):
         if judged in known:
             continue
         words = AnswerWords.of(judged[1])
-        column = next((column for other, column in answers if words.says_the_same_as(other)), len(candidates))
+        alike = answers.setdefault(words.exact, [])
+        column = next((column for other, column in alike if words.says_the_same_as(other)), len(candidates))
         if column == len(candidates):
             candidates.append(judged)
-            answers.append((words, column))
+            alike.append((words, column))
         known[judged] = column
     return candidates, [tuple({known[judged]: None for judged in lesson.candidates}) for lesson in lessons]
 

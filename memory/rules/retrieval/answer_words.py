@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 SAME_WORDS = 0.8
 """Share of all words of two answers that both must have to say the same."""
@@ -23,6 +24,7 @@ class AnswerWords:
     """What must be alike: its words with a digit in them, in alphabetical order, and the rest of a long text."""
 
     @classmethod
+    @lru_cache(maxsize=4096)
     def of(cls, text: str) -> "AnswerWords":
         """The words of a text, without their case."""
         words = _WORD.findall(text[:COMPARED].casefold())

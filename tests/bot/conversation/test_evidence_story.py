@@ -42,10 +42,10 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
         "What people said of the 12 most similar questions speaks for “Under the blue pot.” (belief 0.62), "
         "mostly because "
         "it was approved for “where is the spare key?”; next best: clock (0.11).",
-        "- “Under the blue pot.”: belief 0.62, 0.00 before any lesson",
+        "- “Under the blue pot.”: belief 0.62, 0.00 without these lessons",
         "  - “where is the spare key?” approved [0123key1]: adds +0.50 (weight 0.50)",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
-        "- clock: belief 0.11, 0.13 before any lesson",
+        "- clock: belief 0.11, 0.13 without these lessons",
         "  - “where is the spare key?” approved for something else [0123key1]: adds -0.02 (weight 0.50)",
         "- confidence 0.55 (the best belief less 0.6 of the second), 0.16 needed; nearest 0.93, lessons 12",
     ]
@@ -112,7 +112,7 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
         "What people said of the 12 most similar questions speaks for “Under the blue pot.” (belief 0.60), "
         "mostly because "
         "of a lesson you cannot see here.",
-        "- “Under the blue pot.”: belief 0.60, 0.00 before any lesson",
+        "- “Under the blue pot.”: belief 0.60, 0.00 without these lessons",
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.10 (weight 0.10)",
         "  - and 1 you cannot see here, 1 gone",
     ]
@@ -126,9 +126,9 @@ def test_lessons_that_are_hidden_or_gone_are_counted() -> None:
 def test_an_administrator_is_told_all_that_is_kept() -> None:
     weights = [weight(LESSONS[name], 0.1) for name in LESSONS] + [weight(KEY, 0.05)]
     beliefs = [belief(0.5 - n / 10, *weights) for n in range(4)]
-    assert sum("before any lesson" in line for line in story(*beliefs)) == 3
+    assert sum("without these lessons" in line for line in story(*beliefs)) == 3
     assert sum("and 1 more" in line for line in story(*beliefs)) == 3
-    assert sum("before any lesson" in line for line in story(*beliefs, reader=None)) == 4
+    assert sum("without these lessons" in line for line in story(*beliefs, reader=None)) == 4
     assert sum("adds" in line for line in story(*beliefs, reader=None)) == 16
 
 
@@ -165,7 +165,7 @@ def test_why_tells_what_a_recall_weighed(world: World) -> None:
         "- What people said of the most similar question speaks for “Under the blue pot.” (belief 0.56), mostly "
         "because "
         "it was approved for “where is the spare key?”.\n"
-        "  - “Under the blue pot.”: belief 0.56, 0.00 before any lesson\n"
+        "  - “Under the blue pot.”: belief 0.56, 0.00 without these lessons\n"
     ) in told
 
 

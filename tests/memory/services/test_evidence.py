@@ -238,3 +238,25 @@ def test_what_nobody_would_see_is_not_kept() -> None:
         ),
         BeliefRecord(action="search", value=0.0, prior=0.3),
     )
+
+
+def test_what_an_action_was_approved_for_moves_what_is_expected_of_it(world: World) -> None:
+    def prior(goal: str, of: Scope | None = None) -> float:
+        found = belief(weigh(world, goal, of), "pay_bill")
+        return found.prior if found else 0.0
+
+    goals = ("the invoice of the plumber", "what is for lunch?")
+    before = [prior(goal) for goal in goals]
+    for number in range(3):
+        world.correct(world.ask(f"the invoice of the plumber number {number}", "Hm."), "use the pay bill tool")
+    assert prior(goals[0]) > before[0]
+    assert prior(goals[1]) < before[1]
+    assert [prior(goal, scope("eve", channel="c2")) for goal in goals] == before
+
+
+def test_what_the_asker_wrote_down_is_worth_more_than_their_thumb(world: World) -> None:
+    taught(world)
+    thumb = value(weigh(world), text="At the desk.")
+    other = World()
+    other.correct(other.ask(GOAL, "Hm."), "At the desk.")
+    assert value(weigh(other), text="At the desk.") > thumb + 0.1

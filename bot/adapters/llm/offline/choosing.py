@@ -70,6 +70,11 @@ class Candidate:
         """Whether it is good enough to be done."""
         return is_sure(self.belief, self.rival, self.threshold)
 
+    @property
+    def is_taught(self) -> bool:
+        """Whether lessons speak for it."""
+        return self.action == ANSWER or self.prior < self.belief
+
 
 class Chooser:
     """Ranks what can be done about a goal, given the prompt and tools of a request. Blocking: it embeds."""

@@ -104,20 +104,31 @@ class Decider:
     def _parts(self) -> Split | None:
         if EXPAND not in self._tools or EXPAND in self._tried:
             return None
-        if not self._chooser.may_expand(self._goal):
-            return None
         parts = split(self._goal, lambda part: self._best(part) is not None)
+        if not self._chooser.may_expand(self._goal):
+            return parts if parts is not None and self._are_taught(parts) else None
         if parts is None:
             return _approved_parts(self._chooser.repeated_steps(self._goal))
         return None if self._is_one_thing(parts) else parts
 
+    def _are_taught(self, parts: Split) -> bool:
+        """Whether people taught each of the parts, and none of them less surely than the whole."""
+        bests = [self._best(part) for part in parts.parts]
+        least = self._ranked[0].confidence if self._ranked else 0.0
+        return all(best is not None and best.is_taught and best.confidence > least for best in bests)
+
     def _is_one_thing(self, parts: Split) -> bool:
-        """Whether the whole is known as well as each of its parts, or all of them would do what it does."""
+        """Whether the whole is known as well as each of its parts, or all of them would do what it does.
+
+        Of a whole that is not known, too: where no part is surer, nothing is won by taking it apart.
+        """
         whole = self._best(self._goal)
         if whole is None:
-            return False
+            return bool(self._ranked) and all(
+                ranked[0].confidence <= self._ranked[0].confidence for ranked in map(self._chooser.rank, parts.parts)
+            )
         bests = [self._best(part) for part in parts.parts]
-        if whole.action == ANSWER or whole.prior < whole.belief:
+        if whole.is_taught:
             return any(best is None or best.confidence <= whole.confidence for best in bests)
         wanted = (whole.action, whole.arguments, whole.text)
         return all(best is not None and (best.action, best.arguments, best.text) == wanted for best in bests)

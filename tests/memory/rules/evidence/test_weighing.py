@@ -3,8 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 
 from memory.model.evidence import ActionText, Evidence
+from memory.ports import ActionFit
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.weighing import BELIEFS, JudgedLesson, weigh
 
@@ -54,3 +56,18 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
     assert evidence.beliefs[-1].action == "clock"
     assert evidence.beliefs[-1].value < evidence.beliefs[-1].prior - 0.1
     assert len(evidence.beliefs) == BELIEFS + 1
+
+
+def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
+    fits = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
+    found = weigh(GOAL, [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), fits)
+    return found.beliefs[0].prior
+
+
+def test_an_action_is_believed_in_where_goals_like_this_one_were_its_own() -> None:
+    assert prior(lessons=3, cosine=0.9) > prior(lessons=1, cosine=0.9) > prior()
+    assert prior(lessons=3, cosine=0.1) < prior(lessons=1, cosine=0.1) < prior()
+
+
+def test_goals_that_fit_like_the_description_change_nothing() -> None:
+    assert prior(lessons=7, cosine=0.5 + EvidenceConfig().goals_alike) == pytest.approx(prior())

@@ -1,0 +1,126 @@
+"""What people taught stays right, alone and two questions in one message, with the real embedder in the whole bot."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.llm.offline.model import OfflineModel
+from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.messenger import BenchMessenger
+from bot.app.bench.people import CHANNEL
+from bot.app.build import Running, assemble
+from bot.config import load_settings
+from bot.model import PersonMessage, PersonReaction, PersonTeaching
+from memory.adapters.embedding.sentences import SentenceTransformerEmbedder
+from tests.bot.adapters.llm.offline_goals import TAUGHT
+
+pytestmark = pytest.mark.model
+
+ANSWERS = {question: answer for question, answer, _ in TAUGHT}
+
+
+class Asker:
+    """One person who teaches, asks and reacts."""
+
+    def __init__(self, running: Running, clock: SimulatedClock) -> None:
+        self._running = running
+        self._clock = clock
+        self._messenger = BenchMessenger()
+        self._sink = running.goodbot.sink(self._messenger)
+        self._events = 0
+
+    def _event(self) -> str:
+        self._events += 1
+        self._clock.advance(timedelta(minutes=2))
+        return f"event-{self._events}"
+
+    async def teach(self, question: str, answer: str) -> None:
+        await self._sink(
+            PersonTeaching(event_id=self._event(), scope=CHANNEL, at=self._clock(), question=question, answer=answer)
+        )
+
+    async def ask(self, text: str) -> str:
+        name = self._event()
+        self._messenger.answer = None
+        await self._sink(PersonMessage(event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock()))
+        await self._running.goodbot.idle()
+        assert self._messenger.answer is not None
+        return self._messenger.answer.text
+
+    async def react(self, emoji: str) -> None:
+        """To the last answer."""
+        assert self._messenger.answer is not None
+        message_id = self._messenger.answer.message_id
+        await self._sink(
+            PersonReaction(
+                event_id=self._event(),
+                scope=CHANNEL,
+                at=self._clock(),
+                message_id=message_id,
+                emoji=emoji,
+                added=True,
+            )
+        )
+
+
+@asynccontextmanager
+async def taught_bot(folder: Path) -> AsyncIterator[Asker]:
+    """A bot that was taught every question once."""
+    settings = load_settings({}, config_path=None, cwd=folder, data_dir=folder)
+    embedder, clock = SentenceTransformerEmbedder(), SimulatedClock()
+    with fresh_memory(settings, embedder, clock, seed=0) as memory:
+        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
+        try:
+            await running.warm_up
+            asker = Asker(running, clock)
+            for question, answer in ANSWERS.items():
+                await asker.teach(question, answer)
+            yield asker
+        finally:
+            await running.close()
+
+
+def joined(one: str, other: str, chance: random.Random) -> str:
+    return one.rstrip("?.") + chance.choice([" and ", " and then ", ", then "]) + other[0].lower() + other[1:]
+
+
+def test_word_for_word_each_is_right_and_so_are_two_in_one_message(tmp_path: Path) -> None:
+    async def ask_all() -> tuple[list[str], list[str]]:
+        chance = random.Random(3)
+        async with taught_bot(tmp_path) as asker:
+            wrong = [question for question, answer in ANSWERS.items() if await asker.ask(question) != answer]
+            texts = {joined(*pair, chance): pair for pair in combinations(ANSWERS, 2)}
+            halved = []
+            for text, pair in texts.items():
+                answer = await asker.ask(text)
+                if not all(ANSWERS[question] in answer for question in pair):
+                    halved.append(text)
+        return wrong, halved
+
+    wrong, halved = asyncio.run(ask_all())
+    assert wrong == []
+    assert len(halved) <= 2, halved  # of 36
+
+
+def test_a_right_pair_that_was_refused_is_right_again(tmp_path: Path) -> None:
+    pair = ("What is the wifi password?", "Who is our CFO?")
+
+    async def refuse() -> list[bool]:
+        text = joined(*pair, random.Random(3))
+        found = []
+        async with taught_bot(tmp_path) as asker:
+            for emoji in ("👎", "👎", "👍", ""):
+                answer = await asker.ask(text)
+                found.append(all(ANSWERS[question] in answer for question in pair))
+                if emoji:
+                    await asker.react(emoji)
+            found += [await asker.ask(question) == ANSWERS[question] for question in pair]
+        return found
+
+    assert asyncio.run(refuse()) == [True] * 6
