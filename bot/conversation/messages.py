@@ -139,7 +139,8 @@ def lesson_line(used: UsedLesson) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is."""
     episode = used.episode
     about = shown_line(episode.goal, 60)
-    whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
+    verb = "proposed" if used.is_proposed else "taught"
+    whose = "judged by a model, not by a person" if used.is_guess else f"{verb} by {shown_line(episode.author, 30)}"
     return f"“{about}” ({percent(used.relevance)}% match, {whose})"
 
 

@@ -44,9 +44,11 @@ from memory.model.recall import (
 )
 from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
+    Acquaintance,
     Poll,
     Reaction,
     Role,
+    Standing,
     TeachingPolicy,
     TrustEvidence,
     TrustRecord,
@@ -58,6 +60,7 @@ __all__ = [
     "FROM_PEOPLE",
     "NEEDS_QUESTION",
     "RESTATED",
+    "Acquaintance",
     "ActionCall",
     "Audience",
     "Channel",
@@ -93,6 +96,7 @@ __all__ = [
     "ShortMemory",
     "Signal",
     "StageCounts",
+    "Standing",
     "Step",
     "StepKind",
     "StoredGrade",

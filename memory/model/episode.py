@@ -103,6 +103,8 @@ class Verdicts:
     personal: Verdict = Verdict.PENDING
     channel: Verdict = Verdict.PENDING
     workspace: Verdict = Verdict.PENDING
+    proposed: Verdict = Verdict.PENDING
+    """What known people of the channel think of it, as long as that decides nothing there: evidence, no verdict."""
 
     def of(self, audience: Audience) -> Verdict:
         """The verdict that holds for one audience."""

@@ -16,6 +16,7 @@ from memory.ports.episodes import (
     Neighbour,
     Neighbourhood,
 )
+from memory.ports.people import PeopleTable
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -39,6 +40,7 @@ __all__ = [
     "Neighbour",
     "Neighbourhood",
     "NewId",
+    "PeopleTable",
     "RetrievalTable",
     "Secret",
     "SecretFinder",

@@ -15,6 +15,7 @@ from memory.model import (
     Role,
     Scope,
     Signal,
+    Standing,
     Termination,
     Vector,
     Verdict,
@@ -50,7 +51,7 @@ class IndexEntry:
     """One episode's place in one partition of the recall index."""
 
     partition: str
-    """Who may find it there (`memory.rules.audience.partitions_of`)."""
+    """Who may find it there (`memory.rules.audience.filing_of`)."""
     audience: Audience
     verdict: Verdict
 
@@ -75,6 +76,10 @@ class Ballot:
     role: Role
     value: int
     is_limited: bool
+    standing: Standing = Standing.DECIDES
+    right: int = 0
+    wrong: int = 0
+    """How often the voter was proven right and wrong in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +96,7 @@ class LessonSummary:
     decided_at: datetime
     """When it was judged last; of one that never was, when it was made."""
     votes: tuple[Ballot, ...] = ()
-    """By node, then actor."""
+    """Those that speak about it, one of each person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Protocol
 from memory.model.upkeep import DamagedRow
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
+from memory.ports.people import PeopleTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
@@ -25,6 +26,8 @@ class Transaction:
     """Reactions, votes, ledger."""
     channels: ChannelTable
     """Who can read which channel."""
+    people: PeopleTable
+    """Since when people are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
     retrievals: RetrievalTable

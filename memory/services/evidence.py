@@ -1,16 +1,17 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
-from memory.model import Audience, Origin, Scope, Vector, Verdict
+from memory.model import Audience, Origin, Scope, TeachingPolicy, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import LessonSummary, Neighbour, Transaction
-from memory.rules.audience import partitions_for
+from memory.ports import Ballot, LessonSummary, Neighbour, Transaction
+from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.posterior import EvidenceConfig, Voice
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.rules.trust import voice_weight
 from memory.services.core import Core
 
 
@@ -34,7 +35,25 @@ class Weighing:
 
     def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Sequence[Neighbour]:
         """The lessons that are weighed for a goal: the nearest in reach, best first."""
-        partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
+        decided = self._nearest(tx, scope, goal, partitions_for(scope))
+        return self.with_proposals(tx, scope, goal, decided)
+
+    def with_proposals(
+        self, tx: Transaction, scope: Scope, goal: Vector, decided: Sequence[Neighbour]
+    ) -> Sequence[Neighbour]:
+        """The nearest of `decided`, best first, and of what others only proposed in this place."""
+        proposed = self._nearest(tx, scope, goal, proposals_for(scope)) if self.config.proposals else ()
+        if not proposed:
+            return decided[: self.config.lessons]
+        known = {hit.episode_id for hit in decided}
+        every = [*decided, *(hit for hit in proposed if hit.episode_id not in known)]
+        every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
+        return every[: self.config.lessons]
+
+    def _nearest(self, tx: Transaction, scope: Scope, goal: Vector, partitions: Sequence[str]) -> Sequence[Neighbour]:
+        if not partitions:
+            return ()
+        model, count = self._core.embedder.name, self.config.lessons
         return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0).hits
 
     def weighed(
@@ -56,38 +75,62 @@ class Weighing:
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
-        lessons = [_judged(each, hits[each.id], scope, names) for each in summaries]
+        policy = self._core.policy
+        lessons = [one for each in summaries for one in _judged(each, hits[each.id], scope, names, policy)]
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        return weigh(goal, [lesson for lesson in lessons if lesson], actions, descriptions, self.config)
+        return weigh(goal, lessons, actions, descriptions, self.config)
 
 
-def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:
-    """The lesson as evidence; None if it speaks about nothing that can be done here: an action, or an answer."""
+def _judged(
+    summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str], policy: TeachingPolicy
+) -> Iterator[JudgedLesson]:
+    """The lesson as those who approve and as those who refuse judge it.
+
+    None if it speaks about nothing that can be done here: an action, or an answer. A verdict of the asker's own scope,
+    of a teacher or for the workspace speaks alone; else everybody does whose vote does something for others.
+    """
     action = summary.action
     if action == ANSWER and summary.origin is not Origin.RUN:
         action = named_action(summary.output, actions) or ANSWER
     if (action != ANSWER and action not in actions) or hit.vector is None:
-        return None
-    approves = hit.verdict is Verdict.SUCCESS
-    behind = [
-        vote
-        for vote in summary.votes
-        if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
-    ]
-    actors = {vote.actor for vote in behind}
-    is_decided_by_few = len(actors) < 2 and hit.audience is not Audience.WORKSPACE
-    return JudgedLesson(
-        id=summary.id,
-        goal=summary.goal,
-        vector=hit.vector,
-        action=action,
-        text=summary.output if action == ANSWER else "",
-        approves=approves,
-        author=min(actors) if len(actors) == 1 else summary.author,
-        decided_at=summary.decided_at,
-        is_own=hit.audience is Audience.PERSONAL,
-        is_trusted=not is_decided_by_few or any(vote.role.may_promote for vote in behind),
+        return
+    is_own = hit.audience is Audience.PERSONAL
+    counted = [vote for vote in summary.votes if not vote.is_limited or (is_own and vote.actor == scope.person)]
+    verdict = hit.verdict is Verdict.SUCCESS
+    is_decided = hit.verdict.is_validated and (
+        is_own
+        or hit.audience is Audience.WORKSPACE
+        or any(vote.role.may_promote and (vote.value > 0) is verdict for vote in counted)
     )
+    for approves in (verdict,) if is_decided else (True, False):
+        behind = [vote for vote in counted if (vote.value > 0) is approves]
+        is_trusted = any(vote.role.may_promote for vote in behind) or hit.audience is Audience.WORKSPACE
+        others = [vote for vote in behind if not (is_own and vote.actor == scope.person)]
+        voices = () if is_trusted else tuple(_voices(others, policy))
+        actors = {vote.actor for vote in behind}
+        if is_decided or is_trusted or voices:
+            yield JudgedLesson(
+                id=summary.id,
+                goal=summary.goal,
+                vector=hit.vector,
+                action=action,
+                text=summary.output if action == ANSWER else "",
+                approves=approves,
+                author=min(actors) if len(actors) == 1 else summary.author,
+                decided_at=summary.decided_at,
+                is_own=is_own,
+                is_trusted=is_trusted,
+                voices=voices,
+            )
+
+
+def _voices(votes: Iterable[Ballot], policy: TeachingPolicy) -> Iterator[Voice]:
+    """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
+    weights: dict[str, float] = {}
+    for vote in votes:
+        weight = voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
+        weights[vote.actor] = max(weight, weights.get(vote.actor, 0.0))
+    return (Voice(author, weight) for author, weight in sorted(weights.items()) if weight > 0)

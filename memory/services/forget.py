@@ -180,6 +180,7 @@ class Privacy:
             tx.steps.erase_grades(workspace, person)
             tx.steps.delete_runs(workspace, person)
             tx.short.delete_by(workspace, person)
+            tx.people.forget(workspace, person)
             tx.teaching.delete_runs(workspace, gone)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             part(tx, workspace, parted, now, changed=kept_ids)

@@ -88,8 +88,9 @@ class Recalling:
             found = search.exemplars(output.memories)
             evidence = None
             if actions is not None and vector is not None:
-                evidence = self.weighing.weighed(tx, scope, vector, search.near, actions, run_id=run_id)
-                found = search.with_strongest(found, evidence) if config.final_k else found
+                near = self.weighing.with_proposals(tx, scope, vector, search.near)
+                evidence = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
+                found = search.with_strongest(found, evidence, near) if config.final_k else found
             expanded = search.with_corrections(found, config.max_per_author)
             exemplars = search.settled(expanded) if config.consensus else expanded
             rules = search.rules(expanded, exemplars, self.rule_from)
@@ -215,24 +216,31 @@ class _Search:
             if scored.verdict.is_validated
         )
 
-    def with_strongest(self, exemplars: tuple[Exemplar, ...], evidence: Evidence) -> tuple[Exemplar, ...]:
-        """The lesson that speaks most for the best belief is shown too: an answer that follows it must tell of it."""
+    def with_strongest(
+        self, exemplars: tuple[Exemplar, ...], evidence: Evidence, near: Sequence[Neighbour]
+    ) -> tuple[Exemplar, ...]:
+        """The lesson that speaks most for the best belief is shown too: an answer that follows it must tell of it.
+
+        One that is only proposed is, where the evidence is sure: it may be followed then.
+        """
         best = evidence.beliefs[0].weights if evidence.beliefs else ()
-        strongest = next((weight.episode_id for weight in best if weight.approves and weight.effect >= TELLING), "")
+        hits = {hit.episode_id: hit for hit in near if hit.verdict.is_validated or evidence.is_sure}
+        telling = (each.episode_id for each in best if each.approves and each.effect >= TELLING)
+        strongest = next((each for each in telling if each in hits), "")
         if not strongest or strongest in {exemplar.episode.id for exemplar in exemplars}:
             return exemplars
         stored = self.stored.get(strongest) or self.tx.episodes.get(self.scope.workspace, strongest)
-        hit = next((each for each in self.near if each.episode_id == strongest), None)
-        if stored is None or hit is None:
+        if stored is None:
             return exemplars
-        self.found[strongest] = hit
+        hit = self.found[strongest] = hits[strongest]
         lesson = Exemplar(
             episode=stored,
-            verdict=hit.verdict,
+            verdict=hit.verdict if hit.verdict.is_validated else Verdict.SUCCESS,
             audience=hit.audience,
             context_score=0.0,
             intent_score=hit.cosine,
             relevance=max(0.0, hit.cosine),
+            is_proposed=not hit.verdict.is_validated,
         )
         return (lesson, *exemplars)
 

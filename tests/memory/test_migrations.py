@@ -132,6 +132,10 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
     migrated(path)
     today = schema(path)
     with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE people")
+        connection.execute("DROP INDEX ix_votes_of_teachers")
+        connection.execute("ALTER TABLE votes DROP COLUMN standing")
+        connection.execute("ALTER TABLE episodes DROP COLUMN verdict_proposed")
         connection.execute("DROP INDEX ix_votes_that_may_be_limited")
         connection.execute("ALTER TABLE retrievals DROP COLUMN evidence")
         connection.execute("UPDATE alembic_version SET version_num = '0001_initial'")

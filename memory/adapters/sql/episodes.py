@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 _t = episodes.c
-_VERDICTS = ("personal", "channel", "workspace")
+_VERDICTS = ("personal", "channel", "workspace", "proposed")
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
 from memory.rules.evidence.answers import AnswerWords
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, description_prior, posterior
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ class JudgedLesson:
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
     is_trusted: bool = False
-    """Whether a teacher, or several people who agree, stand behind it."""
+    """Whether a teacher or an administrator is behind it."""
+    voices: tuple[Voice, ...] = ()
+    """The other members behind it, where nobody is who is trusted."""
 
     @property
     def candidate(self) -> tuple[str, str]:
@@ -80,8 +82,8 @@ def weigh(
         Observation(
             candidate=column,
             approves=lesson.approves,
-            noise=config.trusted_noise if lesson.is_trusted else config.member_noise,
-            author="" if lesson.is_trusted or lesson.is_own else lesson.author,
+            noise=_noise_of(lesson, config),
+            voices=() if lesson.is_own else lesson.voices,
         )
         for column, lesson in zip(columns, lessons, strict=True)
     ]
@@ -94,6 +96,14 @@ def weigh(
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
+
+
+def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
+    """Variance of a lesson's verdict without the biases of its voices."""
+    if lesson.is_trusted:
+        return config.trusted_noise
+    others = sum(voice.weight for voice in lesson.voices)
+    return config.member_noise / (others + lesson.is_own or 1.0)
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":
