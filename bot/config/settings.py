@@ -129,6 +129,7 @@ class RecallSettings(_Section):
     final_k: int = Field(default=4, ge=1, le=50)
     lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
     known_answers: bool = False
+    proposals: bool = True
     weight_platform: Weight = 1.0
     weight_channel: Weight = 3.0
     weight_person: Weight = 3.0
@@ -167,6 +168,7 @@ class TeachingSettings(_Section):
     window_minutes: int = Field(default=60, ge=1, le=44_640)
     trust_agree: float = Field(default=2.0, ge=1, le=100)
     trust_disagree: float = Field(default=1.0, ge=1, le=100)
+    newcomer_days: int = Field(default=7, ge=0, le=3650)
     emoji_success: Texts = (
         "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
     )  # fmt: skip

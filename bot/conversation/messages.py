@@ -158,6 +158,8 @@ def lesson_saved(lesson: Episode, spell: Spell) -> str:
         return f"Thank you, but I take no lessons from guests.{later}"
     if is_private:
         return _saved("your lesson; it was said in private, so nobody else gets it", spell)
+    if lesson.verdicts.proposed is Verdict.SUCCESS:
+        return _saved("your lesson; for others here it is a proposal until somebody else approves it", spell)
     return _saved("your lesson; others get it when a teacher approves it", spell)
 
 
@@ -238,6 +240,8 @@ def review_line(episode: Episode, reader: Scope) -> str:
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
     if episode.verdicts.channel.is_validated:
         now = "for the channel"
+    elif episode.verdicts.is_proposed:
+        now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
     return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
 
 

@@ -117,6 +117,11 @@ class Verdicts:
                 return self.workspace
 
     @property
+    def is_proposed(self) -> bool:
+        """Whether somebody thinks anything of it who did not decide."""
+        return self.proposed is not Verdict.PENDING
+
+    @property
     def overall(self) -> Verdict:
         """One word for lists: the widest audience that has decided, else whether anybody disputes it."""
         for verdict in (self.workspace, self.channel, self.personal):

@@ -115,7 +115,7 @@ def filing_of(episode: Episode) -> list[IndexEntry]:
     """
     visibility = visibility_of(episode)
     is_kept_back = episode.archived_at is not None or episode.quarantine or visibility is Visibility.DIRECT
-    if is_kept_back or episode.verdicts.proposed is Verdict.PENDING:
+    if is_kept_back or not episode.verdicts.is_proposed:
         return partitions_of(episode)
     place = _proposals(episode.channel, visibility)
     proposed = IndexEntry(partition=place, audience=Audience.CHANNEL, verdict=Verdict.PENDING)

@@ -89,8 +89,8 @@ def _judged(
 ) -> Iterator[JudgedLesson]:
     """The lesson as those who approve and as those who refuse judge it.
 
-    None if it speaks about nothing that can be done here: an action, or an answer. A verdict of the asker's own scope,
-    of a teacher or for the workspace speaks alone; else everybody does whose vote does something for others.
+    None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
+    for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
     """
     action = summary.action
     if action == ANSWER and summary.origin is not Origin.RUN:
@@ -98,20 +98,18 @@ def _judged(
     if (action != ANSWER and action not in actions) or hit.vector is None:
         return
     is_own = hit.audience is Audience.PERSONAL
-    counted = [vote for vote in summary.votes if not vote.is_limited or (is_own and vote.actor == scope.person)]
-    verdict = hit.verdict is Verdict.SUCCESS
-    is_decided = hit.verdict.is_validated and (
-        is_own
-        or hit.audience is Audience.WORKSPACE
-        or any(vote.role.may_promote and (vote.value > 0) is verdict for vote in counted)
-    )
-    for approves in (verdict,) if is_decided else (True, False):
-        behind = [vote for vote in counted if (vote.value > 0) is approves]
-        is_trusted = any(vote.role.may_promote for vote in behind) or hit.audience is Audience.WORKSPACE
-        others = [vote for vote in behind if not (is_own and vote.actor == scope.person)]
-        voices = () if is_trusted else tuple(_voices(others, policy))
+    is_decided = hit.verdict.is_validated
+    for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
+        behind = [
+            vote
+            for vote in summary.votes
+            if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
+        ]
+        voices = tuple(_voices(behind, policy))
         actors = {vote.actor for vote in behind}
-        if is_decided or is_trusted or voices:
+        is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
+        is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
+        if is_decided or voices:
             yield JudgedLesson(
                 id=summary.id,
                 goal=summary.goal,
@@ -123,7 +121,7 @@ def _judged(
                 decided_at=summary.decided_at,
                 is_own=is_own,
                 is_trusted=is_trusted,
-                voices=voices,
+                voices=() if is_own or is_trusted else voices,
             )
 
 

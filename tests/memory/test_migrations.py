@@ -133,7 +133,7 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
     today = schema(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE people")
-        connection.execute("DROP INDEX ix_votes_of_teachers")
+        connection.execute("DROP INDEX ix_votes_workspace_role_at")
         connection.execute("ALTER TABLE votes DROP COLUMN standing")
         connection.execute("ALTER TABLE episodes DROP COLUMN verdict_proposed")
         connection.execute("DROP INDEX ix_votes_that_may_be_limited")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, literal_column, select
+from sqlalchemy import bindparam, delete, func, select
 
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.teaching_tables import people as people_table
@@ -13,7 +13,7 @@ from memory.model import Acquaintance, Role
 _p = people_table.c
 _KNOWN = select(_p.person, _p.known_from).where(among(people_table, "person"))
 _TAUGHT_FROM = select(func.min(votes.c.at)).where(
-    votes.c.workspace == bindparam("workspace"), votes.c.role == literal_column(f"'{Role.TEACHER.value}'")
+    votes.c.workspace == bindparam("workspace"), votes.c.role == Role.TEACHER
 )
 _FORGET = delete(people_table).where(matching(people_table, "person"))
 _WORKSPACE = ""

@@ -43,7 +43,7 @@ votes = Table(
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     Index("ix_votes_that_may_be_limited", "workspace", "actor", "at", sqlite_where=MAY_BE_LIMITED),
-    Index("ix_votes_of_teachers", "workspace", "at", sqlite_where=text("role = 'teacher'")),
+    Index(None, "workspace", "role", "at"),
     sqlite_with_rowid=False,
     info={READ_AS: Vote},
 )

@@ -24,7 +24,7 @@ _EVERYBODY = """
 def upgrade() -> None:
     op.add_column("episodes", sa.Column("verdict_proposed", sa.String(), nullable=False, server_default="pending"))
     op.add_column("votes", sa.Column("standing", sa.String(), nullable=False, server_default="decides"))
-    op.create_index("ix_votes_of_teachers", "votes", ["workspace", "at"], sqlite_where=sa.text("role = 'teacher'"))
+    op.create_index("ix_votes_workspace_role_at", "votes", ["workspace", "role", "at"])
     op.create_table(
         "people",
         sa.Column("workspace", sa.String(), nullable=False),

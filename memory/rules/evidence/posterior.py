@@ -38,7 +38,7 @@ class EvidenceConfig:
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""
     no_fit: float = 0.45
     """Cosine at which a goal is as likely to fit no action as the one described."""
-    author_effect: float = 6.0
+    author_effect: float = 8.0
     """Variance of the bias that all verdicts of one other member share: what one person alone says of an answer,
     however often, is believed to 1 / (1 + author_effect) at most."""
     proposals: bool = True

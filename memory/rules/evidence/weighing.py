@@ -46,9 +46,9 @@ class JudgedLesson:
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
     is_trusted: bool = False
-    """Whether a teacher or an administrator is behind it."""
+    """Whether a teacher, an administrator, or several people who decided together are behind it."""
     voices: tuple[Voice, ...] = ()
-    """The other members behind it, where nobody is who is trusted."""
+    """The members behind it, where they are others than the asker and it is not trusted."""
 
     @property
     def candidate(self) -> tuple[str, str]:
@@ -83,7 +83,7 @@ def weigh(
             candidate=column,
             approves=lesson.approves,
             noise=_noise_of(lesson, config),
-            voices=() if lesson.is_own else lesson.voices,
+            voices=lesson.voices,
         )
         for column, lesson in zip(columns, lessons, strict=True)
     ]
@@ -102,8 +102,7 @@ def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
     """Variance of a lesson's verdict without the biases of its voices."""
     if lesson.is_trusted:
         return config.trusted_noise
-    others = sum(voice.weight for voice in lesson.voices)
-    return config.member_noise / (others + lesson.is_own or 1.0)
+    return config.member_noise / (sum(voice.weight for voice in lesson.voices) or 1.0)
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":

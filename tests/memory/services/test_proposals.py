@@ -109,11 +109,14 @@ def test_lessons_can_be_kept_strictly_to_who_approved_them() -> None:
 def test_it_is_no_lesson_in_prompts_and_lists_unless_the_evidence_is_sure() -> None:
     world = World()
     world.actions = ()
+    with_teacher(world)
     answer = answered(world, "ana")
     found = world.memory.recalling.recall(scope("vic"), GOAL, actions=())
     assert found.exemplars == ()
     assert world.memory.recalling.recall(scope("vic"), GOAL).exemplars == ()
-    world.react(answer, "👍", by="bob")
+    for person in ("bob", "cy"):
+        world.react(answer, "👍", by=person)
+    assert world.episode(answer).verdicts.channel is P
     (shown,) = world.memory.recalling.recall(scope("vic"), GOAL, actions=()).exemplars
     assert (shown.episode.id, shown.is_proposed) == (answer.id, True)
     assert world.memory.recalling.recall(scope("vic"), GOAL).exemplars == ()
