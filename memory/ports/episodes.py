@@ -117,6 +117,8 @@ class Neighbourhood:
 
     searched: int
     hits: tuple[Neighbour, ...]
+    beside: tuple[Neighbour, ...] = ()
+    """Those of the partitions that were searched beside, found in none of the others' hits."""
 
 
 class EpisodeTable(Protocol):
@@ -246,12 +248,21 @@ class EpisodeTable(Protocol):
         ...
 
     def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, min_cosine: float
+        self,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: Vector,
+        k: int,
+        min_cosine: float,
+        *,
+        beside: Sequence[str] = (),
     ) -> Neighbourhood:
         """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
 
         An episode found in several partitions counts once, as its entry in the partition named first.
-        Only vectors of `model` take part. Quickest as the first thing a transaction reads.
+        Only vectors of `model` take part. `beside` names more partitions, of which the k closest come apart, read in
+        the same statement. Quickest as the first thing a transaction reads.
         """
         ...
 

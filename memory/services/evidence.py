@@ -6,7 +6,7 @@ from functools import lru_cache
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Origin, Scope, TeachingPolicy, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import Ballot, LessonSummary, Neighbour, Transaction
+from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Voice
@@ -35,26 +35,22 @@ class Weighing:
 
     def near(self, tx: Transaction, scope: Scope, goal: Vector) -> Sequence[Neighbour]:
         """The lessons that are weighed for a goal: the nearest in reach, best first."""
-        decided = self._nearest(tx, scope, goal, partitions_for(scope))
-        return self.with_proposals(tx, scope, goal, decided)
+        partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
+        beside = self.beside(scope)
+        return self.of(
+            tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside)
+        )
 
-    def with_proposals(
-        self, tx: Transaction, scope: Scope, goal: Vector, decided: Sequence[Neighbour]
-    ) -> Sequence[Neighbour]:
-        """The nearest of `decided`, best first, and of what others only proposed in this place."""
-        proposed = self._nearest(tx, scope, goal, proposals_for(scope)) if self.config.proposals else ()
-        if not proposed:
-            return decided[: self.config.lessons]
-        known = {hit.episode_id for hit in decided}
-        every = [*decided, *(hit for hit in proposed if hit.episode_id not in known)]
-        every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
+    def beside(self, scope: Scope) -> list[str]:
+        """The partitions that only the evidence reads: of what others proposed in this place."""
+        return proposals_for(scope) if self.config.proposals else []
+
+    def of(self, found: Neighbourhood) -> Sequence[Neighbour]:
+        """Those of a search that are weighed: of what was decided and what was proposed the nearest, best first."""
+        every = [*found.hits, *found.beside]
+        if found.beside:
+            every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
         return every[: self.config.lessons]
-
-    def _nearest(self, tx: Transaction, scope: Scope, goal: Vector, partitions: Sequence[str]) -> Sequence[Neighbour]:
-        if not partitions:
-            return ()
-        model, count = self._core.embedder.name, self.config.lessons
-        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0).hits
 
     def weighed(
         self,

@@ -81,6 +81,7 @@ class Recalling:
                 model=self._core.embedder.name,
                 candidates=self.candidates,
                 weighed=0 if actions is None else self.weighing.config.lessons,
+                beside=[] if actions is None else self.weighing.beside(scope),
             )
             output = get_retriever(DefaultRetriever(search, self.config)).retrieve(
                 scope.session_key, run_id, situation, config
@@ -88,7 +89,7 @@ class Recalling:
             found = search.exemplars(output.memories)
             evidence = None
             if actions is not None and vector is not None:
-                near = self.weighing.with_proposals(tx, scope, vector, search.near)
+                near = self.weighing.of(search.near)
                 evidence = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
                 found = search.with_strongest(found, evidence, near) if config.final_k else found
             expanded = search.with_corrections(found, config.max_per_author)
@@ -133,8 +134,10 @@ class _Search:
     candidates: int
     weighed: int = 0
     """How many of the nearest are wanted as evidence, whatever their similarity."""
+    beside: Sequence[str] = ()
+    """The partitions that are searched for evidence alone."""
     searched: int = 0
-    near: Sequence[Neighbour] = ()
+    near: Neighbourhood = field(default_factory=lambda: Neighbourhood(searched=0, hits=()))
     """The nearest lessons in reach, best first."""
     found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
     stored: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
@@ -157,8 +160,9 @@ class _Search:
                 cast("Vector", vector),  # the use case above put it there
                 k=max(self.candidates, self.weighed),
                 min_cosine=-1.0 if self.weighed else config.min_intent,
+                beside=self.beside,
             )
-        self.searched, self.near = near.searched, near.hits
+        self.searched, self.near = near.searched, near
         gated = [hit for hit in near.hits if hit.cosine >= config.min_intent]
         self.found = {hit.episode_id: hit for hit in gated[: self.candidates]}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)

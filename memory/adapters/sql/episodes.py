@@ -265,9 +265,17 @@ class SqlEpisodeTable(SqlTable):
         index.change(self._session, workspace, put=storable(tuple(put)), remove=storable(tuple(remove)))
 
     def nearest(
-        self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int, min_cosine: float
+        self,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: "Vector",
+        k: int,
+        min_cosine: float,
+        *,
+        beside: Sequence[str] = (),
     ) -> Neighbourhood:
-        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine)
+        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, beside)
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return index.filed(self._session, workspace, episode_id)
