@@ -291,8 +291,9 @@ class TablesContract(StoreCase):
             tx.people.note("w", "cy", NOW + timedelta(days=8), week)
             tx.people.note("w", "cy", NOW + timedelta(days=9), week)
             tx.people.note("v", "cy", NOW + timedelta(days=9), week)
-            tx.teaching.put_votes(vote("ana"), replace(vote("tea", "r2"), role=Role.TEACHER, at=NOW + week))
-            tx.teaching.put_votes(replace(vote("tea", "r3"), role=Role.TEACHER, at=NOW + 2 * week))
+            of_member = replace(vote("ana"), role=Role.MEMBER)
+            later = [replace(vote("tea"), run_id=f"r{weeks}", at=NOW + weeks * week) for weeks in (2, 1)]
+            tx.teaching.put_votes(of_member, *later)
         with store.read() as tx:
             known = tx.people.acquaintance("w", ["ana", "bo", "cy", "nobody"])
             assert known.known_from.keys() == {"ana", "bo", "cy"}
