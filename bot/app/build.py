@@ -20,6 +20,7 @@ from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Incoming, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
+from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
@@ -76,6 +77,7 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
         policy=teaching_policy(settings),
         secrets=FormatFinder(),
         retrieval=retrieval_config(settings),
+        evidence=EvidenceConfig(proposals=settings.recall.proposals),
         candidates=settings.recall.candidates,
         ledger_days=settings.teaching.ledger_days,
         guesses=settings.grading.model != "off",
@@ -117,6 +119,7 @@ def teaching_policy(settings: Settings) -> TeachingPolicy:
         trust_agree=teaching.trust_agree,
         trust_disagree=teaching.trust_disagree,
         error_budget=settings.recall.error_budget,
+        newcomer=timedelta(days=teaching.newcomer_days),
     )
 
 

@@ -229,6 +229,47 @@ def retrieval(
         json_file.write_text(json.dumps({"data": data.name} | asdict(found)), encoding="utf-8")
 
 
+@bench.command()
+@click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
+@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught.")
+@click.option("--split", default="test", show_default=True, help="The list in the file that victims ask.")
+@click.option("--labels", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many are attacked.")
+@click.option("--attackers", type=click.IntRange(1, 10), default=1, show_default=True, help="How many work together.")
+@click.option("--newcomers", is_flag=True, help="They begin the day they come, not a month later.")
+@click.option("--refuse", is_flag=True, help="They refuse right answers, instead of teaching wrong ones.")
+@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+def attack(
+    *,
+    data: Path,
+    taught: str,
+    split: str,
+    labels: int,
+    attackers: int,
+    newcomers: bool,
+    refuse: bool,
+    seeds: list[int],
+    json_file: Path | None,
+) -> None:
+    """Let a few people teach wrong answers, or refuse right ones: what do others meet who ask?
+
+    Before, forty honest members taught every label, or a teacher did where answers are refused.
+    """
+    from bot.app.bench.attack import AttackArm, Kind, attack, rows
+    from bot.app.bench.labelled import read_split
+
+    settings = settings_of()
+    note_failures(settings)
+    kind = Kind.REFUSE if refuse else Kind.POISON
+    arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, labels=labels)
+    lessons, asked = read_split(data, taught), read_split(data, split)
+    results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=_progress)
+    print_table(*rows(results))
+    if json_file is not None:
+        plain = {"data": data.name, "arm": asdict(arm), "attacks": [asdict(each) for each in results]}
+        json_file.write_text(json.dumps(plain), encoding="utf-8")
+
+
 def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
     if wanted is not None and wanted > len(rows):
         raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give {option} {len(rows)} or fewer")

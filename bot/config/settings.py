@@ -130,6 +130,7 @@ class RecallSettings(_Section):
     lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
     known_answers: bool = False
     error_budget: float = Field(default=0.05, ge=0.01, le=0.5)
+    proposals: bool = True
     weight_platform: Weight = 1.0
     weight_channel: Weight = 3.0
     weight_person: Weight = 3.0
@@ -168,6 +169,7 @@ class TeachingSettings(_Section):
     window_minutes: int = Field(default=60, ge=1, le=44_640)
     trust_agree: float = Field(default=2.0, ge=1, le=100)
     trust_disagree: float = Field(default=1.0, ge=1, le=100)
+    newcomer_days: int = Field(default=7, ge=0, le=3650)
     emoji_success: Texts = (
         "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
     )  # fmt: skip

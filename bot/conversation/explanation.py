@@ -85,7 +85,8 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
     item = shown.item
     signal = item.signal.value if item.signal else "unknown"
     is_guess = not lesson.verdict.is_validated and guess_of(view.grades.get(lesson.id, ())) is not None
-    author = f"by {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
+    verb = "by" if lesson.verdict.is_validated or not lesson.verdicts.is_proposed else "proposed by"
+    author = f"{verb} {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
     reached = f", {shown.audience.value}" if shown.audience else ""
     return [
         f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} [{lesson.id[-8:]}{reached}]: "

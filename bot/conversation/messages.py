@@ -145,7 +145,8 @@ def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
     """
     episode = used.episode
     about = shown_line(episode.goal, 60)
-    whose = "judged by a model, not by a person" if used.is_guess else f"taught by {shown_line(episode.author, 30)}"
+    verb = "proposed" if used.is_proposed else "taught"
+    whose = "judged by a model, not by a person" if used.is_guess else f"{verb} by {shown_line(episode.author, 30)}"
     known = "; known from people, no model was asked" if is_known else ""
     return f"“{about}” ({percent(used.relevance)}% match, {whose}{known})"
 
@@ -174,6 +175,8 @@ def _reach_of_saved(lesson: Episode, spell: Spell) -> str:
         return f"Thank you, but I take no lessons from guests.{later}"
     if is_private:
         return _saved("your lesson; it was said in private, so nobody else gets it", spell)
+    if lesson.verdicts.proposed is Verdict.SUCCESS:
+        return _saved("your lesson; for others here it is a proposal until somebody else approves it", spell)
     return _saved("your lesson; others get it when a teacher approves it", spell)
 
 
@@ -256,6 +259,8 @@ def review_line(episode: Episode, reader: Scope) -> str:
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
     if episode.verdicts.channel.is_validated:
         now = "for the channel"
+    elif episode.verdicts.is_proposed:
+        now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
     return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
 
 

@@ -45,9 +45,11 @@ from memory.model.recall import (
 )
 from memory.model.scope import Audience, Channel, KnownAnswers, Scope, Visibility
 from memory.model.teaching import (
+    Acquaintance,
     Poll,
     Reaction,
     Role,
+    Standing,
     TeachingPolicy,
     TrustEvidence,
     TrustRecord,
@@ -62,6 +64,7 @@ __all__ = [
     "NEEDS_QUESTION",
     "RESTATED",
     "TAP",
+    "Acquaintance",
     "ActionCall",
     "Audience",
     "Channel",
@@ -100,6 +103,7 @@ __all__ = [
     "ShortMemory",
     "Signal",
     "StageCounts",
+    "Standing",
     "Step",
     "StepKind",
     "StoredGrade",

@@ -103,6 +103,8 @@ class Verdicts:
     personal: Verdict = Verdict.PENDING
     channel: Verdict = Verdict.PENDING
     workspace: Verdict = Verdict.PENDING
+    proposed: Verdict = Verdict.PENDING
+    """What known people of the channel think of it, as long as that decides nothing there: evidence, no verdict."""
 
     def of(self, audience: Audience) -> Verdict:
         """The verdict that holds for one audience."""
@@ -113,6 +115,11 @@ class Verdicts:
                 return self.channel
             case Audience.WORKSPACE:
                 return self.workspace
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether somebody thinks anything of it who did not decide."""
+        return self.proposed is not Verdict.PENDING
 
     @property
     def overall(self) -> Verdict:

@@ -55,6 +55,9 @@ class Exemplar:
     is_guess: bool = False
     """Whether only a model judged it: the asker's own, weaker than anything people said, and shown as what it is."""
 
+    is_proposed: bool = False
+    """Whether people of the channel think so who did not decide: the evidence for it is sure all the same."""
+
     @property
     def lesson(self) -> Lesson:
         """REPEAT for what people approved, AVOID for what they rejected, DISPUTED where they disagree."""

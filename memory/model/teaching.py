@@ -66,6 +66,17 @@ class Reaction:
         return (self.workspace, self.channel, self.message_id, self.node_id, self.actor, self.source)
 
 
+class Standing(StrEnum):
+    """What a vote may do for others than its voter, by who was known in the workspace when it was cast."""
+
+    DECIDES = "decides"
+    """Counts towards a verdict."""
+    PROPOSES = "proposes"
+    """There was a teacher to decide, so it is evidence only."""
+    NEWCOMER = "newcomer"
+    """Nobody knew the voter yet: it does nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
     """One person's standing judgement of one answer or one node: their latest active signal."""
@@ -81,10 +92,21 @@ class Vote:
     event_id: str = ""
     is_limited: bool = False
     """Beyond what one person may say in a window of time: it counts for the voter's own scope alone."""
+    standing: Standing = Standing.DECIDES
 
 
 TrustRecord = tuple[int, int]
 """How often administrators' verdicts have proven a person (right, wrong), in one workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquaintance:
+    """What a workspace knows of its people."""
+
+    known_from: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    """When each stops being a newcomer; whoever is not in it came with an import, and is known."""
+    taught_from: datetime | None = None
+    """The time of the first vote of a teacher; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +155,17 @@ class TeachingPolicy:
     error_budget: float = 0.05
     """The share of answers that may be wrong, 0..1: votes move the threshold so that it is kept
     (`memory.rules.evidence.threshold`)."""
+    newcomer: timedelta = timedelta(days=7)
+    """How long a member stays a newcomer whose votes do nothing for others, unless a vote of theirs is confirmed. Who
+    comes within as long after the first person of all is known at once."""
 
     def __post_init__(self) -> None:
         if self.votes_per_window < 1 or self.promotions_per_window < 1 or self.window <= timedelta(0):
             raise ValueError("limits need at least 1 vote and 1 promotion in a window longer than nothing")
         if not 0 < self.error_budget < 1:
             raise ValueError(f"the error budget is a share between 0 and 1, got {self.error_budget!r}")
+        if self.newcomer < timedelta(0):
+            raise ValueError("a newcomer becomes known after some time or at once, not before they came")
         if min(self.trust_agree, self.trust_disagree) <= 0 or self.trust_teacher < 0:
             raise ValueError("trust starts from more than 0 agreements and more than 0 disagreements")
         if self.quorum_up < 1 or self.quorum_down < self.quorum_up:

@@ -18,6 +18,7 @@ from memory.ports.episodes import (
     Neighbourhood,
 )
 from memory.ports.judgements import JudgementTable
+from memory.ports.people import PeopleTable
 from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
@@ -43,6 +44,7 @@ __all__ = [
     "Neighbour",
     "Neighbourhood",
     "NewId",
+    "PeopleTable",
     "RetrievalTable",
     "Secret",
     "SecretFinder",

@@ -16,6 +16,7 @@ from memory.model import (
     Role,
     Scope,
     Signal,
+    Standing,
     Termination,
     Vector,
     Verdict,
@@ -51,7 +52,7 @@ class IndexEntry:
     """One episode's place in one partition of the recall index."""
 
     partition: str
-    """Who may find it there (`memory.rules.audience.partitions_of`)."""
+    """Who may find it there (`memory.rules.audience.filing_of`)."""
     audience: Audience
     verdict: Verdict
 
@@ -78,6 +79,10 @@ class Ballot:
     is_limited: bool
     source: str = ""
     """How it came (`Reaction.source`)."""
+    standing: Standing = Standing.DECIDES
+    right: int = 0
+    wrong: int = 0
+    """How often the voter was proven right and wrong in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +99,7 @@ class LessonSummary:
     decided_at: datetime
     """When it was judged last; of one that never was, when it was made."""
     votes: tuple[Ballot, ...] = ()
-    """By node, then actor."""
+    """Those that speak about it, one of each person."""
     offered: tuple[Option, ...] = ()
     """What it offered, where it is a question to the person."""
 
@@ -129,6 +134,8 @@ class Neighbourhood:
     hits: tuple[Neighbour, ...]
     fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
     """By action; of those that were asked about and that a lesson approves."""
+    beside: tuple[Neighbour, ...] = ()
+    """Those of the partitions that were searched beside, found in none of the others' hits."""
 
 
 class EpisodeTable(Protocol):
@@ -265,13 +272,16 @@ class EpisodeTable(Protocol):
         vector: Vector,
         k: int,
         min_cosine: float,
+        *,
+        beside: Sequence[str] = (),
         actions: Sequence[str] = (),
     ) -> Neighbourhood:
         """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
 
-        An episode found in several partitions counts once, as its entry in the partition named first. With `actions`,
-        it is told of each how like `vector` the entries are that approve it, however far away. Only vectors of `model`
-        take part. Quickest as the first thing a transaction reads.
+        An episode found in several partitions counts once, as its entry in the partition named first.
+        Only vectors of `model` take part. `beside` names more partitions, of which the k closest come apart, read in
+        the same statement. With `actions`, it is told of each how like `vector` the entries are that approve it,
+        however far away. Quickest as the first thing a transaction reads.
         """
         ...
 

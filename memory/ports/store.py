@@ -8,6 +8,7 @@ from memory.model.upkeep import DamagedRow
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
+from memory.ports.people import PeopleTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
@@ -26,6 +27,8 @@ class Transaction:
     """Reactions, votes, ledger."""
     channels: ChannelTable
     """Who can read which channel."""
+    people: PeopleTable
+    """Since when people are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
     retrievals: RetrievalTable

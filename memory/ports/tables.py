@@ -132,6 +132,10 @@ class TeachingTable(Protocol):
         """Every run that one of these people has a vote on; only where it is within their limit, if asked for."""
         ...
 
+    def votes_between(self, workspace: str, start: datetime, end: datetime | None) -> list[Vote]:
+        """Members' votes cast from `start` on and before `end`, by run, node, then actor. Reads all votes there are."""
+        ...
+
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         """Replace what the run's votes prove about its voters."""
         ...

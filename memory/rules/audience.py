@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
-from memory.model import RESTATED, Audience, Episode, Origin, Scope, Visibility
+from memory.model import RESTATED, Audience, Episode, Origin, Scope, Verdict, Visibility
 from memory.model.topic import Topic
 from memory.ports import IndexEntry
 
@@ -56,6 +56,11 @@ def _name(*parts: str) -> str:
 def _channel(channel: str, visibility: Visibility) -> str:
     """A channel's partition. One that is opened to everybody later does not publish what was said in it before."""
     return _name("channel", channel, *([] if visibility is Visibility.PUBLIC else [visibility.value]))
+
+
+def _proposals(channel: str, visibility: Visibility) -> str:
+    """Where a channel keeps what its people think of answers without having decided: for evidence alone."""
+    return f"proposals/{_channel(channel, visibility)}"
 
 
 def _inside(kind: str, person: str, channel: str, visibility: Visibility) -> str:
@@ -103,10 +108,30 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
     return sorted(entries, key=lambda entry: entry.partition)
 
 
+def filing_of(episode: Episode) -> list[IndexEntry]:
+    """Everywhere the episode is filed: for who has validated it, and as evidence where people only proposed it.
+
+    What is proposed is filed for its channel alone, and never from a direct message.
+    """
+    visibility = visibility_of(episode)
+    is_kept_back = episode.archived_at is not None or episode.quarantine or visibility is Visibility.DIRECT
+    if is_kept_back or not episode.verdicts.is_proposed:
+        return partitions_of(episode)
+    place = _proposals(episode.channel, visibility)
+    proposed = IndexEntry(partition=place, audience=Audience.CHANNEL, verdict=Verdict.PENDING)
+    return sorted([*partitions_of(episode), proposed], key=lambda entry: entry.partition)
+
+
 def nearest_entry(episode: Episode, partitions: Sequence[str]) -> IndexEntry | None:
     """Where the episode is filed in the most specific of these partitions that has it."""
     filed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
     return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
+
+
+def is_only_proposed(episode: Episode, scope: Scope | None) -> bool:
+    """Whether people of the channel think it right, and for who asks from this scope nobody decided so."""
+    is_proposed = episode.verdicts.proposed in (Verdict.SUCCESS, Verdict.DISPUTED)
+    return is_proposed and scope is not None and nearest_entry(episode, partitions_for(scope)) is None
 
 
 def _repeats_kept_words(episode: Episode) -> bool:
@@ -126,6 +151,15 @@ def partitions_for(scope: Scope) -> list[str]:
         own.insert(0, _inside(*person, scope.channel, scope.visibility))
     channels = [_channel(scope.channel, scope.visibility), _channel(scope.channel, Visibility.PUBLIC)]
     return [*own, *dict.fromkeys(channels), "workspace"]
+
+
+def proposals_for(scope: Scope) -> list[str]:
+    """The partitions of what others only proposed in this very place. None among four eyes: nobody else is there."""
+    if scope.visibility is Visibility.DIRECT:
+        return []
+    here = _proposals(scope.channel, scope.visibility)
+    is_shared = scope.visibility is Visibility.SHARED
+    return [here] if is_shared else list(dict.fromkeys([here, _proposals(scope.channel, Visibility.PUBLIC)]))
 
 
 def partition_of(scope: Scope, audience: Audience) -> str:

@@ -1,5 +1,8 @@
 """How much one person's vote weighs for others: anchored on what administrators verified, never on agreement alone.
 
+A newcomer's weighs nothing, whatever it is, until the workspace knows them (`standing`), or a teacher or administrator
+confirmed something of theirs. Where there is a teacher, members propose: only who is trusted most still decides.
+
 Weights without verified items can fail badly, and anchored ones beat the majority with 5 % of the items verified. A
 weight is the log-odds of Beta(2 + right, 1 + wrong): 1 for a newcomer, never below zero, for a bad voter counted in
 reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stolen.
@@ -9,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memory.model import Role, TeachingPolicy, TrustEvidence, TrustRecord, Vote
+from memory.model import Acquaintance, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 
 MAX_WEIGHT = 2.0
 """The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
@@ -25,17 +28,24 @@ def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
     """What a run's votes prove about its voters, by node, then actor. Pure; the order of the input does not matter.
 
     A vote that says the same as the administrator's counts only if it was cast before: agreeing with what is shown as
-    verified proves nothing. One that says the opposite always counts.
+    verified proves nothing. One that says the opposite always counts. Where no administrator voted, a teacher confirms
+    members in the same way, but proves nobody wrong: teachers may err.
     """
     cast = list(votes)
     decrees: dict[str, Vote] = {}
+    taught: dict[tuple[str, int], Vote] = {}
     for vote in cast:
         known = decrees.get(vote.node_id)
         if vote.role is Role.ADMIN and (known is None or (vote.at, vote.actor) > (known.at, known.actor)):
             decrees[vote.node_id] = vote
+        first = taught.get((vote.node_id, vote.value))
+        if vote.role is Role.TEACHER and (first is None or vote.at < first.at):
+            taught[vote.node_id, vote.value] = vote
     found: list[TrustEvidence] = []
     for vote in sorted(cast, key=lambda vote: (vote.node_id, vote.actor)):
         decree = decrees.get(vote.node_id)
+        if decree is None and vote.role is Role.MEMBER:
+            decree = taught.get((vote.node_id, vote.value))
         if decree is None or vote.role not in (Role.MEMBER, Role.TEACHER):
             continue
         agrees = vote.value == decree.value
@@ -62,7 +72,33 @@ def weight(right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
 
 def weights(votes: Iterable[Vote], records: Mapping[str, TrustRecord], policy: TeachingPolicy) -> dict[str, float]:
     """What each of these voters weighs for others."""
-    return {vote.actor: weight(*records.get(vote.actor, (0, 0)), vote.role, policy) for vote in votes}
+    found: dict[str, float] = {}
+    for vote in votes:
+        own = voice_weight(vote.standing, *records.get(vote.actor, (0, 0)), vote.role, policy)
+        found[vote.actor] = max(own, found.get(vote.actor, 0.0))
+    return found
+
+
+def voice_weight(standing: Standing, right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
+    """The weight of one vote: nothing for a guest, nor for a newcomer of whom nothing was confirmed."""
+    if role in (Role.GUEST, Role.BOT):
+        return 0.0
+    return 0.0 if standing is Standing.NEWCOMER and not right else weight(right, wrong, role, policy)
+
+
+def decides(vote: Vote, weight: float) -> bool:
+    """Whether a vote of this weight counts towards a verdict: it may, or its voter is trusted most."""
+    return vote.standing is Standing.DECIDES or weight >= MAX_WEIGHT
+
+
+def standing(vote: Vote, known: Acquaintance) -> Standing:
+    """What a vote may do for others. Pure: it depends on when it was cast, not on when it is looked at."""
+    if vote.role is not Role.MEMBER:
+        return Standing.DECIDES
+    if vote.actor in known.known_from and vote.at < known.known_from[vote.actor]:
+        return Standing.NEWCOMER
+    is_taught = known.taught_from is not None and vote.at >= known.taught_from
+    return Standing.PROPOSES if is_taught else Standing.DECIDES
 
 
 def may_be_limited(vote: Vote) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.model import Audience, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts, Vote
+from memory.rules.trust import decides
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
@@ -73,32 +74,45 @@ def judge(
     cast = ballots(episode, votes)
     decree = _latest([vote for vote in cast if vote.role is Role.ADMIN])
     personal = decree or _of_value(next((vote.value for vote in cast if vote.actor == episode.person), 0))
-    channel = decree or _channel(episode, cast, policy, weights or {})
+    weighed = weights or {}
+    counted = [vote for vote in cast if not vote.is_limited and weighed.get(vote.actor, 1.0) > 0]
+    channel = decree or _channel(episode, counted, policy, weighed)
     if channel is Verdict.PENDING and episode.promoted is not None:
         channel = personal
     workspace = channel if episode.promoted is Audience.WORKSPACE and channel.is_validated else Verdict.PENDING
-    return Verdicts(personal=personal, channel=channel, workspace=workspace)
+    proposed = Verdict.PENDING if channel.is_validated else _proposed(counted)
+    return Verdicts(personal=personal, channel=channel, workspace=workspace, proposed=proposed)
 
 
-def _channel(episode: Episode, cast: Sequence[Vote], policy: TeachingPolicy, weights: Mapping[str, float]) -> Verdict:
-    """Teachers decide if any voted; else enough others of one mind, with nobody (the asker included) against.
+def _channel(
+    episode: Episode, counted: Sequence[Vote], policy: TeachingPolicy, weights: Mapping[str, float]
+) -> Verdict:
+    """Teachers decide if any voted; else enough others of one mind.
 
-    Votes beyond a person's limit, and votes of people whose trust is used up, are as if they were not there.
+    Against a refusal nobody may be, the asker included. An approval holds against fewer who refuse than approve, so
+    that one person alone unmakes nothing. Votes beyond a person's limit, of newcomers, and of people whose trust is
+    used up are not among those counted; those of members where there is a teacher only propose.
     """
-    counted = [vote for vote in cast if not vote.is_limited and weights.get(vote.actor, 1.0) > 0]
     taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:
         return Verdict.DISPUTED if len(taught) > 1 else _of_value(taught.pop())
-    ups = [vote for vote in counted if vote.value > 0]
-    downs = [vote for vote in counted if vote.value < 0]
+    deciding = [(vote, weight) for vote in counted if decides(vote, weight := weights.get(vote.actor, 1.0))]
+    ups = [weight for vote, weight in deciding if vote.value > 0]
+    downs = [weight for vote, weight in deciding if vote.value < 0]
+    others = [(vote.value, weight) for vote, weight in deciding if vote.actor != episode.person]
+    if sum(ups) > sum(downs) and _is_quorum([weight for value, weight in others if value > 0], policy.quorum_up):
+        return Verdict.SUCCESS
     if ups and downs:
         return Verdict.DISPUTED
-    others = [weights.get(vote.actor, 1.0) for vote in counted if vote.actor != episode.person]
-    if ups and _is_quorum(others, policy.quorum_up):
-        return Verdict.SUCCESS
-    if downs and _is_quorum(others, policy.quorum_down):
+    if downs and _is_quorum([weight for _, weight in others], policy.quorum_down):
         return Verdict.FAILURE
     return Verdict.PENDING
+
+
+def _proposed(counted: Sequence[Vote]) -> Verdict:
+    """What those say of whom no quorum, and no teacher, says more."""
+    values = {vote.value for vote in counted}
+    return Verdict.DISPUTED if len(values) > 1 else _of_value(next(iter(values), 0))
 
 
 def _is_quorum(weights: Sequence[float], quorum: int) -> bool:

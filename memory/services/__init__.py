@@ -6,6 +6,7 @@ from memory.errors import StoreUnavailable
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
+from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
@@ -71,6 +72,7 @@ class Memory:
         new_id: NewId,
         policy: TeachingPolicy | None = None,
         retrieval: RetrievalConfig | None = None,
+        evidence: EvidenceConfig | None = None,
         candidates: int = 64,
         ledger_days: int = 30,
         secrets: SecretFinder | None = None,
@@ -106,7 +108,7 @@ class Memory:
             candidates,
             guesses=guesses,
             rule_from=(upkeep or UpkeepPolicy()).rule_from,
-            weighing=Weighing(core),
+            weighing=Weighing(core, evidence),
         )
         self.channels = Channels(core)
         self.model_grades = ModelGrades(core)

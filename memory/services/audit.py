@@ -20,14 +20,14 @@ from memory.model import (
     Vote,
 )
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import partitions_of
+from memory.rules.audience import filing_of
 from memory.rules.fold import registers, replay
 from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
 from memory.services.core import Core
 from memory.services.decisions import Decisions, decisions
-from memory.services.tally import weights_of, with_limits
+from memory.services.tally import weights_of, with_limits, with_standings
 from memory.services.thresholds import JudgedRun, fold_judgements
 from memory.services.topics.audit_log import faults_of_topics
 from memory.services.verdicts import refold
@@ -226,7 +226,8 @@ class Audit:
         root_id = nodes[0].id
 
         logged = registers(log)
-        votes = with_limits(tx, fold_votes(logged), self._core.policy)
+        cast = with_standings(tx, workspace, fold_votes(logged))
+        votes = with_limits(tx, cast, self._core.policy)
         values: list[tuple[str, str, object, object]] = [
             (root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged)),
             (root_id, "votes", tx.teaching.votes(workspace, run_id), votes),
@@ -241,7 +242,7 @@ class Audit:
             values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
-                values.append((episode.id, "index", filed, partitions_of(expected)))
+                values.append((episode.id, "index", filed, filing_of(expected)))
         return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 
 

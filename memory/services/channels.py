@@ -6,7 +6,7 @@ from datetime import datetime
 from memory.errors import InvalidInput
 from memory.model import Channel, KnownAnswers, Role, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import partitions_of
+from memory.rules.audience import filing_of
 from memory.services.archive import joined_to, part
 from memory.services.core import Core, file_in_index
 
@@ -75,7 +75,7 @@ def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: da
     before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
     after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
-    moved = [new for old, new in zip(before, after, strict=True) if partitions_of(old) != partitions_of(new)]
+    moved = [new for old, new in zip(before, after, strict=True) if filing_of(old) != filing_of(new)]
     for episode in moved:
         file_in_index(tx, episode)
     part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)

@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
-from memory.rules.audience import partitions_of
+from memory.rules.audience import filing_of
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply
 from memory.rules.redaction import Redactor
@@ -115,4 +115,4 @@ def file_in_index(tx: Transaction, episode: Episode) -> None:
     An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
     """
     with suppress(NotFound):
-        tx.episodes.set_index(episode.workspace, episode.id, partitions_of(episode))
+        tx.episodes.set_index(episode.workspace, episode.id, filing_of(episode))

@@ -1,17 +1,18 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
-from memory.model import ASK, TAP, Audience, Origin, Scope, Termination, Vector, Verdict
+from memory.model import ASK, TAP, Audience, Origin, Scope, TeachingPolicy, Termination, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction
-from memory.rules.audience import partitions_for
+from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction
+from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.posterior import EvidenceConfig, Voice
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.rules.trust import voice_weight
 from memory.services.core import Core
 from memory.services.thresholds import threshold_of
 
@@ -38,7 +39,13 @@ class Weighing:
     def near(self, tx: Transaction, scope: Scope, goal: Vector, actions: Sequence[str] = ()) -> Neighbourhood:
         """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions."""
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
-        return tx.episodes.nearest(scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, actions=actions)
+        beside = proposals_for(scope) if self.config.proposals else []
+        found = tx.episodes.nearest(
+            scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside, actions=actions
+        )
+        every = [*found.hits, *found.beside]
+        every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
+        return replace(found, hits=tuple(every[:count]), beside=())
 
     def weighed(
         self,
@@ -59,46 +66,68 @@ class Weighing:
         stored = tx.episodes.summaries(scope.workspace, hits)
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
-        lessons = [_judged(each, hits[each.id], scope, names) for each in summaries]
+        policy = self._core.policy
+        lessons = [one for each in summaries for one in _judged(each, hits[each.id], scope, names, policy)]
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence()
-        judged = [lesson for lesson in lessons if lesson]
-        found = weigh(goal, judged, actions, descriptions, self.config, near.fits)
+        found = weigh(goal, lessons, actions, descriptions, self.config, near.fits)
         plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
         return replace(found, plan=plan, threshold=threshold_of(tx, scope.workspace, self._core.policy.error_budget))
 
 
-def _judged(summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str]) -> JudgedLesson | None:
-    """The lesson as evidence; None if it speaks about nothing that can be done here: an action, or an answer."""
+def _judged(
+    summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str], policy: TeachingPolicy
+) -> Iterator[JudgedLesson]:
+    """The lesson as those who approve and as those who refuse judge it.
+
+    None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
+    for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
+    """
     action = summary.action
     if action == ANSWER and summary.origin is not Origin.RUN:
         action = named_action(summary.output, actions) or ANSWER
-    approves = hit.verdict is Verdict.SUCCESS
     offered = tuple(each.candidate for each in summary.offered if each.action in (ANSWER, *actions))
-    is_refused_question = action == ASK and bool(offered) and not approves
-    if (action not in (ANSWER, *actions) and not is_refused_question) or hit.vector is None:
-        return None
-    behind = [
-        vote
-        for vote in summary.votes
-        if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
-    ]
-    actors = {vote.actor for vote in behind}
-    is_decided_by_few = len(actors) < 2 and hit.audience is not Audience.WORKSPACE
-    return JudgedLesson(
-        id=summary.id,
-        goal=summary.goal,
-        vector=hit.vector,
-        action=action,
-        text=summary.output if action == ANSWER else "",
-        approves=approves,
-        author=min(actors) if len(actors) == 1 else summary.author,
-        decided_at=summary.decided_at,
-        is_own=hit.audience is Audience.PERSONAL,
-        is_written=summary.origin is not Origin.RUN,
-        is_trusted=not is_decided_by_few or any(vote.role.may_promote for vote in behind),
-        is_tapped=any(vote.source == TAP for vote in behind),
-        offered=offered,
-    )
+    is_question = action == ASK and bool(offered)
+    if (action not in (ANSWER, *actions) and not is_question) or hit.vector is None:
+        return
+    is_own = hit.audience is Audience.PERSONAL
+    is_decided = hit.verdict.is_validated
+    for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
+        behind = [
+            vote
+            for vote in summary.votes
+            if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
+        ]
+        voices = tuple(_voices(behind, policy))
+        actors = {vote.actor for vote in behind}
+        is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
+        is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
+        says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
+        if (is_decided or voices) and not says_nothing:
+            yield JudgedLesson(
+                id=summary.id,
+                goal=summary.goal,
+                vector=hit.vector,
+                action=action,
+                text=summary.output if action == ANSWER else "",
+                approves=approves,
+                author=min(actors) if len(actors) == 1 else summary.author,
+                decided_at=summary.decided_at,
+                is_own=is_own,
+                is_written=summary.origin is not Origin.RUN,
+                is_tapped=any(vote.source == TAP for vote in behind),
+                is_trusted=is_trusted,
+                offered=offered,
+                voices=() if is_own or is_trusted else voices,
+            )
+
+
+def _voices(votes: Iterable[Ballot], policy: TeachingPolicy) -> Iterator[Voice]:
+    """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
+    weights: dict[str, float] = {}
+    for vote in votes:
+        weight = voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
+        weights[vote.actor] = max(weight, weights.get(vote.actor, 0.0))
+    return (Voice(author, weight) for author, weight in sorted(weights.items()) if weight > 0)

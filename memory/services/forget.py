@@ -182,6 +182,7 @@ class Privacy:
             tx.steps.delete_runs(workspace, person)
             tx.short.delete_by(workspace, person)
             tx.channels.erase_person(workspace, person)
+            tx.people.forget(workspace, person)
             tx.teaching.delete_runs(workspace, gone)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             self._refold(tx, workspace, person, touched_runs - gone, now)

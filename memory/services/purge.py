@@ -135,8 +135,8 @@ class Purging:
         An approval (👍) of an answer that used one of these lessons, or one that only these votes and promotions had
         put in the asker's reach, is withdrawn with them, whoever gave it, and so on for answers that used that
         answer: they go back to pending. Rejections stand. What the person asked, and put away of their own, stays.
-        Everything remains in the log; what they do later counts again. Raises `InvalidInput` if the role may not
-        purge, or a teacher would purge an administrator.
+        Everything remains in the log; what they do later counts again, as a newcomer's. Raises `InvalidInput` if the
+        role may not purge, or a teacher would purge an administrator.
         """
         purge_id = self._core.new_id()
         with self._core.store.write() as tx:
@@ -169,6 +169,7 @@ class Purging:
         self._unlearn(work)
         self._part_joined(work)
         values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
+        tx.people.forget(workspace, person)
         runs, unlearned = _changed(work)
         return Purge(
             taught_by=person,

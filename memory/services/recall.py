@@ -204,14 +204,14 @@ class _Search:
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
         """What was chosen, with the audience that each was reached through."""
+        entries = {scored.memory.id: self.found.get(scored.memory.id) for scored in chosen}
         return tuple(
             self._weighed(
                 Exemplar(
                     episode=scored.memory,
                     verdict=scored.verdict,
-                    audience=self.found[scored.memory.id].audience
-                    if scored.memory.id in self.found
-                    else Audience.PERSONAL,
+                    audience=entry.audience if (entry := entries[scored.memory.id]) else Audience.PERSONAL,
+                    is_proposed=entry is not None and not entry.verdict.is_validated,
                     context_score=scored.env_score,
                     intent_score=scored.int_score,
                     relevance=scored.score,
@@ -236,10 +236,11 @@ class _Search:
     ) -> RetrievalOutput[Episode]:
         """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
         hits = {hit.episode_id: hit for hit in near.hits}
-        self.telling = {each.episode_id: each for each in evidence.telling}
+        telling = [each for each in evidence.telling if _may_be_shown(each, hits[each.episode_id], evidence)]
+        self.telling = {each.episode_id: each for each in telling}
         plan = hits.get(evidence.plan) if config.final_k else None
         plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
-        heaviest = most_telling(evidence.telling, config.final_k - len(plans))
+        heaviest = most_telling(telling, config.final_k - len(plans))
         chosen = [*(each.episode_id for each in heaviest), *plans]
         self.found = {each: hits[each] for each in chosen}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, chosen)
@@ -254,7 +255,7 @@ class _Search:
                 ),
                 int_score=hits[each].cosine,
                 score=max(0.0, hits[each].cosine),
-                verdict=hits[each].verdict,
+                verdict=hits[each].verdict if hits[each].verdict.is_validated else Verdict.SUCCESS,
             )
             for each in chosen
         )
@@ -262,8 +263,8 @@ class _Search:
             total_loaded=near.searched,
             state_ranked=len(near.hits),
             gated=evidence.lessons,
-            above_threshold=len(evidence.telling),
-            deduped=len({each.candidate for each in evidence.telling}),
+            above_threshold=len(telling),
+            deduped=len({each.candidate for each in telling}),
             selected=len(chosen),
         )
         return RetrievalOutput(memories=memories, debug=counts)
@@ -382,3 +383,9 @@ def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> li
     seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
     texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
     return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
+
+
+def _may_be_shown(telling: TellingLesson, hit: Neighbour, evidence: Evidence) -> bool:
+    """Whether it was decided; or is proposed, and for what the evidence is sure of, which may be followed then."""
+    is_best = telling.approves and evidence.is_sure and telling.belief == evidence.beliefs[0].value
+    return hit.verdict.is_validated or is_best

@@ -84,9 +84,11 @@ class Recording:
         scope = message.scope
         with self._core.store.write() as tx:
             accepted = tx.deliveries.accept(kept)
+            now = self._core.clock()
+            tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
             if accepted is not None and accepted.channel_visibility is scope.visibility:
                 return accepted
-            is_news = note(tx, scope, self._core.clock())
+            is_news = note(tx, scope, now)
         return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
 
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from memory.model import Episode, Event, EventKind, Exemplar, LinkKind, Origin, Recollection, RetrievalItem, Signal
 from memory.ports import LessonUse, Transaction
+from memory.rules.audience import is_only_proposed
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.services.core import event
 from memory.services.finished_run import FinishedRun
@@ -131,6 +132,8 @@ class UsedLesson:
     relevance: float
     is_guess: bool = False
     """Whether only a model judged it."""
+    is_proposed: bool = False
+    """Whether people of the channel only proposed it."""
 
 
 def used_of(tx: Transaction, workspace: str, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
@@ -140,6 +143,7 @@ def used_of(tx: Transaction, workspace: str, shown: Sequence[JudgedLesson]) -> t
             episode=each.exemplar.episode,
             relevance=each.exemplar.relevance,
             is_guess=each.exemplar.is_guess,
+            is_proposed=each.exemplar.is_proposed,
         )
         for each in shown
         if each.evidence.signal is Signal.USED
@@ -151,6 +155,7 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
     """The same of a run that was committed, as its lessons are now."""
     items = [item for _, items in tx.retrievals.of_run(workspace, run_id) for item in items]
     used = [item for item in items if item.signal is Signal.USED]
+    scope = next((node.scope for node in tx.episodes.of_run(workspace, run_id)), None) if used else None
     episodes = tx.episodes.get_many(workspace, {item.episode_id for item in used})
     grades = tx.steps.grades(workspace, [each.id for each in episodes.values() if not each.verdict.is_validated])
     lessons = [
@@ -158,6 +163,7 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
             episode=episodes[item.episode_id],
             relevance=item.relevance,
             is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
+            is_proposed=is_only_proposed(episodes[item.episode_id], scope),
         )
         for item in used
         if item.episode_id in episodes

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from memory.model import Poll, Role, TeachingPolicy, TrustRecord, Vote
+from memory.model import Acquaintance, Poll, Role, TeachingPolicy, TrustRecord, Vote
 from memory.ports import Transaction
-from memory.rules.trust import evidence_of, is_beyond_limit, may_be_limited, weight, weights
+from memory.rules.trust import evidence_of, is_beyond_limit, may_be_limited, standing, weight, weights
 from memory.rules.verdict import fold_votes
 
 _AT_ONCE = 2
@@ -41,11 +41,13 @@ def retally(
     What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
     """
     before = {run_id: poll.votes for run_id, poll in polls.items()}
-    votes = {run_id: _recast(poll) for run_id, poll in polls.items()}
+    known = tx.people.acquaintance(workspace, {each.actor for poll in polls.values() for each in poll.reactions})
+    votes = {run_id: _recast(poll, known) for run_id, poll in polls.items()}
     records = {actor: record for poll in polls.values() for actor, record in poll.records.items()}
     for run_id, cast in votes.items():
         tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
-    moved = _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
+    moved = _restand(tx, workspace, before, votes, known.taught_from)
+    moved |= _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
     moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
     voters = {vote.actor for cast in votes.values() for vote in cast}
     if unknown := voters - records.keys():
@@ -53,13 +55,47 @@ def retally(
     return Tally(before=before, votes=votes, records=records, other_runs=frozenset(moved - set(polls)))
 
 
-def _recast(poll: Poll) -> list[Vote]:
+def _recast(poll: Poll, known: Acquaintance) -> list[Vote]:
     """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
     limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
     return [
-        replace(vote, is_limited=may_be_limited(vote) and (vote.node_id, vote.actor) in limited)
+        replace(
+            vote,
+            is_limited=may_be_limited(vote) and (vote.node_id, vote.actor) in limited,
+            standing=standing(vote, known),
+        )
         for vote in fold_votes(poll.reactions)
     ]
+
+
+def _restand(
+    tx: Transaction,
+    workspace: str,
+    before: Mapping[str, Sequence[Vote]],
+    votes: dict[str, list[Vote]],
+    taught_from: datetime | None,
+) -> set[str]:
+    """Mark anew what members' votes may do, also in `votes`, where the first teacher came or went, or came earlier.
+
+    Returns the runs where a mark changed.
+    """
+    if not any(vote.role is Role.TEACHER for by in (before, votes) for cast in by.values() for vote in cast):
+        return set()
+    times = {taught_from, tx.people.acquaintance(workspace, ()).taught_from}
+    if len(times) == 1:
+        return set()
+    start, *later = sorted(at for at in times if at is not None)
+    touched = tx.teaching.votes_between(workspace, start, later[0] if later else None)
+    known = tx.people.acquaintance(workspace, {vote.actor for vote in touched})
+    marked = {
+        (vote.run_id, vote.node_id, vote.actor): replace(vote, standing=now)
+        for vote in touched
+        if (now := standing(vote, known)) is not vote.standing
+    }
+    tx.teaching.put_votes(*marked.values())
+    for run_id, stand in votes.items():
+        votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in stand]
+    return {run_id for run_id, _, _ in marked}
 
 
 def _reprove(
@@ -75,8 +111,10 @@ def _reprove(
     """Store what the votes prove of their voters, also in `records`. Returns the runs of those who weigh otherwise."""
     changed = {}
     for run_id, cast in votes.items():
-        # Only an administrator's vote proves anything, so without one there is nothing to read.
-        if from_scratch or any(vote.role is Role.ADMIN for vote in (*before[run_id], *cast)):
+        # Only an administrator's or a teacher's vote proves anything, and only of others.
+        all_votes = (*before[run_id], *cast)
+        is_proof = len({vote.actor for vote in all_votes}) > 1 and any(vote.role.may_promote for vote in all_votes)
+        if from_scratch or is_proof:
             proven = evidence_of(cast)
             if proven != tx.teaching.evidence(workspace, run_id):
                 changed[run_id] = proven
@@ -176,6 +214,12 @@ def _recounted(waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPol
 def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: TeachingPolicy) -> dict[str, float]:
     """What each of these voters weighs for others."""
     return weights(votes, tx.teaching.record_of(workspace, [vote.actor for vote in votes]), policy)
+
+
+def with_standings(tx: Transaction, workspace: str, votes: Sequence[Vote]) -> list[Vote]:
+    """The same votes, marked with what each may do for others."""
+    known = tx.people.acquaintance(workspace, {vote.actor for vote in votes})
+    return [replace(vote, standing=standing(vote, known)) for vote in votes]
 
 
 def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:

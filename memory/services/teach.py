@@ -75,6 +75,7 @@ class Teaching:
                 return VoteResult(is_known=True)
             reaction = replace(reaction, event_id=reaction.event_id or event_id)
             if not parts:
+                tx.people.note(reaction.workspace, reaction.actor, now, self._core.policy.newcomer)
                 _keep_until_posted(tx, reaction, on_own_message=on_own_message)
                 return VoteResult(is_known=False)
             result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))

@@ -21,7 +21,7 @@ from memory.model import (
     Vote,
 )
 from memory.ports import IndexEntry, Transaction
-from memory.rules.audience import has_narrowed, partitions_of
+from memory.rules.audience import filing_of, has_narrowed
 from memory.rules.fold import apply, reaction_detail, replay, with_verdicts
 from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
@@ -117,6 +117,7 @@ def write_votes(
         reason = ""  # It would be read by more once its channel is as open as it was.
     changes = _Changes(by=last.actor, at=now, reason=reason)
     for each in news:
+        tx.people.note(each.workspace, each.actor, now, core.policy.newcomer)
         kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:
@@ -223,7 +224,9 @@ def _rejudge(
     for episode in nodes:
         before, verdicts = episode.verdicts, judge(episode, votes, policy, weighed)
         after = episode
-        if verdicts != before:
+        if verdicts != before and _words(verdicts) == _words(before):
+            after = changes.keep(episode, verdicts)  # nothing is decided: the votes' own events tell it
+        elif verdicts != before:
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
             detail = {"from": _words(before), "to": _words(verdicts)}
             if reason or not verdicts.overall.is_validated:
@@ -253,11 +256,16 @@ class _Changes:
         """The episode after an event, if there is one, and with these verdicts, if they are given."""
         if change is None:
             return episode
-        after = apply(episode, change)
         self.events.append(change)
         self._before.setdefault(episode.id, episode)
-        self._after[episode.id] = after if verdicts is None else with_verdicts(after, verdicts)
-        return self._after[episode.id]
+        after = self._after[episode.id] = apply(episode, change)
+        return after if verdicts is None else self.keep(after, verdicts)
+
+    def keep(self, episode: Episode, verdicts: Verdicts) -> Episode:
+        """The episode with these verdicts."""
+        self._before.setdefault(episode.id, episode)
+        after = self._after[episode.id] = with_verdicts(episode, verdicts)
+        return after
 
     def write(self, tx: Transaction) -> list[Event]:
         """Append the events, store the episodes, and file them anew where that is another place. Returns the events."""
@@ -266,12 +274,13 @@ class _Changes:
         put: list[tuple[str, IndexEntry]] = []
         remove: list[tuple[str, IndexEntry]] = []
         for episode_id, after in self._after.items():
-            was = {entry.partition: entry for entry in partitions_of(self._before[episode_id])}
-            now = {entry.partition: entry for entry in partitions_of(after)}
+            was = {entry.partition: entry for entry in filing_of(self._before[episode_id])}
+            now = {entry.partition: entry for entry in filing_of(after)}
             put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
             remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
         if put or remove:
-            tx.episodes.change_index(logged[0].workspace, put=put, remove=remove)
+            workspace = next(iter(self._after.values())).workspace
+            tx.episodes.change_index(workspace, put=put, remove=remove)
         return logged
 
 

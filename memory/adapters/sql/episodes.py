@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 _t = episodes.c
-_VERDICTS = ("personal", "channel", "workspace")
+_VERDICTS = ("personal", "channel", "workspace", "proposed")
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
@@ -272,9 +272,11 @@ class SqlEpisodeTable(SqlTable):
         vector: "Vector",
         k: int,
         min_cosine: float,
+        *,
+        beside: Sequence[str] = (),
         actions: Sequence[str] = (),
     ) -> Neighbourhood:
-        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, actions)
+        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions)
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return index.filed(self._session, workspace, episode_id)

@@ -7,6 +7,7 @@ trace; copies of an earlier epoch are dropped.
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -257,15 +258,20 @@ class RecallIndex:
         vector: "Vector",
         k: int,
         min_cosine: float,
-        actions: Sequence[str],
+        beside: Sequence[str] = (),
+        actions: Sequence[str] = (),
     ) -> Neighbourhood:
         """`EpisodeTable.nearest` in the snapshot of this transaction."""
-        names = list(dict.fromkeys(partitions))
+        names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
         with self._lock:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
             copies = _Copies() if workspace in session.filed else self._copies
-            loaded = _loaded(session, copies, workspace, names, model, len(vector))
-            found = search(loaded, vector, k, min_cosine, actions)
+            loaded = _loaded(session, copies, workspace, [*names, *others], model, len(vector))
+            found = search(loaded[: len(names)], vector, k, min_cosine, actions)
+            if others:
+                known = {hit.episode_id for hit in found.hits}
+                apart = search(loaded[len(names) :], vector, k, min_cosine).hits
+                found = replace(found, beside=tuple(hit for hit in apart if hit.episode_id not in known))
             copies.shrink(self._budget)
         return found
 

@@ -21,6 +21,7 @@ from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.judgements import SqlJudgementTable
 from memory.adapters.sql.log import SqlEventLog
+from memory.adapters.sql.people import SqlPeopleTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
@@ -201,6 +202,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         log=SqlEventLog(session),
         teaching=SqlTeachingTable(session),
         channels=SqlChannelTable(session),
+        people=SqlPeopleTable(session),
         deliveries=SqlDeliveryTable(session),
         retrievals=SqlRetrievalTable(session),
         judgements=SqlJudgementTable(session),

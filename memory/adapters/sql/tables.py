@@ -65,6 +65,7 @@ episodes = Table(
     Column("context_before", text_tuple, nullable=False),
     Column("context_after", text_tuple, nullable=False),
     Column("trajectory", trajectory, nullable=False),
+    Column("verdict_proposed", Word(Verdict), nullable=False, server_default=Verdict.PENDING),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),

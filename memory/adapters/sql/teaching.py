@@ -29,7 +29,7 @@ from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import MAY_BE_LIMITED, ledger, reactions, trust_evidence, trust_records
 from memory.adapters.sql.teaching_tables import votes as votes_table
-from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
+from memory.model import LedgerEntry, Poll, Reaction, Role, Standing, TrustEvidence, TrustRecord, Vote
 
 _r = reactions.c
 _v = votes_table.c
@@ -41,6 +41,9 @@ _OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq
 _UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
 _BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc())
 _VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
+_OF_MEMBERS = (
+    select(votes_table).where(matching(votes_table), _v.role == Role.MEMBER).order_by(_v.run_id, _v.node_id, _v.actor)
+)
 _DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_id", "actor"))
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
@@ -70,10 +73,13 @@ _POLLS = union_all(
         _r.is_active,
         _r.seq,
         null().label("is_limited"),
+        null().label("standing"),
         null().label("right"),
         null().label("wrong"),
     ).where(among(reactions, "run_id")),
-    select(*(_v[name] for name in _BOTH), literal(""), literal(""), null(), null(), _v.is_limited, *_RECORD)
+    select(
+        *(_v[name] for name in _BOTH), literal(""), literal(""), null(), null(), _v.is_limited, _v.standing, *_RECORD
+    )
     .select_from(_WITH_RECORD)
     .where(among(votes_table, "run_id")),
 )
@@ -176,6 +182,10 @@ class SqlTeachingTable(SqlTable):
         voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON
         return {row.run_id for row in self._session.each(voted_on, workspace, actors)}
 
+    def votes_between(self, workspace: str, start: datetime, end: datetime | None) -> list[Vote]:
+        within = _OF_MEMBERS.where(_v.at >= start) if end is None else _OF_MEMBERS.where(_v.at >= start, _v.at < end)
+        return self._session.all(Vote, within, workspace=workspace)
+
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         check_of_run(workspace, run_id, evidence)
         proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
@@ -243,7 +253,7 @@ class _PollRows:
             more = {name: row[name] for name in ("channel", "message_id", "seq")}
             self._reactions.append(Reaction(**both, **more, is_active=bool(row["is_active"])))
         else:
-            self._votes.append(Vote(**both, is_limited=bool(row["is_limited"])))
+            self._votes.append(Vote(**both, is_limited=bool(row["is_limited"]), standing=Standing(row["standing"])))
             self._records[row["actor"]] = (row["right"], row["wrong"])
 
     @property

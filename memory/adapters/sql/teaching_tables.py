@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint,
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
 from memory.adapters.sql.types import Word
-from memory.model import LedgerEntry, Reaction, Role, TrustEvidence, Vote
+from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
 
 reactions = Table(
     "reactions",
@@ -39,9 +39,11 @@ votes = Table(
     *moment("at"),
     *short("source", "event_id"),
     Column("is_limited", Boolean, nullable=False),
+    Column("standing", Word(Standing), nullable=False, server_default=Standing.DECIDES),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     Index("ix_votes_that_may_be_limited", "workspace", "actor", "at", sqlite_where=MAY_BE_LIMITED),
+    Index(None, "workspace", "role", "at"),
     sqlite_with_rowid=False,
     info={READ_AS: Vote},
 )
@@ -56,6 +58,17 @@ trust_evidence = Table(
     Index(None, "workspace", "actor"),
     sqlite_with_rowid=False,
     info={READ_AS: TrustEvidence},
+)
+
+# When each person stops being a newcomer. The row without a person's name is of the workspace: until when whoever comes
+# is known at once.
+people = Table(
+    "people",
+    metadata,
+    *short("workspace", "person"),
+    *moment("known_from"),
+    PrimaryKeyConstraint("workspace", "person"),
+    sqlite_with_rowid=False,
 )
 
 # How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0006_judgements"
-down_revision = "0004_taps"
+down_revision = "0005_proposals"
 branch_labels = None
 depends_on = None
 

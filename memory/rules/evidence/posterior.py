@@ -10,6 +10,7 @@ kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means
 1961); measured in `tests/README.md`.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,14 +48,26 @@ class EvidenceConfig:
     """Share of the variance that is left of a choice among what was offered: surer than a thumb."""
     no_fit: float = 0.45
     """Cosine at which a goal is as likely to fit no action as the one described."""
-    author_effect: float = 3.0
-    """Variance of the bias that all verdicts of one other member share."""
+    author_effect: float = 8.0
+    """Variance of the bias that all verdicts of one other member share: what one person alone says of an answer,
+    however often, is believed to 1 / (1 + author_effect) at most."""
+    proposals: bool = True
+    """Whether what other members think of an answer, without having decided, is evidence in its channel."""
 
     def __post_init__(self) -> None:
         if self.lessons < 1 or min(self.sharpness, self.prior_sharpness) <= 0:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if min(self.member_noise, self.trusted_noise, self.tap_noise) <= 0 or self.author_effect < 0:
             raise ValueError("noise must be above 0, and the effect of an author not below it")
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One of the people behind a verdict."""
+
+    author: str
+    weight: float = 1.0
+    """How much they are trusted, above 0; 1 for a member nothing is proven of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +79,8 @@ class Observation:
     approves: bool
     noise: float
     """Variance of the verdict, above 0."""
-    author: str = ""
-    """Lessons of one author share an unknown bias; empty for the asker, teachers, and several who agree."""
+    voices: tuple[Voice, ...] = ()
+    """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +157,18 @@ def posterior(
 
 
 def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matrix":
+    """What each verdict is worth, and the biases that verdicts share: the mean of its voices, by their weights.
+
+    A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that.
+    """
     import numpy as np
 
-    authors = np.array([each.author for each in observations])
-    shared = (authors[:, None] == authors[None, :]) & (authors != "")[:, None]
-    noise: Matrix = np.diag([each.noise for each in observations]) + config.author_effect * shared
+    authors = {voice.author: 0 for each in observations for voice in each.voices}
+    columns = {author: column for column, author in enumerate(authors)}
+    bias = np.zeros((len(observations), len(columns)))
+    for row, each in enumerate(observations):
+        together = sum(voice.weight for voice in each.voices)
+        for voice in each.voices:
+            bias[row, columns[voice.author]] = math.sqrt(voice.weight) / together
+    noise: Matrix = np.diag([each.noise for each in observations]) + config.author_effect * (bias @ bias.T)
     return noise

@@ -13,6 +13,7 @@ from memory.rules.evidence.posterior import (
     EvidenceConfig,
     Observation,
     Posterior,
+    Voice,
     description_prior,
     learned_prior,
     posterior,
@@ -59,11 +60,13 @@ class JudgedLesson:
     is_written: bool = False
     """Whether a person wrote down what is right, and did not only judge it."""
     is_trusted: bool = False
-    """Whether a teacher, or several people who agree, stand behind it."""
+    """Whether a teacher, an administrator, or several people who decided together are behind it."""
     is_tapped: bool = False
     """Whether somebody behind it chose it among several."""
     offered: tuple[tuple[str, str], ...] = ()
     """All that was refused, where it is a question that offered nothing right."""
+    voices: tuple[Voice, ...] = ()
+    """The members behind it, where they are others than the asker and it is not trusted."""
 
     @property
     def candidates(self) -> tuple[tuple[str, str], ...]:
@@ -103,7 +106,7 @@ def weigh(
             candidates=judged,
             approves=lesson.approves,
             noise=_noise_of(lesson, config),
-            author="" if lesson.is_trusted or lesson.is_own else lesson.author,
+            voices=lesson.voices,
         )
         for judged, lesson in zip(columns, lessons, strict=True)
     ]
@@ -131,9 +134,13 @@ def weigh(
 
 
 def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
-    noise = config.trusted_noise if lesson.is_trusted else config.member_noise
-    if lesson.is_own and lesson.is_written:
-        noise = min(noise, config.written_noise)
+    """Variance of a lesson's verdict without the biases of its voices."""
+    if lesson.is_trusted:
+        noise = config.trusted_noise
+    elif lesson.is_own and lesson.is_written:
+        noise = config.written_noise
+    else:
+        noise = config.member_noise / (sum(voice.weight for voice in lesson.voices) or 1.0)
     return noise * config.tap_noise if lesson.is_tapped else noise
 
 

@@ -20,6 +20,7 @@ These are results from a PREVIOUS attempt at this task.
 - AVOID: mistakes from before — do NOT repeat them"""
 
 BY_A_MODEL = "Judged by a model, not by a person."
+PROPOSED = "Proposed by people of this channel, decided by nobody."
 """Stands with every lesson that no person confirmed."""
 
 VERDICTS = "What people's verdicts say:"
@@ -212,7 +213,7 @@ def _render(number: int, exemplar: Exemplar) -> str:
     episode = exemplar.episode
     if exemplar.lesson is Lesson.DISPUTED:
         return _disputed(number, exemplar)
-    extra = [BY_A_MODEL] if exemplar.is_guess else []
+    extra = [BY_A_MODEL] if exemplar.is_guess else [PROPOSED] if exemplar.is_proposed else []
     steps = _steps(episode.trajectory)
     if steps:
         extra.append(f"Steps: {steps}")

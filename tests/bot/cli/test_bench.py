@@ -63,6 +63,34 @@ def test_retrieval_prints_what_was_found(data: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0].split()[:5] == ["LESSONS", "ASKED", "HIT@1", "MRR", "AUROC"]
 
 
+THINGS = ("parking permit", "front door key", "lunch menu")
+ATTACKED = [[f"about the {thing} please number {number}", thing] for thing in THINGS for number in range(16)]
+
+
+@pytest.fixture
+def attacked(tmp_path: Path) -> Path:
+    return write(tmp_path, {"test": [row for row in ATTACKED if row[0].endswith("15")], "train": ATTACKED})
+
+
+@pytest.mark.parametrize("options", [["--attackers", "2"], ["--newcomers"], ["--refuse", "--attackers", "2"]])
+def test_attack_prints_what_victims_meet_before_and_after(attacked: Path, tmp_path: Path, options: list[str]) -> None:
+    numbers = tmp_path / "numbers.json"
+    done = run(attacked, "attack", "--labels", "2", "--json", str(numbers), *options)
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads(numbers.read_text(encoding="utf-8"))["attacks"]
+    assert found["before"]["right"] == 1
+    assert found["before"]["poison"] == 0
+    assert (found["after"]["in_prompt"], found["after"]["called_wrong"], found["after"]["given"]) == (0, 0, 0)
+    if "--newcomers" in options:
+        assert found["after"] == found["before"]
+
+
+def test_an_attack_on_more_labels_than_there_are_is_refused(attacked: Path) -> None:
+    done = run(attacked, "attack", "--labels", "4")
+    assert isinstance(done.exception, InvalidInput)
+    assert "needs as many labels" in str(done.exception)
+
+
 @pytest.mark.parametrize("seeds", ["", "a", "3-1", "1,1", "0-", "0-999999999999"])
 def test_wrong_seeds_are_refused_with_an_example(data: Path, seeds: str) -> None:
     done = run(data, "learning", "--seeds", seeds)

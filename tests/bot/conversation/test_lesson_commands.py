@@ -220,7 +220,7 @@ async def test_a_promotion_too_many_says_that_it_did_nothing() -> None:
 @pytest.mark.parametrize(
     ("asker", "role", "told"),
     [
-        (ANA, Role.MEMBER, "Saved as your lesson; others get it when a teacher approves it."),
+        (ANA, Role.MEMBER, "Saved as your lesson; for others here it is a proposal until somebody else approves it."),
         (ANA, Role.GUEST, "It counts when a teacher approves it."),
         (direct("ana"), Role.MEMBER, "Saved as your lesson; it was said in private, so nobody else gets it."),
         (direct("ana"), Role.GUEST, "Thank you, but I take no lessons from guests."),

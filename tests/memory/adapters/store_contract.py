@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -67,6 +68,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "delete_reactions": lambda tx, w: tx.teaching.delete_reactions(w, "ana"),
     "set_votes": lambda tx, w: tx.teaching.set_votes(w, "r1", []),
     "put_votes": lambda tx, w: tx.teaching.put_votes(replace(vote(workspace=w), value=-1)),
+    "people.note": lambda tx, w: tx.people.note(w, "new", NOW, timedelta(days=1)),
+    "people.forget": lambda tx, w: tx.people.forget(w, "ana"),
     "put_ledger": lambda tx, w: tx.teaching.put_ledger(entry("m1", w, part=2)),
     "teaching.delete_runs": lambda tx, w: tx.teaching.delete_runs(w, ["r1"]),
     "accept": lambda tx, w: tx.deliveries.accept(incoming("ev9", w)),
@@ -117,6 +120,7 @@ class StoreContract(StoreCase):
                 (ports.EpisodeTable, tx.episodes),
                 (ports.EventLog, tx.log),
                 (ports.TeachingTable, tx.teaching),
+                (ports.PeopleTable, tx.people),
                 (ports.DeliveryTable, tx.deliveries),
                 (ports.RetrievalTable, tx.retrievals),
                 (ports.JudgementTable, tx.judgements),

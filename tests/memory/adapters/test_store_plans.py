@@ -163,7 +163,7 @@ def test_a_message_takes_few_statements_and_three_commits(store: SqlStore, count
     world.react(lesson)
     counts.clear()
     answer = world.ask("how do I reset the router?", "hold the button for long")
-    assert len(counts) <= 22  # with the look at the answer
+    assert len(counts) <= 23  # with the look at the answer
     assert counts.count("BEGIN IMMEDIATE") == 3  # accepted, finished, sent
     assert world.episode(lesson).retrieval_count == 1
     assert answer.rep == 2

@@ -1,6 +1,7 @@
 """The verdict as a table: who must say what for each audience to believe it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from memory.model import (
     EpisodeStatus,
     Reaction,
     Role,
+    Standing,
     TeachingPolicy,
     Termination,
     Verdict,
@@ -52,6 +54,11 @@ def verdicts(letters: str) -> Verdicts:
     return Verdicts(personal=personal, channel=channel, workspace=workspace)
 
 
+def decided(found: Verdicts) -> Verdicts:
+    """What was decided, without what was only proposed."""
+    return replace(found, proposed=Verdict.PENDING)
+
+
 @pytest.mark.parametrize(
     ("votes", "expected"),
     [
@@ -70,9 +77,13 @@ def verdicts(letters: str) -> Verdicts:
         ("bob- cy-", "p f p"),
         # mixed votes are disputed, the asker's included
         ("bob+ cy-", "p d p"),
-        ("bob+ cy+ dan-", "p d p"),
-        ("ana- bob+ cy+", "f d p"),
+        ("bob+ cy- dan-", "p d p"),
         ("ana+ bob- cy-", "s d p"),
+        # but one against several who approve unmakes nothing, the asker included; as many on both sides do
+        ("bob+ cy+ dan-", "p s p"),
+        ("ana- bob+ cy+", "f s p"),
+        ("bob+ cy+ dan- eve-", "p d p"),
+        ("bob+ cy+ dan+ eve- fay-", "p s p"),
         # a teacher decides for the channel, over any number of members
         ("tea:teacher+", "p s p"),
         ("tea:teacher-", "p f p"),
@@ -97,7 +108,45 @@ def verdicts(letters: str) -> Verdicts:
     ],
 )
 def test_votes_on_an_answer(votes: str, expected: str) -> None:
-    assert judge(ROOT, cast(votes), TeachingPolicy()) == verdicts(expected)
+    assert decided(judge(ROOT, cast(votes), TeachingPolicy())) == verdicts(expected)
+
+
+@pytest.mark.parametrize(
+    ("votes", "proposed"),
+    [
+        ("", "p"),
+        ("ana+", "s"),
+        ("bob-", "f"),
+        ("ana+ bob-", "d"),
+        # what is decided is proposed no more
+        ("bob+ cy+", "p"),
+        ("tea:teacher+", "p"),
+        ("adm:admin-", "p"),
+        # teachers who disagree decide nothing
+        ("tea:teacher+ tim:teacher-", "d"),
+        ("gus:guest+", "p"),
+    ],
+)
+def test_what_people_propose_who_do_not_decide(votes: str, proposed: str) -> None:
+    assert judge(ROOT, cast(votes), TeachingPolicy()).proposed is LETTER[proposed]
+
+
+@pytest.mark.parametrize(
+    ("standing", "weights", "expected"),
+    [
+        (Standing.DECIDES, {}, "s p"),
+        (Standing.PROPOSES, {}, "p s"),
+        (Standing.NEWCOMER, {"bob": 0.0, "cy": 0.0}, "p p"),
+        # who is trusted most decides with somebody else like them, also where there is a teacher
+        (Standing.PROPOSES, {"bob": 2.0}, "p s"),
+        (Standing.PROPOSES, {"bob": 2.0, "cy": 2.0}, "s p"),
+    ],
+)
+def test_what_votes_may_do_by_who_was_known_when_they_were_cast(
+    standing: Standing, weights: dict[str, float], expected: str
+) -> None:
+    found = judge(ROOT, [replace(vote, standing=standing) for vote in cast("bob+ cy+")], TeachingPolicy(), weights)
+    assert (found.channel, found.proposed) == tuple(LETTER[letter] for letter in expected.split())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +156,7 @@ def test_votes_on_an_answer(votes: str, expected: str) -> None:
         ("channel", "ana+", "s s p"),
         ("channel", "ana-", "f f p"),
         ("channel", "bob+", "p p p"),
-        ("channel", "ana- bob+ cy+", "f d p"),
+        ("channel", "ana- bob+ cy+", "f s p"),
         ("workspace", "", "p p p"),
         ("workspace", "ana+", "s s s"),
         ("workspace", "ana-", "f f f"),
@@ -120,7 +169,7 @@ def test_votes_on_an_answer(votes: str, expected: str) -> None:
 )
 def test_promotion_carries_a_verdict_further_and_makes_none(promoted: str, votes: str, expected: str) -> None:
     root = Episode(id="root", goal="a goal", person="ana", promoted=Audience(promoted))
-    assert judge(root, cast(votes), TeachingPolicy()) == verdicts(expected)
+    assert decided(judge(root, cast(votes), TeachingPolicy())) == verdicts(expected)
 
 
 @pytest.mark.parametrize(

@@ -43,13 +43,20 @@ class TestSpite(Attacked):
         assert {channel(world, answer) for answer in answers} == {P}
         assert world.recalled("question number 1", scope("eve")) == []
 
-    def test_spite_blocks_only_until_an_administrator_has_spoken_once(self, world: World) -> None:
+    def test_one_spiteful_person_unmakes_nothing_that_several_approved(self, world: World) -> None:
+        good = approved(world, "question number 1")
+        world.react(good, "👎", by="eve")
+        assert channel(world, good) is S
+        assert world.recalled("question number 1", scope("dora")) == [good.id]
+
+    def test_spite_of_two_blocks_only_until_an_administrator_has_spoken_once(self, world: World) -> None:
         good = [approved(world, f"question number {n}") for n in range(4)]
         for answer in good:
-            world.react(answer, "👎", by="eve")
+            for spiteful in ("eve", "mallory"):
+                world.react(answer, "👎", by=spiteful)
         assert {channel(world, answer) for answer in good} == {D}
         verify(world, good[0], S)
-        # What eve said elsewhere is as if she had never said it: her record weighs nothing, and nothing in reverse.
+        # What they said elsewhere is as if it had never been said: their record weighs nothing, and nothing in reverse.
         assert {channel(world, answer) for answer in good} == {S}
         assert good[3].id in world.recalled("question number 3", scope("dora"))
 
@@ -221,7 +228,7 @@ class TestFlipFlop(Attacked):
             for emoji in "👍👎":
                 for added in (True, False):
                     world.react(answer, emoji, by="eve", added=added)
-        assert world.episode(answer).verdicts == Verdicts()
+        assert world.episode(answer).verdicts == Verdicts(proposed=S)
         world.react(answer, "👍", by="cy")
         assert channel(world, answer) is S
 
@@ -414,7 +421,7 @@ class TestStrangers(Attacked):
         for person in ("bob", "cy"):
             world.react(theirs, "👍", by=person, message_id="m1")
         world.react(mine, "👎", by="bob", message_id="m1")
-        assert world.episode(mine).verdicts == Verdicts()
+        assert world.episode(mine).verdicts == Verdicts(proposed=F)
         assert world.recalled("which bank?", here) == []
         assert world.recalled("which bank?", there) == [theirs.id]
         # Trust and limits stay where they were earned.

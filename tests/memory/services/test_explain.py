@@ -41,7 +41,7 @@ def test_an_answer_has_every_stage_exemplar_vote_and_rule(world: World) -> None:
     (shown,) = [each for each in recall.shown if each.item.episode_id == lessons[1].id]
     assert (shown.audience, shown.item.signal) == (Audience.CHANNEL, Signal.USED)
     assert [(each.vote.actor, each.vote.role, each.weight) for each in shown.votes] == [
-        ("ana", Role.MEMBER, 1.0),
+        ("ana", Role.MEMBER, 2.0),  # the teacher confirmed her twice
         ("tea", Role.TEACHER, 2.0),
     ]
     (rule,) = recall.rules

@@ -76,7 +76,7 @@ def test_forgetting_leaves_nothing_of_the_person(world: World) -> None:
     # others keep what is theirs, judged by those who are left
     assert world.episode(kept).verdicts == Verdicts(channel=Verdict.FAILURE)
     assert world.episode(kept).correction == ""
-    assert world.episode(other).verdicts == Verdicts(personal=Verdict.SUCCESS)
+    assert world.episode(other).verdicts == Verdicts(personal=Verdict.SUCCESS, proposed=Verdict.SUCCESS)
     assert [part.text for part in world.outgoing(other)] == ["noon"]
 
 

@@ -68,9 +68,9 @@ def test_votes_lessons_corrections_and_promotions_are_withdrawn(world: World) ->
     assert (done.votes, done.lessons, done.corrections, done.promotions, done.unlearned) == (1, 1, 1, 1, 1)
     assert set(done.runs) >= {liked.run_id}
     assert world.episode(liked).verdict is Verdict.PENDING
-    assert world.episode(wrong).verdicts == Verdicts(personal=Verdict.FAILURE)
+    assert world.episode(wrong).verdicts == Verdicts(personal=Verdict.FAILURE, proposed=Verdict.FAILURE)
     assert world.episode(wrong).correction == "at six"
-    assert world.episode(own).verdicts == Verdicts(personal=S)
+    assert world.episode(own).verdicts == Verdicts(personal=S, proposed=S)
     assert world.recalled("where is the ladder?", scope(MALLORY)) == []
     again = purge(world)
     assert again == Purge(taught_by=MALLORY)

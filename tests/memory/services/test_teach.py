@@ -52,8 +52,16 @@ def test_a_members_correction_works_for_that_member_alone() -> None:
     assert lessons(world, "ana") == [(Lesson.REPEAT, "at noon", ""), (Lesson.AVOID, "at three", "at noon")]
     assert lessons(world, "bob") == []
     failed = world.episode(failed)
-    assert (failed.verdicts, failed.status, failed.correction) == (Verdicts(personal=F), "failure", "at noon")
-    assert (lesson.verdicts, lesson.origin, lesson.author) == (Verdicts(personal=S), Origin.CORRECTION, "ana")
+    assert (failed.verdicts, failed.status, failed.correction) == (
+        Verdicts(personal=F, proposed=F),
+        "failure",
+        "at noon",
+    )
+    assert (lesson.verdicts, lesson.origin, lesson.author) == (
+        Verdicts(personal=S, proposed=S),
+        Origin.CORRECTION,
+        "ana",
+    )
     assert world.memory.audit.check() == []
 
 
@@ -200,7 +208,7 @@ def test_undo_goes_back_in_the_order_of_doing_and_touches_nobody_else() -> None:
     world.react(first, "👎", by="bob")
     world.memory.teaching.grade(first.workspace, first.id, F, actor="ana", role=Role.TEACHER)
     assert [undo(world) for _ in range(4)] == ["grade", "emoji:👍", "emoji:👍", ""]
-    assert world.episode(first).verdicts == world.episode(second).verdicts == Verdicts()
+    assert (world.episode(first).verdicts, world.episode(second).verdicts) == (Verdicts(proposed=F), Verdicts())
     assert undo(world, "bob") == "emoji:👎"
     assert world.memory.audit.check() == []
 
@@ -294,7 +302,7 @@ def test_an_administrators_grade_holds_over_all_and_can_be_taken_back() -> None:
     assert lessons(world, "bob") == [(Lesson.REPEAT, "an answer", "")]
     world.clock.tick()
     back = world.memory.teaching.grade(answer.workspace, answer.id, P, actor="adm")
-    assert back.verdicts == Verdicts(personal=F)
+    assert back.verdicts == Verdicts(personal=F, proposed=F)
     assert lessons(world, "bob") == []
     assert world.memory.audit.check() == []
 
@@ -462,7 +470,9 @@ def test_a_reaction_that_overtakes_its_answer_is_counted_when_the_answer_is_know
         taught = world.memory.teaching.react(reaction, event_id=world.ids(), on_own_message=own_message)
         assert not taught.is_known
     answer = world.ask("lunch?", message_id="m-late")
-    assert answer.verdicts == (Verdicts(personal=S, channel=Verdict.DISPUTED) if own_message else Verdicts())
+    assert answer.verdicts == (
+        Verdicts(personal=S, channel=Verdict.DISPUTED, proposed=Verdict.DISPUTED) if own_message else Verdicts()
+    )
     votes = world.memory.audit.run(answer.workspace, answer.run_id).votes
     assert [vote.actor for vote in votes] == (["ana", "cy"] if own_message else [])
     assert world.memory.audit.check() == []
@@ -492,7 +502,7 @@ def test_bots_are_not_even_recorded_and_guests_are_seen_but_not_counted() -> Non
 @pytest.mark.parametrize(
     ("role", "verdicts"),
     [
-        (Role.MEMBER, Verdicts()),
+        (Role.MEMBER, Verdicts(proposed=S)),
         (Role.GUEST, Verdicts()),
         (Role.TEACHER, Verdicts(channel=S)),
         (Role.ADMIN, Verdicts(personal=S, channel=S)),

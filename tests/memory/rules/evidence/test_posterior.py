@@ -1,5 +1,6 @@
 """The laws of the evidence rule."""
 
+from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, description_prior, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, description_prior, posterior
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 CONFIG = EvidenceConfig()
 ACTIONS = 3
 DIMENSION = 6
+ANN, BEN = Voice("ann"), Voice("ben")
+VOICES = [(), (ANN,), (BEN,), (ANN, BEN), (Voice("ann", 2.0), BEN)]
 
 
 def unit(seed: int, rows: int) -> "Matrix":
@@ -30,7 +33,7 @@ observations = st.lists(
         candidates=st.lists(st.integers(0, ACTIONS - 1), min_size=1, unique=True).map(tuple),
         approves=st.booleans(),
         noise=st.sampled_from([0.2, 1.0]),
-        author=st.sampled_from(["", "ann", "ben"]),
+        voices=st.sampled_from(VOICES),
     ),
     max_size=8,
 )
@@ -40,6 +43,13 @@ def believed(seed: int, said: list[Observation], config: EvidenceConfig = CONFIG
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
     prior = description_prior(goals, descriptions, config)
     return posterior(goals[1:] @ goals[0], goals[1:] @ goals[1:].T, said, prior[0], prior[1:], config)
+
+
+def shared_bias(one: Observation, other: Observation) -> float:
+    """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w."""
+    pairs = [(ours, theirs) for ours in one.voices for theirs in other.voices if ours.author == theirs.author]
+    whole = sum(each.weight for each in one.voices) * sum(each.weight for each in other.voices)
+    return sum(sqrt(ours.weight * theirs.weight) for ours, theirs in pairs) / (whole or 1)
 
 
 @given(st.integers(0, 1000), observations)
@@ -52,7 +62,7 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Obser
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
         for j, other in enumerate(said):
-            noise[i, j] = (one.noise if i == j else 0) + CONFIG.author_effect * (one.author == other.author != "")
+            noise[i, j] = (one.noise if i == j else 0) + CONFIG.author_effect * shared_bias(one, other)
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused
@@ -88,8 +98,9 @@ def same_question(said: list[Observation]) -> "Matrix":
     return posterior(np.ones(count), np.ones((count, count)), said, np.zeros(ACTIONS), nothing, CONFIG).values
 
 
-def approval(author: str = "", noise: float = 1.0) -> Observation:
-    return Observation(candidates=(0,), approves=True, noise=noise, author=author)
+def approval(*authors: str, noise: float = 1.0) -> Observation:
+    voices = tuple(Voice(author) for author in authors)
+    return Observation(candidates=(0,), approves=True, noise=noise / (len(voices) or 1), voices=voices)
 
 
 @given(st.integers(1, 40), st.sampled_from([0.2, 1.0]))
@@ -103,6 +114,38 @@ def test_copies_of_one_persons_lesson_never_reach_far() -> None:
     one, ten, forty = (same_question([approval("ann")] * count)[0] for count in (1, 10, 40))
     assert one < ten < forty < bound
     assert same_question([approval("ann"), approval("ben")])[0] > one * 1.5
+
+
+START_THRESHOLD = 0.16
+"""The confidence from which an answer is given at first."""
+
+
+@given(st.integers(1, 48))
+def test_one_person_alone_only_suggests_and_two_who_agree_are_sure(copies: int) -> None:
+    assert same_question([approval("ann")] * copies)[0] < START_THRESHOLD
+    assert same_question([approval("ann", "ben")] * copies)[0] > START_THRESHOLD
+    assert same_question([approval("ann"), approval("ben")])[0] > START_THRESHOLD
+
+
+@given(st.integers(2, 6))
+def test_one_lesson_of_several_is_as_many_lessons_of_one_each(people: int) -> None:
+    names = [f"person {number}" for number in range(people)]
+    together, each_alone = same_question([approval(*names)])[0], same_question([approval(name) for name in names])[0]
+    assert together == pytest.approx(each_alone)
+
+
+@given(st.floats(0.1, 2.0), st.floats(0.0, 1.0))
+def test_who_is_trusted_more_is_believed_more(weight: float, more: float) -> None:
+    def belief(of: float) -> float:
+        voice = Voice("ann", of)
+        return float(same_question([Observation(candidates=(0,), approves=True, noise=1 / of, voices=(voice,))])[0])
+
+    assert belief(weight + more) >= belief(weight)
+
+
+def test_one_refusal_does_not_undo_what_several_approved() -> None:
+    refusal = Observation(candidates=(0,), approves=False, noise=1.0, voices=(Voice("eve"),))
+    assert same_question([approval("ann", "ben", "cy"), refusal])[0] > START_THRESHOLD
 
 
 def test_a_teachers_word_outweighs_a_members() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.evidence import TellingLesson
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, posterior
 from memory.rules.evidence.telling import TELLING, most_telling, telling_places
 
 CANDIDATES = 4
@@ -16,7 +16,7 @@ seen = st.builds(
     candidates=st.tuples(st.integers(0, CANDIDATES - 1)),
     approves=st.booleans(),
     noise=st.sampled_from([0.2, 1.0]),
-    author=st.sampled_from(["", "ann", "ben"]),
+    voices=st.sampled_from([(), (Voice("ann"),), (Voice("ben"),)]),
 )
 lessons = st.lists(
     st.builds(
@@ -39,11 +39,11 @@ def weighed(said: list[Observation], prior: list[float] | None = None) -> Poster
 
 
 def right(candidate: int = 0, noise: float = 0.2, author: str = "") -> Observation:
-    return Observation(candidates=(candidate,), approves=True, noise=noise, author=author)
+    return Observation(candidates=(candidate,), approves=True, noise=noise, voices=(Voice(author),) if author else ())
 
 
 def wrong(candidate: int = 0, noise: float = 1.0, author: str = "") -> Observation:
-    return Observation(candidates=(candidate,), approves=False, noise=noise, author=author)
+    return Observation(candidates=(candidate,), approves=False, noise=noise, voices=(Voice(author),) if author else ())
 
 
 @given(st.lists(seen, max_size=8), st.booleans())

@@ -1,0 +1,48 @@
+"""Since when people are known."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import bindparam, delete, func, select
+
+from memory.adapters.sql.session import SqlTable, add_statement, among, matching
+from memory.adapters.sql.teaching_tables import people as people_table
+from memory.adapters.sql.teaching_tables import votes
+from memory.model import Acquaintance, Role
+
+_p = people_table.c
+_KNOWN = select(_p.person, _p.known_from).where(among(people_table, "person"))
+_TAUGHT_FROM = select(func.min(votes.c.at)).where(
+    votes.c.workspace == bindparam("workspace"), votes.c.role == Role.TEACHER
+)
+_FORGET = delete(people_table).where(matching(people_table, "person"))
+_WORKSPACE = ""
+"""In place of a person: until when whoever comes is known at once."""
+_ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class SqlPeopleTable(SqlTable):
+    """`memory.ports.PeopleTable` in SQL."""
+
+    def note(self, workspace: str, person: str, at: datetime, newcomer: timedelta) -> None:
+        known = self._known(workspace, [person, _WORKSPACE])
+        if person in known:
+            return
+        founded = known.get(_WORKSPACE)
+        later = at + min(newcomer, datetime.max.replace(tzinfo=UTC) - at)
+        rows = [{"workspace": workspace, "person": person, "known_from": later}]
+        if founded is None:
+            rows.append({"workspace": workspace, "person": _WORKSPACE, "known_from": later})
+        if founded is None or at <= founded:
+            rows[0]["known_from"] = _ALWAYS
+        self._session.run(add_statement(people_table), rows)
+
+    def acquaintance(self, workspace: str, people: Iterable[str]) -> Acquaintance:
+        first = self._session.row(_TAUGHT_FROM, {"workspace": workspace})
+        return Acquaintance(known_from=self._known(workspace, people), taught_from=first and first[0])
+
+    def forget(self, workspace: str, person: str) -> None:
+        self._session.run(_FORGET, {"workspace": workspace, "person": person})
+
+    def _known(self, workspace: str, people: Iterable[str]) -> dict[str, datetime]:
+        return {row.person: row.known_from for row in self._session.each(_KNOWN, workspace, people)}
