@@ -44,6 +44,7 @@ from memory.model.recall import (
 )
 from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
+    MAX_WEIGHT,
     Acquaintance,
     Poll,
     Reaction,
@@ -58,6 +59,7 @@ from memory.model.validation import is_in_calendar
 
 __all__ = [
     "FROM_PEOPLE",
+    "MAX_WEIGHT",
     "NEEDS_QUESTION",
     "RESTATED",
     "Acquaintance",
