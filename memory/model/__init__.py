@@ -45,6 +45,7 @@ from memory.model.recall import (
 )
 from memory.model.scope import Audience, Channel, KnownAnswers, Scope, Visibility
 from memory.model.teaching import (
+    MAX_WEIGHT,
     Acquaintance,
     Poll,
     Reaction,
@@ -60,6 +61,7 @@ from memory.model.validation import is_in_calendar
 __all__ = [
     "ASK",
     "FROM_PEOPLE",
+    "MAX_WEIGHT",
     "MOST_OPTIONS",
     "NEEDS_QUESTION",
     "RESTATED",

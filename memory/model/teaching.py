@@ -66,6 +66,10 @@ class Reaction:
         return (self.workspace, self.channel, self.message_id, self.node_id, self.actor, self.source)
 
 
+MAX_WEIGHT = 2.0
+"""The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
+
+
 class Standing(StrEnum):
     """What a vote may do for others than its voter, by who was known in the workspace when it was cast."""
 
@@ -93,6 +97,10 @@ class Vote:
     is_limited: bool = False
     """Beyond what one person may say in a window of time: it counts for the voter's own scope alone."""
     standing: Standing = Standing.DECIDES
+
+    def decides(self, weight: float) -> bool:
+        """Whether it counts towards a verdict if it weighs this much: it may, or its voter is trusted most."""
+        return self.standing is Standing.DECIDES or weight >= MAX_WEIGHT
 
 
 TrustRecord = tuple[int, int]

@@ -12,10 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memory.model import Acquaintance, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
-
-MAX_WEIGHT = 2.0
-"""The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
+from memory.model import MAX_WEIGHT, Acquaintance, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 
 CORRECTION = "correction"
 """Source of an author's own vote on a lesson that they wrote; with the lesson's id, of the 👎 this implies."""
@@ -84,11 +81,6 @@ def voice_weight(standing: Standing, right: int, wrong: int, role: Role, policy:
     if role in (Role.GUEST, Role.BOT):
         return 0.0
     return 0.0 if standing is Standing.NEWCOMER and not right else weight(right, wrong, role, policy)
-
-
-def decides(vote: Vote, weight: float) -> bool:
-    """Whether a vote of this weight counts towards a verdict: it may, or its voter is trusted most."""
-    return vote.standing is Standing.DECIDES or weight >= MAX_WEIGHT
 
 
 def standing(vote: Vote, known: Acquaintance) -> Standing:

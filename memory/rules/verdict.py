@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.model import Audience, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts, Vote
-from memory.rules.trust import decides
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
@@ -96,7 +95,7 @@ def _channel(
     taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:
         return Verdict.DISPUTED if len(taught) > 1 else _of_value(taught.pop())
-    deciding = [(vote, weight) for vote in counted if decides(vote, weight := weights.get(vote.actor, 1.0))]
+    deciding = [(vote, weight) for vote in counted if vote.decides(weight := weights.get(vote.actor, 1.0))]
     ups = [weight for vote, weight in deciding if vote.value > 0]
     downs = [weight for vote, weight in deciding if vote.value < 0]
     others = [(vote.value, weight) for vote, weight in deciding if vote.actor != episode.person]

@@ -75,8 +75,8 @@ class Teaching:
                 return VoteResult(is_known=True)
             reaction = replace(reaction, event_id=reaction.event_id or event_id)
             if not parts:
-                tx.people.note(reaction.workspace, reaction.actor, now, self._core.policy.newcomer)
-                _keep_until_posted(tx, reaction, on_own_message=on_own_message)
+                if _keep_until_posted(tx, reaction, on_own_message=on_own_message):
+                    tx.people.note(reaction.workspace, reaction.actor, now, self._core.policy.newcomer)
                 return VoteResult(is_known=False)
             result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))
             return _with_news(tx, result, reaction, parts, now) if place is not None else result
@@ -291,12 +291,14 @@ def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntr
         note(tx, place, now)
 
 
-def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> None:
-    """Keep what may have overtaken its answer. A register of an answer whose ledger row has expired stays as it is."""
+def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> bool:
+    """Keep what may have overtaken its answer, and say whether. One whose ledger row has expired stays as it is."""
     known = tx.teaching.reaction(reaction.key)
     is_claimed = known is not None and known.run_id != ""
-    if (on_own_message or known is not None) and is_news(reaction, known) and not is_claimed:
+    is_kept = (on_own_message or known is not None) and is_news(reaction, known) and not is_claimed
+    if is_kept:
         tx.teaching.put_reaction(reaction)
+    return is_kept
 
 
 def _with_news(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, null, select, union_all
 
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.teaching_tables import people as people_table
@@ -12,9 +12,10 @@ from memory.model import Acquaintance, Role
 
 _p = people_table.c
 _KNOWN = select(_p.person, _p.known_from).where(among(people_table, "person"))
-_TAUGHT_FROM = select(func.min(votes.c.at)).where(
+_TAUGHT_FROM = select(null(), func.min(votes.c.at)).where(
     votes.c.workspace == bindparam("workspace"), votes.c.role == Role.TEACHER
 )
+_ACQUAINTANCE = union_all(_KNOWN, _TAUGHT_FROM)
 _FORGET = delete(people_table).where(matching(people_table, "person"))
 _WORKSPACE = ""
 """In place of a person: until when whoever comes is known at once."""
@@ -38,8 +39,10 @@ class SqlPeopleTable(SqlTable):
         self._session.run(add_statement(people_table), rows)
 
     def acquaintance(self, workspace: str, people: Iterable[str]) -> Acquaintance:
-        first = self._session.row(_TAUGHT_FROM, {"workspace": workspace})
-        return Acquaintance(known_from=self._known(workspace, people), taught_from=first and first[0])
+        rows = self._session.rows(_ACQUAINTANCE, {"workspace": workspace, "ids": list(dict.fromkeys(people))})
+        known = {row.person: row.known_from for row in rows}
+        taught_from = known.pop(None, None)
+        return Acquaintance(known_from=known, taught_from=taught_from)
 
     def forget(self, workspace: str, person: str) -> None:
         self._session.run(_FORGET, {"workspace": workspace, "person": person})

@@ -228,7 +228,8 @@ def test_json_holds_every_field() -> None:
     episode = full_episode()
     assert written["goal"] == episode.goal
     assert written["created_at"] == episode.created_at.isoformat()
-    assert written["verdicts"] == {"personal": "success", "channel": "disputed", "workspace": "failure"}
+    decided = {"personal": "success", "channel": "disputed", "workspace": "failure"}
+    assert written["verdicts"] == decided | {"proposed": "pending"}
     assert [step["text"] for step in written["trajectory"]] == [step.text for step in episode.trajectory]
     assert written["usage"] == {"prompt_tokens": 8, "completion_tokens": 9, "cost_usd": 0.000123}
     assert written["strength"] == episode.strength
