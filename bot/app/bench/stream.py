@@ -103,8 +103,7 @@ async def stream(
 ) -> StreamResult:
     """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
 
-    `outside` are messages nothing is right for; they are sent at the end, and nobody reacts. Settings other than those
-    of database, model and tools hold. Raises `BotError` if a message was not answered.
+    `outside` is asked at the end. Other settings than database, model, tools hold. `BotError`: one was not answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}

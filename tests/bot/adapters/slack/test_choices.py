@@ -186,12 +186,14 @@ async def test_whoever_presses_acts_for_themselves_and_sees_the_answer_alone(ser
     assert (event.scope.person, event.scope.channel, event.role) == (ben.id, channel, Role.MEMBER)
 
 
-async def test_what_everybody_sees_offers_no_choices(server: SlackServer) -> None:
+async def test_what_everybody_sees_offers_choices_only_as_an_answer(server: SlackServer) -> None:
     channel = server.channel("general")
     async with connected(server) as session:
-        await session.messenger.post(session.answer(channel, "Paris.", choices=PAGE))
-    [said] = server.said_by_bot(channel)
-    assert buttons(said) == []
+        for is_answer in (False, True):
+            await session.messenger.post(session.answer(channel, "Paris.", choices=PAGE, is_answer=is_answer))
+    notice, answer = server.said_by_bot(channel)
+    assert buttons(notice) == []
+    assert len(buttons(answer)) == len(PAGE)
 
 
 async def test_where_a_person_is_told_directly_instead_there_are_no_buttons_of_another_place(
