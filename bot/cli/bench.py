@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -24,6 +24,18 @@ _SHARE = click.FloatRange(0, 1)
 _DATA = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _MOST_SEEDS = 100
+
+
+class _Habits(TypedDict):
+    """The options that are fields of `Habits`."""
+
+    reacted: float
+    corrected: float
+    tapped: float
+    flipped: float
+    people: int
+    askers: int
+    channels: int
 
 
 @click.group()
@@ -114,18 +126,12 @@ def learning(
     outside: str,
     answers: bool,
     choose: bool,
-    reacted: float,
-    corrected: float,
-    tapped: float,
-    flipped: float,
-    people: int,
-    askers: int,
-    channels: int,
     teachers: bool,
     pace: float,
     baseline: bool,
     json_file: Path | None,
     plot_file: Path | None,
+    **habits: Unpack[_Habits],
 ) -> None:
     """Send labelled messages through the whole bot and let people react: how often is it right at once?
 
@@ -141,17 +147,7 @@ def learning(
     rows, to_teach = read_splits(data, split, taught) if lessons else (*read_splits(data, split), [])
     _has(data, split, rows, "--messages", messages)
     role = Role.TEACHER if teachers else Role.MEMBER
-    habits = Habits(
-        reacted=reacted,
-        corrected=corrected,
-        tapped=tapped,
-        flipped=flipped,
-        people=people,
-        role=role,
-        askers=askers,
-        channels=channels,
-    )
-    arm = Arm(habits=habits, as_answers=answers, must_choose=choose, pace=timedelta(seconds=pace))
+    arm = Arm(habits=Habits(role=role, **habits), as_answers=answers, must_choose=choose, pace=timedelta(seconds=pace))
     learned = learn(
         rows,
         arm,

@@ -4,7 +4,7 @@ import click
 
 from bot.cli.session import Result, administrator, confirm, memory_command, settings_of
 from bot.conversation.forget_messages import held_counts, kept_lessons
-from bot.conversation.messages import purge_counts
+from bot.conversation.purge_messages import purge_counts
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Erased, Memory, Purge
 

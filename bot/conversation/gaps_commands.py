@@ -1,6 +1,6 @@
 """`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
 
-from bot.conversation import messages
+from bot.conversation import gap_messages, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, short
 from bot.errors import CommandRefused
@@ -20,7 +20,7 @@ def show(context: CommandContext) -> CommandReply:
     """`gaps`: the questions to answer first, each with a button that opens a form for its answer."""
     reader = context.scope
     found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
-    lines = [messages.gap_line(gap, number) for number, gap in enumerate(found, start=1)]
+    lines = [gap_messages.gap_line(gap, number) for number, gap in enumerate(found, start=1)]
     choices = tuple(
         Choice(
             label=f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}",
@@ -31,7 +31,7 @@ def show(context: CommandContext) -> CommandReply:
     )
     is_direct = reader.visibility is Visibility.DIRECT
     return CommandReply(
-        text=messages.gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices
+        text=gap_messages.gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices
     )
 
 
@@ -40,18 +40,20 @@ def teach(context: CommandContext) -> CommandReply:
     ending, _, answer = context.argument.partition(" ")
     question = _unanswered(context, ending)
     if question is None:
-        raise CommandRefused(messages.NO_SUCH_GAP)
+        raise CommandRefused(gap_messages.NO_SUCH_GAP)
     if not answer.strip():
-        return CommandReply(text=messages.how_to_teach(question, context.spell(f"teach {short(question.id)} ANSWER")))
+        return CommandReply(
+            text=gap_messages.how_to_teach(question, context.spell(f"teach {short(question.id)} ANSWER"))
+        )
     command = context.command
     try:
         outcome = context.memory.teaching.correct(
             context.scope, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
         )
     except NotFound as error:
-        raise CommandRefused(messages.NO_SUCH_GAP) from error
+        raise CommandRefused(gap_messages.NO_SUCH_GAP) from error
     if outcome is None:
-        return CommandReply(text=messages.NO_SUCH_GAP)
+        return CommandReply(text=gap_messages.NO_SUCH_GAP)
     action = named_action(outcome.lesson.output, context.actions)
     reply = CommandReply(
         text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)

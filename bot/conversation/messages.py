@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.conversation.counts import count, counts
+from bot.conversation.counts import count
 from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import TAP, Audience, Episode, Lesson, Role, Scope, Termination, Verdict, Visibility
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services import Gap, Purge, UsedLesson
+from memory.services import UsedLesson
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""
@@ -225,7 +225,7 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
         return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
-    return _titled(f"What I have learned that counts for you {where}", lines, page)
+    return titled(f"What I have learned that counts for you {where}", lines, page)
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
@@ -244,7 +244,7 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
-    return _titled(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+    return titled(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
@@ -275,7 +275,8 @@ def _author(episode: Episode, reader: Scope) -> str:
     return "you" if episode.author == reader.person else shown_line(episode.author, 30)
 
 
-def _titled(title: str, lines: Sequence[str], page: str) -> str:
+def titled(title: str, lines: Sequence[str], page: str) -> str:
+    """A list below its title, with the page if there are several."""
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
@@ -334,7 +335,7 @@ def ratings(lines: Sequence[str], page: str) -> str:
     """The list behind `ratings`."""
     if not lines:
         return "You have not rated any answer. React 👍 or 👎 to one."
-    return _titled("Your ratings, newest first", lines, page)
+    return titled("Your ratings, newest first", lines, page)
 
 
 def rating_line(episode: Episode | None, value: int) -> str:
@@ -355,46 +356,6 @@ def _thumb(value: int) -> str:
 def unrated(episode: Episode | None, value: int) -> str:
     """A vote was taken back."""
     return f"Taken back: your {_thumb(value)} on {_rated(episode)}."
-
-
-def whom_to_purge(command: str) -> str:
-    """`purge` without a person."""
-    return f"Whose lessons? `{command} PERSON` shows first how much it is."
-
-
-def nothing_to_purge(person: str) -> str:
-    """There is nothing to purge of this person."""
-    return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
-
-
-def purge_question(planned: Purge, command: str) -> str:
-    """The one question before everything that a person taught is withdrawn."""
-    return (
-        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {purge_counts(planned)}. It all stays "
-        f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
-    )
-
-
-def purged(done: Purge) -> str:
-    """What a purge has taken back."""
-    return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
-
-
-def purge_counts(purge: Purge) -> str:
-    """What a purge takes back, without what there is none of."""
-    taken = counts(
-        (purge.votes, "vote"),
-        (purge.lessons, "lesson"),
-        (purge.corrections, "correction"),
-        (purge.promotions, "promotion"),
-        (purge.shelved, "archived or restored lesson"),
-        (purge.released, "released lesson"),
-        (purge.grades, "grade"),
-        (purge.values, "topic value"),
-        (purge.topics, "topic"),
-    )
-    rest = f"; and {count(purge.unlearned, 'other lesson')} that rested on it back to pending"
-    return f"{taken}{rest if purge.unlearned else ''}"
 
 
 def scope_note(scope: Scope) -> str:
@@ -422,27 +383,3 @@ def known_answers(is_on: bool | None, person: str, command: str) -> str:
         text = "What people taught and are sure of, I answer here without asking the language model, and say so"
     by = f" ({shown_line(person, 30)} decided that)" if person else ""
     return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."
-
-
-NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
-
-
-def gap_line(gap: Gap, number: int) -> str:
-    """One question to teach: how often it was asked, in which words, where, and its id."""
-    asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
-    where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
-    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
-
-
-def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
-    """The list behind `gaps`."""
-    if not lines:
-        return "Every question that I may show here was answered, as far as I know."
-    text = _titled("What nobody could answer, those first whose answer settles most", lines, "")
-    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
-    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
-
-
-def how_to_teach(question: Episode, command: str) -> str:
-    """`teach ID` without an answer."""
-    return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"

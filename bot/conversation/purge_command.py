@@ -2,7 +2,7 @@
 
 import re
 
-from bot.conversation import messages
+from bot.conversation import purge_messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
@@ -28,7 +28,7 @@ def purge(context: CommandContext) -> CommandReply:
     """`purge PERSON [yes]`: without `yes` it only counts."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
-        return CommandReply(text=messages.whom_to_purge(context.spell("purge")))
+        return CommandReply(text=purge_messages.whom_to_purge(context.spell("purge")))
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:
@@ -38,9 +38,11 @@ def purge(context: CommandContext) -> CommandReply:
 def _ask(context: CommandContext, person: str) -> CommandReply:
     planned = context.memory.purging.plan(context.scope.workspace, person, role=context.role)
     if planned.is_empty:
-        return CommandReply(text=messages.nothing_to_purge(person))
+        return CommandReply(text=purge_messages.nothing_to_purge(person))
     choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
-    return CommandReply(text=messages.purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,))
+    return CommandReply(
+        text=purge_messages.purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,)
+    )
 
 
 def _purge(context: CommandContext, person: str) -> CommandReply:
@@ -49,5 +51,5 @@ def _purge(context: CommandContext, person: str) -> CommandReply:
         scope.workspace, person, actor=scope.person, at=context.command.at, role=context.role
     )
     if done.is_empty:
-        return CommandReply(text=messages.nothing_to_purge(person))
-    return CommandReply(text=messages.purged(done), changed_runs=done.runs)
+        return CommandReply(text=purge_messages.nothing_to_purge(person))
+    return CommandReply(text=purge_messages.purged(done), changed_runs=done.runs)

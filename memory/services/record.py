@@ -217,9 +217,9 @@ class Recording:
         options = _options(nodes)
         if options:
             note_offered(tx, nodes)
+        tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
-        tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
         readers = answered.channel_visibility if answered else None

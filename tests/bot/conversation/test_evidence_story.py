@@ -67,14 +67,13 @@ def test_one_lesson_is_one_verdict() -> None:
         "to 0.31)."),
         (
             (belief(0.83, action="clock", prior=0.83),), 0.31, 3,
-            "Nobody has taught me anything like this (similarity up to 0.31); by its description, clock fits "
+            "Nobody has taught me anything like this (similarity up to 0.31); by what it is for, clock fits "
             "best (0.83).",
         ),
         (
             (belief(0.85, weight(TIME, 0.02), action="clock", prior=0.83),), 0.95, 3,
-            "What people said of the 3 most similar questions changes little (similarity up to 0.95); by its "
-            "description, clock fits "
-            "best (0.85).",
+            "What people said of the 3 most similar questions changes little (similarity up to 0.95); by what "
+            "it is for, clock fits best (0.85).",
         ),
         ((belief(0.03, weight(KEY, 0.03)),), 0.95, 1,
             "What people said of the most similar question changes little (similarity up to 0.95)."),

@@ -45,7 +45,6 @@ def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2)) -> Evide
         ("clock", True, -1, "correction:l1", [False]),
         ("clock", True, 1, "tap", [True]),
         ("clock", False, 1, "tap", [False]),
-        ("clock", False, 1, "tap:m1", [False]),
         ("clock", False, -1, "tap", []),
         ("clock", False, 1, "emoji:👍", []),
         ("clock", False, -1, "emoji:👎", []),

@@ -21,7 +21,7 @@ COUNTS = st.builds(
     confidence=CONFIDENCES,
     is_right=st.booleans(),
     is_known=st.just(value=True),
-    count=st.integers(1, 60),
+    number=st.integers(1, 60),
 )
 MANY = st.lists(COUNTS, max_size=30)
 BUDGETS = st.floats(0.01, 0.5)
