@@ -30,7 +30,7 @@ from memory.services.core import ALL, Core
 from memory.services.quarantine_actions import SYSTEM, restore_text, restore_texts
 from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
-from memory.services.tally import runs_of_voters
+from memory.services.tally import runs_of_voters, runs_restood
 from memory.services.thresholds import erase_judgements
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
@@ -183,7 +183,9 @@ class Privacy:
             tx.short.delete_by(workspace, person)
             tx.channels.erase_person(workspace, person)
             tx.people.forget(workspace, person)
+            taught_from = tx.people.acquaintance(workspace, ()).taught_from
             tx.teaching.delete_runs(workspace, gone)
+            touched_runs |= runs_restood(tx, workspace, taught_from)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             part(tx, workspace, parted, now, changed=kept_ids)
@@ -229,7 +231,9 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
+    taught_from = tx.people.acquaintance(workspace, ()).taught_from
     tx.teaching.delete_runs(workspace, [run_id])
+    touched |= runs_restood(tx, workspace, taught_from)
     erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)

@@ -81,11 +81,9 @@ def _restand(
     """
     if not any(vote.role is Role.TEACHER for by in (before, votes) for cast in by.values() for vote in cast):
         return set()
-    times = {taught_from, tx.people.acquaintance(workspace, ()).taught_from}
-    if len(times) == 1:
+    touched = _cast_between(tx, workspace, taught_from)
+    if not touched:
         return set()
-    start, *later = sorted(at for at in times if at is not None)
-    touched = tx.teaching.votes_between(workspace, start, later[0] if later else None)
     known = tx.people.acquaintance(workspace, {vote.actor for vote in touched})
     marked = {
         (vote.run_id, vote.node_id, vote.actor): replace(vote, standing=now)
@@ -96,6 +94,20 @@ def _restand(
     for run_id, stand in votes.items():
         votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in stand]
     return {run_id for run_id, _, _ in marked}
+
+
+def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None) -> Sequence[Vote]:
+    """The votes from the first teacher's vote as it was at this time to that as it is now; none where it did not move."""
+    times = {taught_from, tx.people.acquaintance(workspace, ()).taught_from}
+    if len(times) == 1:
+        return ()
+    start, *later = sorted(at for at in times if at is not None)
+    return tx.teaching.votes_between(workspace, start, later[0] if later else None)
+
+
+def runs_restood(tx: Transaction, workspace: str, taught_from: datetime | None) -> set[str]:
+    """The runs with votes that may do more or less for others since the first teacher's vote was at this time."""
+    return {vote.run_id for vote in _cast_between(tx, workspace, taught_from)}
 
 
 def _reprove(
