@@ -72,7 +72,7 @@ class PersonMessage(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person changed a message of theirs. It counts while it is not being answered yet."""
+    """A person changed a message of theirs. It counts until an answer to it is committed."""
 
     message_id: str
     text: str
