@@ -27,7 +27,7 @@ from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
-from bot.adapters.slack.web import Identity, Json, Web, code_of
+from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -46,11 +46,14 @@ _OUT_OF_REACH = frozenset(
     }
 )
 """Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
+_WHERE_IT_IS = (
+    "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
+)
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
 def _log_the_end(why: str) -> None:
-    log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+    log.error("Slack is over for now: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
 class SlackMessenger:
@@ -109,7 +112,7 @@ class SlackMessenger:
         check_tokens(self._settings)
         self._running = asyncio.current_task()
         try:
-            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            await self._join_when_reachable()
             if not self._ended.is_set():
                 await self._deliver(sink)
         except NotPermitted:
@@ -119,6 +122,12 @@ class SlackMessenger:
         finally:
             self._running = None
             await self._web.close()
+
+    async def _join_when_reachable(self) -> None:
+        try:
+            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+        except NotPermitted as error:
+            raise names_token(error, "SLACK_BOT_TOKEN", _WHERE_IT_IS) from error.__cause__
 
     async def close(self) -> None:
         """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
