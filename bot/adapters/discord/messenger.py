@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
+from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
@@ -40,7 +42,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again.
+    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again,
+    `begun` when the process began.
     """
 
     def __init__(
@@ -51,12 +54,14 @@ class DiscordMessenger:
         new_id: NewId,
         teaches: Callable[[str], bool],
         sleep: Sleep = asyncio.sleep,
+        begun: datetime | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
         self._teaches = teaches
         self._sleep = sleep
+        self._begun = begun or clock()
         self._context: HandlerContext | None = None
         self._handlers: dict[str, Callable[[Any], object]] = {}
         self._logged_in = asyncio.Event()
@@ -94,7 +99,9 @@ class DiscordMessenger:
         client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
-        self._handlers = uses.handlers | Intake(handlers).handlers | ChannelChanges(handlers).handlers
+        connection = {"ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
+        intake = Intake(handlers)
+        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | connection
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
@@ -137,11 +144,25 @@ class DiscordMessenger:
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
             ),
+            left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
             clock=self._clock,
             command_name=self._settings.command,
         )
+
+    def _connected_now(self, _: object) -> None:
+        if (handlers := self._context) is not None:
+            count = len(handlers.client.guilds)
+            log.info(
+                "connected to Discord as %s, in %d server%s", handlers.client.user, count, "" if count == 1 else "s"
+            )
+
+    def _resumed(self, _: object) -> None:
+        log.info("connected to Discord again")
+
+    def _disconnected(self, _: object) -> None:
+        log.info("disconnected from Discord%s", "" if self._closed.is_set() else "; connecting again")
 
     def _on_event(self, name: str, payload: object) -> None:
         handler = self._handlers.get(name)
@@ -161,6 +182,9 @@ class DiscordMessenger:
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
         handlers = await self._connected(f"posting in channel {message.channel}")
+        place = message.thread or message.channel
+        if message.is_answer and place.isdecimal():
+            handlers.tidy(int(place))
         return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -185,6 +209,7 @@ class DiscordMessenger:
         """Typing while there is a text; where that lasts, a line with the text and a stop button."""
         place = thread or channel
         if place.isdecimal() and self._context is not None:
+            self._context.tidy(int(place))
             self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:

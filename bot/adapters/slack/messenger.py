@@ -46,9 +46,7 @@ _OUT_OF_REACH = frozenset(
     }
 )
 """Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
-_WHERE_IT_IS = (
-    "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
-)
+_WHERE_IT_IS = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
@@ -259,9 +257,19 @@ class SlackMessenger:
             ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
+            await self._tidy(message)
             self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
+
+    async def _tidy(self, message: BotMessage) -> None:
+        """Take away the status, with its stop button, that a killed process left in the thread of this answer."""
+        is_busy = self._status.is_busy(message.channel, message.thread)
+        if message.thread and message.is_last and not is_busy and self._poster.may_be_posted(message):
+            try:
+                await self._status.end(message.channel, message.thread)
+            except MessengerError as error:
+                log.info("the status of a thread nobody works in stays: %s", error)
 
     async def _post_directly(self, message: BotMessage) -> str:
         """In the person's direct conversation with the bot. Without choices: there they would be about that one."""
