@@ -118,6 +118,8 @@ class Answering:
         self._new_id = new_id
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
+        self.late: set[str] = set()
+        """Messages that were written while the bot was away, by event id, until they are answered."""
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
         self._reworded: dict[str, asyncio.Event] = {}
@@ -299,6 +301,7 @@ class Answering:
                 part=part.part,
                 is_last=is_last,
                 reply_to=incoming.message_id,
+                note=messages.LATE if is_last and incoming.event_id in self.late else "",
                 lessons=lessons if is_last else (),
                 people=people if is_last else (),
             )
@@ -312,6 +315,7 @@ class Answering:
             if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
         self._refused.discard(run_id)
+        self.late.discard(incoming.event_id)
         return overtaken
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
@@ -321,6 +325,7 @@ class Answering:
         if isinstance(error, _NEVER) or is_late:
             log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
             self._refused.discard(run_id)
+            self.late.discard(incoming.event_id)
             await self._executor(self._memory.recording.give_up, part.workspace, run_id)
         else:
             level = logging.INFO if run_id in self._refused else logging.ERROR

@@ -149,6 +149,8 @@ class Goodbot:
         accepted = await self._executor(self._memory.recording.accept, incoming)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
+            if event.is_late:
+                self._answering.late.add(event.event_id)
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)

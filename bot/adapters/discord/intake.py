@@ -89,6 +89,14 @@ class Intake:
         self._addressed.put(message.id, True)
         self._context.tasks.start(message.channel.id, lambda: self._on_message(message, address))
 
+    def late(self, message: discord.Message) -> None:
+        """Take in a question from while the bot was away. Commands of that time are not carried out."""
+        if not self._addressed.get(message.id) and self._is_of_a_person(message) and self._admits(message):
+            self._addressed.put(message.id, True)
+            self._context.tasks.start(
+                message.channel.id, lambda: self._on_message(message, Address.MENTION, is_late=True)
+            )
+
     def _address(self, message: discord.Message) -> Address | None:
         if _guild_id(message) is None:
             return Address.DIRECT
@@ -106,7 +114,7 @@ class Intake:
         channels = (channel.id, getattr(channel, "parent_id", None))
         return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
 
-    async def _on_message(self, message: discord.Message, address: Address) -> None:
+    async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
         place = await self._context.channels.of(message.channel.id, _guild_id(message))
         names = await self._names(message)
         text = plain(without_mention(message.content, *self._ids(message)), names)
@@ -124,7 +132,8 @@ class Intake:
         if not self._is_within_rate(message, address, typed):
             return
         if typed is not None:
-            await self._command(message, place, typed, address)
+            if not is_late:
+                await self._command(message, place, typed, address)
             return
         attached = await read_files(message.attachments, self._context.rest)
         await self._context.sink(
@@ -138,6 +147,7 @@ class Intake:
                 address=address,
                 files=attached.files,
                 images=attached.images,
+                is_late=is_late,
             )
         )
 

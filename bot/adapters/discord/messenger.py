@@ -10,6 +10,7 @@ from typing import Any
 
 import discord
 
+from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
@@ -99,9 +100,10 @@ class DiscordMessenger:
         client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
-        connection = {"ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
+        connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(handlers)
-        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | connection
+        away = CatchUp(handlers, intake.late).handlers
+        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | away | connection
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:

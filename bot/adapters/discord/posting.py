@@ -40,7 +40,7 @@ LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
 _SMALLEST_PART = 100
-_SMALL_PRINT = "-# ↳ used lesson: "
+_SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
@@ -248,17 +248,18 @@ def as_file(attachment: Attachment | None) -> discord.File | None:
 
 
 def _answer(message: BotMessage) -> str:
-    """An answer's text, with the lessons it used in small print as far as there is room."""
+    """An answer's text, with its note and the lessons it used in small print as far as there is room."""
     text = to_discord(message.text)
-    for lesson in message.lessons[:_MOST_LESSONS]:
-        line = f"\n{_SMALL_PRINT}{one_line(lesson, _LESSON_LENGTH)}"
+    below = [f"{_LESSON}{one_line(lesson, _LESSON_LENGTH)}" for lesson in message.lessons[:_MOST_LESSONS]]
+    for small in (*([message.note] if message.note else []), *below):
+        line = f"\n{_SMALL_PRINT}{small}"
         if size(text) + size(line) <= LIMIT:
             text += line
     return text
 
 
 def without_small_print(shown: str) -> str:
-    """The text of a posted answer, without the lessons under it and invisible characters."""
+    """The text of a posted answer, without what is under it and invisible characters."""
     lines = shown.replace(INVISIBLE, "").split("\n")
     while lines and lines[-1].startswith(_SMALL_PRINT):
         lines.pop()
