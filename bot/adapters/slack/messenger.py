@@ -59,6 +59,7 @@ class SlackMessenger:
 
     `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
     asks to, `begun` when the process began. `on_end` is told why there is no more use for the token.
+    `installer` is the person who installed the app, where that is known.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class SlackMessenger:
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
+        installer: str = "",
     ) -> None:
         self._settings = settings
+        self._installer = installer
         self._clock = clock
         self._teaches = teaches
         self._sleep = sleep
@@ -181,7 +184,7 @@ class SlackMessenger:
             settings=settings,
             web=self._web,
             channels=channels,
-            roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            roles=Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer),
             mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
             threads=self._threads,
             status=self._status,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -130,3 +131,35 @@ def test_slack_is_asked_to_send_ids_behind_the_slash() -> None:
     manifest = json.loads((CHECKOUT / "config" / "slack-manifest.json").read_text())
     [command] = manifest["features"]["slash_commands"]
     assert command["should_escape"] is True
+
+
+@pytest.mark.parametrize(
+    ("settings", "role"),
+    [
+        ({}, Role.ADMIN),
+        ({"owners": "teachers"}, Role.TEACHER),
+        ({"owners": "members"}, Role.MEMBER),
+        ({"teachers": ("UTEA",)}, Role.TEACHER),
+    ],
+)
+async def test_an_admin_of_the_workspace_is_one_of_the_bot_unless_told_otherwise(
+    server: SlackServer, settings: dict[str, Any], role: Role
+) -> None:
+    tea, channel = server.person("tea", user_id="UTEA", admin=True), server.channel("general")
+    async with connected(server, **settings) as session:
+        await tea.commands(channel, "/goodbot", "review").answered()
+    assert [event.role for event in session.heard.events] == [role]
+
+
+@pytest.mark.parametrize("creators", ["teachers", "members"])
+async def test_who_created_a_channel_teaches_in_it_and_nowhere_else(server: SlackServer, creators: str) -> None:
+    ana, guest = server.person("ana"), server.person("guest", guest="multi")
+    channels = [server.channel(name) for name in ("ours", "theirs", "of-a-guest")]
+    for channel, creator in zip(channels, (ana.id, "U0", guest.id), strict=True):
+        server.workspace.channel(channel).creator = creator
+    async with connected(server, creators=creators) as session:
+        for channel in channels[:2]:
+            await ana.commands(channel, "/goodbot", "review").answered()
+        await guest.commands(channels[2], "/goodbot", "review").answered()
+    there = Role.TEACHER if creators == "teachers" else Role.MEMBER
+    assert [event.role for event in session.heard.events] == [there, Role.MEMBER, Role.GUEST]
