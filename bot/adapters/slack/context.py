@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import CORRECT, Typed, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
@@ -74,7 +74,7 @@ class HandlerContext:
         if typed.name == "stop":
             await self.stop(location, event_id=event_id, at=at)
             return
-        role = await self.roles.of(location)
+        role = await self.roles.of(location, is_wide=typed.name != CORRECT)
         scope = await self.scope(location)
         answer = about or self.threads.last_answer(location.channel, location.thread)
         await self.sink(

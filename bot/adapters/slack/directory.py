@@ -137,8 +137,8 @@ class Roles:
         seems_foreign = self._seems_foreign(location)
         return self._people.get((location.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
 
-    async def of(self, location: Location) -> Role:
-        """The role of who acts.
+    async def of(self, location: Location, *, is_wide: bool = False) -> Role:
+        """The role of who acts. `is_wide`: the act may reach beyond the channel, where its creator is nobody special.
 
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
         may, so its event is left for Slack to send again.
@@ -151,10 +151,10 @@ class Roles:
                     self._of_foreign(location.user) if self._seems_foreign(location) else self._of_ours(location.user)
                 )
                 self._people.put(key, role)
-        if role is Role.MEMBER and self._creators is not role:
-            made_it = location.user == self._installer or await self._channels.is_creator(location)
-            return self._creators if made_it else role
-        return role
+        if role is not Role.MEMBER or self._creators is role:
+            return role
+        is_theirs = location.user == self._installer or (not is_wide and await self._channels.is_creator(location))
+        return self._creators if is_theirs else role
 
     def _seems_foreign(self, location: Location) -> bool:
         return location.team not in ("", self._team)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from bot.adapters import forms
 from bot.adapters.rate_limit import LIMITS
-from bot.adapters.slack import events
+from bot.adapters.slack import blocks, events
 from bot.model import PersonCommand, PersonEdit, PersonMessage, TextFile
 from memory.model import Role
 from tests import CHECKOUT
@@ -158,8 +159,23 @@ async def test_who_created_a_channel_teaches_in_it_and_nowhere_else(server: Slac
     for channel, creator in zip(channels, (ana.id, "U0", guest.id), strict=True):
         server.workspace.channel(channel).creator = creator
     async with connected(server, creators=creators) as session:
-        for channel in channels[:2]:
-            await ana.commands(channel, "/goodbot", "review").answered()
-        await guest.commands(channels[2], "/goodbot", "review").answered()
+        for channel, person in zip(channels, (ana, ana, guest), strict=True):
+            ref = await session.messenger.post(session.answer(channel))
+            await person.rates(session.message(ref), good=True).answered()
     there = Role.TEACHER if creators == "teachers" else Role.MEMBER
     assert [event.role for event in session.heard.events] == [there, Role.MEMBER, Role.GUEST]
+
+
+async def test_what_reaches_beyond_a_channel_is_not_its_creator_s_to_decide(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("ours")
+    server.workspace.channel(channel).creator = ana.id
+    async with connected(server) as session:
+        for command in ("purge U0123", "promote 0123456789ab workspace", "correct: blue"):
+            await ana.commands(channel, "/goodbot", command).answered()
+        for audience in ("workspace", "channel"):
+            said = ana.says(channel, "Under the blue pot.", mention=False)
+            await ana.uses_shortcut(said, blocks.TEACH_SHORTCUT).answered()
+            await ana.submits({forms.QUESTION: "the key?", forms.AUDIENCE: audience}).answered()
+        await session.settled()
+    roles = [Role.MEMBER, Role.MEMBER, Role.TEACHER, Role.MEMBER, Role.TEACHER]
+    assert [event.role for event in session.heard.events] == roles
