@@ -17,6 +17,7 @@ from bot.adapters.slack.events import (
     NewMessage,
     at,
     message_id_of,
+    names_somebody,
     read_channel_change,
     read_message,
     read_reaction,
@@ -63,9 +64,11 @@ class Intake:
         if read is None or not await self._context.admits(read.location):
             return
         async with self._in_order(("message", read.location.channel)):
-            match read_message(await self._context.mentions.in_event(event), bot):
-                case NewMessage() as said:
-                    await self._on_message(said)
+            if names_somebody(event, bot):
+                event = await self._context.mentions.in_event(event)
+            match read_message(event, bot):
+                case NewMessage() as new:
+                    await self._on_message(new)
                 case EditedMessage() as edited:
                     await self._edited(edited, str(body["event_id"]))
                 case DeletedMessage() as deleted:

@@ -253,15 +253,17 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer:
-            ts = await self._streamer.take_up(message, may_be_begun=self._poster.may_be_posted(message))
-        if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
+        streams, is_old = self._settings.answers == "stream", self._poster.may_be_posted(message)
+        if not ts and message.is_answer and (streams or is_old):
+            ts = await self._streamer.take_up(message, may_be_begun=is_old)
+        if not ts and message.is_answer and streams and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
             ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
             await self._tidy(message)
-            self._streamer.posted(message)
+            if streams or is_old:
+                self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
 
