@@ -68,11 +68,13 @@ class PersonMessage(BaseEvent):
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
+    is_late: bool = False
+    """It was written while the bot was away, and is answered late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person changed a message of theirs. It counts while it is not being answered yet."""
+    """A person changed a message of theirs. It counts until an answer to it is committed."""
 
     message_id: str
     text: str
@@ -212,6 +214,8 @@ class BotMessage:
     """Nothing of the same answer follows: what belongs under an answer goes here."""
     reply_to: str = ""
     """The id of the message it answers, where the platform shows that."""
+    note: str = ""
+    """One line below the answer, in small print where the platform has it."""
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
     choices: tuple[Choice, ...] = ()

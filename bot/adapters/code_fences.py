@@ -1,6 +1,7 @@
 """The lines that open and close code in CommonMark (0.31, 4.5), also in a list or a quote."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 FENCE = re.compile(
@@ -24,3 +25,17 @@ class Fence:
         """Whether this line, a `FENCE` too, closes the code."""
         is_near = len(line["lead"]) <= len(self.lead) + _CLOSES_WITHIN
         return is_near and not (line["items"] or line["info"].strip()) and line["mark"].startswith(self.mark)
+
+
+def parted(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in parts that join to it, and whether each is code: what stands between two fences, without them."""
+    opened: Fence | None = None
+    start = 0
+    for line in FENCE.finditer(text):
+        if opened is None:
+            yield text[start : line.end()], False
+            opened, start = Fence(line["lead"], line["mark"], line["info"]), line.end()
+        elif opened.is_closed_by(line):
+            yield text[start : line.start()], True
+            opened, start = None, line.start()
+    yield text[start:], opened is not None

@@ -1,4 +1,4 @@
-"""A lock among the processes on one database: only one of them finishes the work of a killed process."""
+"""A lock among the processes on one database: one of them has a login, and finishes the work of a killed process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from memory.adapters.private_files import FILE_MODE
 
 
 @contextmanager
-def only_one(settings: Settings, part: str) -> Iterator[bool]:
-    """Whether no other process runs this part (`chat`, `slack`, ...) on this database.
+def only_one(settings: Settings, part: str) -> Iterator[bool | None]:
+    """Whether no other process runs this part (`chat`, `slack`, ...) on this database. None: it cannot be locked.
 
     The lock is the operating system's, so it ends with the process however that ends.
     """
@@ -19,8 +19,11 @@ def only_one(settings: Settings, part: str) -> Iterator[bool]:
     lock = FileLock(Path(f"{settings.storage.place}.{part}.lock").expanduser(), mode=FILE_MODE)
     try:
         lock.acquire(timeout=0)
-    except (Timeout, OSError):
+    except Timeout:
         yield False
+        return
+    except OSError:
+        yield None
         return
     try:
         yield True

@@ -6,14 +6,17 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading_schedule import grading_running
 from bot.app.lock import only_one
+from bot.app.logins import Login
 from bot.app.scheduler import jobs_running, owner_name
-from bot.app.watchdog import reporting, watching
+from bot.app.seat import Seat, TakeOver
+from bot.app.watchdog import count_deaths, reporting, watching
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
@@ -64,16 +67,48 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
         await stack.enter_async_context(watch)
         gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))
-        messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
-        alone = [each for each in messengers if stack.enter_context(only_one(settings, each.platform))]
+        seats = [
+            Seat(
+                messenger=make_messenger(settings, name, memory, running.goodbot),
+                login=await stack.enter_async_context(Login(settings, name, memory.leases, owner_name(memory.new_id))),
+            )
+            for name in platforms
+        ]
         stack.push_async_callback(running.close)
         stack.callback(gc_task.cancel)
+        for seat in seats:
+            await seat.login.take()
+        alone = [
+            seat.messenger
+            for seat in seats
+            if seat.login.is_held and stack.enter_context(only_one(settings, seat.messenger.platform))
+        ]
         await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
-        await _until_stopped(running, messengers, alone, stop)
+        take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
+        await _until_stopped(running, seats, alone, take_over, stop)
+
+
+async def _take_over(
+    settings: Settings,
+    memory: Memory,
+    goodbot: Goodbot,
+    stack: AsyncExitStack,
+    alone: list[Messenger],
+    messenger: Messenger,
+) -> None:
+    """Finish what the process left that was on this platform before."""
+    if not stack.enter_context(only_one(settings, messenger.platform)):
+        return
+    try:
+        count_deaths(settings, memory)
+    except OSError as error:
+        log.warning("it is not known what the other process left: %s", error)
+    await goodbot.recover(messenger)
+    alone.append(messenger)
 
 
 async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asyncio.Event) -> None:
@@ -88,10 +123,11 @@ async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asy
 
 
 async def _until_stopped(
-    running: Running, messengers: Sequence[Messenger], alone: Sequence[Messenger], stop: asyncio.Event
+    running: Running, seats: Sequence[Seat], alone: Sequence[Messenger], take_over: TakeOver, stop: asyncio.Event
 ) -> None:
     """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again."""
-    live = {each.platform: asyncio.create_task(each.run(running.goodbot.sink(each))) for each in messengers}
+    sink = running.goodbot.sink
+    live = {seat.messenger.platform: asyncio.create_task(seat.run(sink(seat.messenger), take_over)) for seat in seats}
     stopped = asyncio.create_task(stop.wait())
     redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
     ends: list[str] = []
@@ -102,9 +138,12 @@ async def _until_stopped(
     redelivery.cancel()
     stopped.cancel()
     await _drain(running.goodbot)
-    await _log_out(messengers, live)
+    for seat in seats:
+        if not seat.login.is_held and (standing_by := live.pop(seat.messenger.platform, None)):
+            standing_by.cancel()
+    await _log_out([seat.messenger for seat in seats], live)
     await asyncio.gather(redelivery, stopped, return_exceptions=True)
-    if not live and not stop.is_set():
+    if not stop.is_set():
         raise MessengerError("; ".join(ends))
 
 

@@ -40,14 +40,19 @@ class Reporting:
     """Surrounds the work on a message."""
 
 
+def count_deaths(settings: Settings, memory: Memory) -> None:
+    """Count the deaths of other processes against the messages they had in work. Raises `OSError`."""
+    with deaths(Path(settings.storage.place)) as died:
+        for message in memory.recovering.count(died, messages.SET_ASIDE):
+            log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
+
+
 @contextmanager
 def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
     """Count what earlier processes left, and keep a report of this one until its orderly end."""
     database = Path(settings.storage.place)
     try:
-        with deaths(database) as died:
-            for message in memory.recovering.count(died, messages.SET_ASIDE):
-                log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
+        count_deaths(settings, memory)
         report = open_report(database, memory.new_id())
     except OSError as error:
         log.warning("no report would be left of a crash: %s", error)

@@ -253,6 +253,8 @@ class SlackSettings(_Section):
     http_port: int = Field(default=3000, ge=1, le=65_535)
     admins: Texts = ()
     teachers: Texts = ()
+    owners: Literal["admins", "teachers", "members"] = "admins"
+    creators: Literal["teachers", "members"] = "teachers"
     allowed_users: Texts = ()
     allowed_channels: Texts = ()
     command: str = "/goodbot"
@@ -300,7 +302,8 @@ class DiscordSettings(_Section):
     api_url: str = ""
     admins: Texts = ()
     teachers: Texts = ()
-    managers_teach: Literal["yes", "no"] = "no"
+    managers: Literal["admins", "teachers", "members"] = "admins"
+    moderators: Literal["teachers", "members"] = "teachers"
     allowed_people: Texts = ()
     allowed_channels: Texts = ()
     reads: Literal["mentions", "everything"] = "mentions"

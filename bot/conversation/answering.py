@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,7 +14,7 @@ from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage
+from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 
 PATIENCE = timedelta(hours=24)
 """How long after a question its answer is offered to a platform that does not take it."""
+
+_MOST_EDITS = 5
+"""How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
 
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
@@ -115,8 +118,12 @@ class Answering:
         self._new_id = new_id
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
+        self.late: set[str] = set()
+        """Messages that were written while the bot was away, by event id, until they are answered."""
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
+        self._reworded: dict[str, asyncio.Event] = {}
+        """Set for a message that was edited while the agent works on it, by the message's event id."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
@@ -145,25 +152,57 @@ class Answering:
         with self._in_work(incoming):
             return await self._commit(messenger, incoming, cancel, _unseen) is not None
 
+    def begin_again(self, event_id: str) -> bool:
+        """Work a message out once more, for it was edited. False if it is answered, or was edited too often."""
+        reworded = self._reworded.get(event_id)
+        if reworded is not None:
+            reworded.set()
+        return reworded is not None
+
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
         """The message once its answer is committed, and that. None if it was cut short, or withdrawn meanwhile.
 
-        What cannot be committed, because words it was shown were forgotten meanwhile, is worked out once more.
+        What was edited meanwhile, or cannot be committed because words it was shown were forgotten, is worked out once
+        more.
         """
+        try:
+            return await self._committed(messenger, incoming, cancel, show)
+        finally:
+            self._reworded.pop(incoming.event_id, None)
+
+    async def _committed(
+        self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
+    ) -> tuple[Incoming, Answer] | None:
         current: Incoming | None = incoming
+        images = self.pictures.take(incoming.event_id)
+        tries = 0
         while current is not None and current.progress is Progress.ACCEPTED:
-            run_id = self._new_id()
+            tries += 1
+            run_id, is_last = self._new_id(), tries > _MOST_EDITS
+            reworded = self._watch(incoming.event_id, is_last)
             show("thinking")
-            finished = await self._work(messenger, incoming, run_id, cancel, show)
-            if finished is None:
+            work = self._work(messenger, current, run_id, cancel, show, images)
+            finished = await _unless(reworded, work)
+            if finished is None and not reworded.is_set():
                 return None
-            answer = await self._executor(self._memory.recording.finish, finished)
-            if answer is not None:
-                return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
+            if finished is not None:
+                finished = replace(finished, question="" if is_last else current.text)
+                answer = await self._executor(self._memory.recording.finish, finished)
+                if answer is not None:
+                    return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
+
+    def _watch(self, event_id: str, is_last: bool) -> asyncio.Event:
+        """An event that an edit of the message sets from now on, unless this is the last time it is worked out."""
+        reworded = asyncio.Event()
+        if is_last:
+            self._reworded.pop(event_id, None)
+        else:
+            self._reworded[event_id] = reworded
+        return reworded
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait until the models are loaded, unless cancelled, so that no thread of the pool is blocked by it."""
@@ -184,6 +223,7 @@ class Answering:
         run_id: str,
         cancel: asyncio.Event,
         show: Callable[[str], None],
+        images: tuple[ImageFile, ...],
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
         try:
@@ -193,7 +233,7 @@ class Answering:
                 run_id=run_id,
                 on_progress=show,
                 cancel=cancel,
-                images=self.pictures.take(incoming.event_id),
+                images=images,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -261,6 +301,7 @@ class Answering:
                 part=part.part,
                 is_last=is_last,
                 reply_to=incoming.message_id,
+                note=messages.LATE if is_last and incoming.event_id in self.late else "",
                 lessons=lessons if is_last else (),
                 people=people if is_last else (),
             )
@@ -274,6 +315,7 @@ class Answering:
             if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
         self._refused.discard(run_id)
+        self.late.discard(incoming.event_id)
         return overtaken
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
@@ -283,6 +325,7 @@ class Answering:
         if isinstance(error, _NEVER) or is_late:
             log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
             self._refused.discard(run_id)
+            self.late.discard(incoming.event_id)
             await self._executor(self._memory.recording.give_up, part.workspace, run_id)
         else:
             level = logging.INFO if run_id in self._refused else logging.ERROR
@@ -311,6 +354,18 @@ class Answering:
                 incoming.event_id,
                 error,
             )
+
+
+async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, FinishedRun | None]) -> FinishedRun | None:
+    """The work's result; None as soon as the event is set, which breaks it off."""
+    working, edited = asyncio.create_task(work), asyncio.create_task(reworded.wait())
+    try:
+        await asyncio.wait({working, edited}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        edited.cancel()
+        await asyncio.gather(working, edited, return_exceptions=True)
 
 
 def _unseen(_: str) -> None:

@@ -95,13 +95,7 @@ class Goodbot:
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
-                await self._executor(
-                    self._memory.recording.reword,
-                    event.scope.workspace,
-                    event.scope.channel,
-                    event.message_id,
-                    _full_text(event),
-                )
+                await self._on_edit(messenger, event)
             case PersonDeletion():
                 await self._on_deletion(event)
             case PersonRetry():
@@ -155,6 +149,8 @@ class Goodbot:
         accepted = await self._executor(self._memory.recording.accept, incoming)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
+            if event.is_late:
+                self._answering.late.add(event.event_id)
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
@@ -171,6 +167,17 @@ class Goodbot:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
+
+    async def _on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
+        """Answer the edited text of a question; where it is too late, tell the person that the answer is not to it."""
+        text, scope = _full_text(event), event.scope
+        reword = self._memory.recording.reword
+        is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
+        current = self.conversations.running(scope.conversation)
+        if current is None or current.message_id != event.message_id or text in ("", current.text):
+            return
+        if not (is_taken and self._answering.begin_again(current.event_id)):
+            await say(messenger, event, messages.EDITED_TOO_LATE)
 
     async def _on_deletion(self, event: PersonDeletion) -> None:
         """Stop answering a deleted question; if it was answered, it can become no lesson any more."""

@@ -19,6 +19,7 @@ from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gaps
+from memory.services.leases import Leases
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
@@ -114,6 +115,7 @@ class Memory:
         self.audit = Audit(core)
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
+        self.leases = Leases(core)
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = _world(core, world)
         self._finish_erasures()

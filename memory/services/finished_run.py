@@ -20,6 +20,8 @@ class FinishedRun:
     run_id: str
     event_id: str
     """Of the message it answers; empty when there was none (a library's own run)."""
+    question: str = ""
+    """That message's text as it was answered; empty: whatever it is by now."""
     nodes: Sequence[Episode]
     recalls: Sequence[Recollection]
     parts: Sequence[str]

@@ -175,8 +175,9 @@ class Recording:
 
         Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
 
-        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if a lesson it
-        was shown is erased since, whose words the answer may repeat: the message is then still accepted.
+        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if it was edited
+        (`FinishedRun.question`), or a lesson it was shown is erased since, whose words the answer may repeat: the
+        message is then still accepted.
         """
         run = self._redacted(run)
         shown = lessons_shown(self._core.detector, run)  # before the transaction: it takes longer than all of that
@@ -190,6 +191,8 @@ class Recording:
         answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
         if run.event_id and answered is None:
             return None
+        if answered and run.question and answered.text != run.question:
+            raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
         nodes, events = as_made(run)
         for each in shown:
             events += each.events(run.run_id, now)

@@ -155,6 +155,12 @@ class Chat:
         assert line is not None, f"{part!r} {'never came' if in_time else 'did not come'}:\n{self.told()}"
         return line
 
+    def wait_for_error(self, part: str, *, times: int = 1) -> None:
+        """Until what it wrote to its error stream has this part so often. Fails when the process ends without it."""
+        with self._news:
+            self._news.wait_for(lambda: self._errors_with(part) >= times or self._at_end, _HANGS_SECONDS)
+        assert self._errors_with(part) >= times, self.told()
+
     def ask(self, line: str, part: str) -> str:
         """Type a line and wait for a new line with this part."""
         since = len(self.screen)
@@ -226,4 +232,9 @@ class Chat:
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         while chunk := self._process.stderr.read(65_536):
-            self._errors.append(chunk)
+            with self._news:
+                self._errors.append(chunk)
+                self._news.notify_all()
+
+    def _errors_with(self, part: str) -> int:
+        return b"".join(self._errors).count(part.encode())

@@ -10,6 +10,8 @@ import discord
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import ChannelInfo, Channels, Roles
+from bot.adapters.discord.left_lines import LeftLines
+from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
@@ -67,8 +69,10 @@ class HandlerContext:
     sink: EventSink
     channels: Channels
     roles: Roles
+    mentions: Mentions
     posting: Posting
     working: TypingIndicator
+    left_lines: LeftLines
     teaches: Callable[[str], bool]
     clock: Clock
     command_name: str
@@ -85,6 +89,10 @@ class HandlerContext:
         """What people call the bot."""
         user = self.client.user
         return user.name if user is not None else "bot"
+
+    def tidy(self, channel: int) -> None:
+        """Begin to take away what a killed process left in a channel or thread."""
+        self.tasks.start(("left lines", channel), lambda: self.left_lines.take_away(channel))
 
     async def standing_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
         """A person's place and role in another channel or thread; None where they may not look or use the bot now.

@@ -89,6 +89,14 @@ class Intake:
         self._addressed.put(message.id, True)
         self._context.tasks.start(message.channel.id, lambda: self._on_message(message, address))
 
+    def late(self, message: discord.Message) -> None:
+        """Take in a question from while the bot was away. Commands of that time are not carried out."""
+        if not self._addressed.get(message.id) and self._is_of_a_person(message) and self._admits(message):
+            self._addressed.put(message.id, True)
+            self._context.tasks.start(
+                message.channel.id, lambda: self._on_message(message, Address.MENTION, is_late=True)
+            )
+
     def _address(self, message: discord.Message) -> Address | None:
         if _guild_id(message) is None:
             return Address.DIRECT
@@ -106,11 +114,12 @@ class Intake:
         channels = (channel.id, getattr(channel, "parent_id", None))
         return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
 
-    async def _on_message(self, message: discord.Message, address: Address) -> None:
+    async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
         place = await self._context.channels.of(message.channel.id, _guild_id(message))
-        text = self._plain(message)
+        names = await self._names(message)
+        text = plain(without_mention(message.content, *self._ids(message)), names)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
-        typed = command_in(as_command(without_mention(message.content, *self._ids(message)), self._names(message)))
+        typed = command_in(as_command(without_mention(message.content, *self._ids(message)), names))
         if address is Address.FOLLOW_UP and typed is not None:
             # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
             if typed.name == "stop" and not self._context.working.is_on(message.channel.id):
@@ -123,7 +132,8 @@ class Intake:
         if not self._is_within_rate(message, address, typed):
             return
         if typed is not None:
-            await self._command(message, place, typed, address)
+            if not is_late:
+                await self._command(message, place, typed, address)
             return
         attached = await read_files(message.attachments, self._context.rest)
         await self._context.sink(
@@ -137,6 +147,7 @@ class Intake:
                 address=address,
                 files=attached.files,
                 images=attached.images,
+                is_late=is_late,
             )
         )
 
@@ -145,18 +156,13 @@ class Intake:
         key = (message.channel.id, message.author.id, address is Address.FOLLOW_UP)
         return (typed is not None and typed.name == "stop") or self._rate_limit.admits(key)
 
-    def _plain(self, message: discord.Message) -> str:
-        return plain(without_mention(message.content, *self._ids(message)), self._names(message))
-
     def _ids(self, message: discord.Message) -> tuple[int, int]:
         """The ids that mention the bot in the message's text."""
         return self._context.me, own_role_in(message)
 
-    @staticmethod
-    def _names(message: discord.Message) -> dict[str, str]:
-        named = (*message.mentions, *message.role_mentions, *message.channel_mentions)
-        names = {str(one.id): one.name for one in named}
-        return names | {str(user.id): user.display_name for user in message.mentions}
+    async def _names(self, message: discord.Message) -> dict[str, str]:
+        text = without_mention(message.content, *self._ids(message))
+        return await self._context.mentions.names(text, message.author, message.mentions)
 
     async def _command(self, message: discord.Message, place: ChannelInfo, typed: Typed, address: Address) -> None:
         person = str(message.author.id)
@@ -198,7 +204,7 @@ class Intake:
             self._message(message)
 
     async def _on_edit(self, message: discord.Message, edited_at: datetime) -> None:
-        text = self._plain(message)
+        text = plain(without_mention(message.content, *self._ids(message)), await self._names(message))
         if not text and not message.attachments:
             return
         attached = await read_files(message.attachments, self._context.rest)

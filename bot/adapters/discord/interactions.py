@@ -17,7 +17,7 @@ from bot.adapters.command_words import Typed, command_event
 from bot.adapters.discord import views
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
-from bot.adapters.discord.plain import plain, without_mention
+from bot.adapters.discord.plain import without_mention
 from bot.adapters.discord.posting import without_small_print
 from bot.adapters.discord.private_replies import InteractionReply
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
@@ -126,7 +126,9 @@ class Interactions:
             return
         place = await self._place(use)
         scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
-        fields, event_id, at = entered(use), str(use.id), use.created_at
+        named = self._context.mentions.plain
+        fields = {name: await named(text, use.user) for name, text in entered(use).items()}
+        event_id, at = str(use.id), use.created_at
         events: list[PersonEvent] = []
         if form != CORRECTION:
             events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role))
@@ -152,6 +154,7 @@ class Interactions:
         way = InteractionReply(use, self._context.rest)
         await way.wait()
         place = await self._place(use)
+        argument = await self._context.mentions.plain(argument, use.user)
         await self._carry_out(
             use, way, place, Typed(name, argument), about=place.message_id(message_id) if message_id else ""
         )
@@ -203,16 +206,16 @@ class Interactions:
             return
         replied = message.reference.resolved if message.reference else None
         if isinstance(replied, discord.Message):
-            question, answer = self._plain(replied), self._plain(message)
+            question, answer = await self._plain(use, replied), await self._plain(use, message)
         else:
-            question, answer = self._plain(message), ""
+            question, answer = await self._plain(use, message), ""
         await self._open(use, teaching_form(question, answer))
 
-    def _plain(self, message: discord.Message) -> str:
-        names = {str(user.id): user.display_name for user in message.mentions}
+    async def _plain(self, use: Use, message: discord.Message) -> str:
         if message.author.id == self._context.me:
             return without_small_print(message.content)
-        return plain(without_mention(message.content, self._context.me), names)
+        text = without_mention(message.content, self._context.me)
+        return await self._context.mentions.plain(text, use.user, message.mentions)
 
     # Shared ---------------------------------------------------------------------------------------------------
 

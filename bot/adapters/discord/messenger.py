@@ -4,22 +4,27 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import discord
 
+from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
-from bot.adapters.discord.directory import PLATFORM, Channels, Roles
+from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
+from bot.adapters.discord.left_lines import LeftLines
+from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.naming import Names
 from bot.adapters.retries import Sleep, until_reachable
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
@@ -38,7 +43,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again.
+    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again,
+    `begun` when the process began.
     """
 
     def __init__(
@@ -49,12 +55,14 @@ class DiscordMessenger:
         new_id: NewId,
         teaches: Callable[[str], bool],
         sleep: Sleep = asyncio.sleep,
+        begun: datetime | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
         self._teaches = teaches
         self._sleep = sleep
+        self._begun = begun or clock()
         self._context: HandlerContext | None = None
         self._handlers: dict[str, Callable[[Any], object]] = {}
         self._logged_in = asyncio.Event()
@@ -92,7 +100,10 @@ class DiscordMessenger:
         client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
-        self._handlers = uses.handlers | Intake(handlers).handlers | ChannelChanges(handlers).handlers
+        connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
+        intake = Intake(handlers)
+        away = CatchUp(handlers, intake.late).handlers
+        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | away | connection
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
@@ -118,25 +129,42 @@ class DiscordMessenger:
 
     def _new_context(self, client: Client, sink: EventSink) -> HandlerContext:
         rest = Rest(self._sleep)
+        names = Names(partial(name_of, client, rest), self._clock)
         return HandlerContext(
             client=client,
             rest=rest,
             sink=sink,
             channels=Channels(client, rest),
             roles=Roles(self._settings),
+            mentions=Mentions(client, rest, names),
             posting=Posting(
                 client,
                 rest,
+                names,
                 clock=self._clock,
                 new_id=self._new_id,
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
             ),
+            left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
             clock=self._clock,
             command_name=self._settings.command,
         )
+
+    def _connected_now(self, _: object) -> None:
+        if (handlers := self._context) is not None:
+            count = len(handlers.client.guilds)
+            log.info(
+                "connected to Discord as %s, in %d server%s", handlers.client.user, count, "" if count == 1 else "s"
+            )
+
+    def _resumed(self, _: object) -> None:
+        log.info("connected to Discord again")
+
+    def _disconnected(self, _: object) -> None:
+        log.info("disconnected from Discord%s", "" if self._closed.is_set() else "; connecting again")
 
     def _on_event(self, name: str, payload: object) -> None:
         handler = self._handlers.get(name)
@@ -156,6 +184,9 @@ class DiscordMessenger:
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
         handlers = await self._connected(f"posting in channel {message.channel}")
+        place = message.thread or message.channel
+        if message.is_answer and place.isdecimal():
+            handlers.tidy(int(place))
         return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -180,6 +211,7 @@ class DiscordMessenger:
         """Typing while there is a text; where that lasts, a line with the text and a stop button."""
         place = thread or channel
         if place.isdecimal() and self._context is not None:
+            self._context.tidy(int(place))
             self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from bot.adapters import command_words
 
-_SPECIAL = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>")
+MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
+"""Of a person, a role or a channel."""
 _PERSON = re.compile(r"<@!?(?P<id>\d+)>")
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
@@ -21,7 +22,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
         return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id'], found['id'])}"
 
     shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
-    return _SPECIAL.sub(named, shown).strip()
+    return MENTION.sub(named, shown).strip()
 
 
 def as_command(text: str, names: Mapping[str, str]) -> str:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import discord
@@ -13,7 +12,7 @@ from discord import ui
 
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.discord.client import Client
-from bot.adapters.discord.directory import DIRECT_WORKSPACE, address, name_of
+from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
 from bot.adapters.discord.markdown import one_line, to_discord
 from bot.adapters.discord.rest import (
     BLOCKED,
@@ -41,7 +40,7 @@ LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
 _SMALLEST_PART = 100
-_SMALL_PRINT = "-# ↳ used lesson: "
+_SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
@@ -52,7 +51,15 @@ class Posting:
     """Sends through one connected client."""
 
     def __init__(
-        self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId, sleep: Sleep, streams: bool = True
+        self,
+        client: Client,
+        rest: Rest,
+        names: Names,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        sleep: Sleep,
+        streams: bool = True,
     ) -> None:
         self._client = client
         self._sleep = sleep
@@ -60,7 +67,7 @@ class Posting:
         """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
-        self._names = Names(partial(name_of, client, rest), clock)
+        self._names = names
         self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:
@@ -241,17 +248,18 @@ def as_file(attachment: Attachment | None) -> discord.File | None:
 
 
 def _answer(message: BotMessage) -> str:
-    """An answer's text, with the lessons it used in small print as far as there is room."""
+    """An answer's text, with its note and the lessons it used in small print as far as there is room."""
     text = to_discord(message.text)
-    for lesson in message.lessons[:_MOST_LESSONS]:
-        line = f"\n{_SMALL_PRINT}{one_line(lesson, _LESSON_LENGTH)}"
+    below = [f"{_LESSON}{one_line(lesson, _LESSON_LENGTH)}" for lesson in message.lessons[:_MOST_LESSONS]]
+    for small in (*([message.note] if message.note else []), *below):
+        line = f"\n{_SMALL_PRINT}{small}"
         if size(text) + size(line) <= LIMIT:
             text += line
     return text
 
 
 def without_small_print(shown: str) -> str:
-    """The text of a posted answer, without the lessons under it and invisible characters."""
+    """The text of a posted answer, without what is under it and invisible characters."""
     lines = shown.replace(INVISIBLE, "").split("\n")
     while lines and lines[-1].startswith(_SMALL_PRINT):
         lines.pop()

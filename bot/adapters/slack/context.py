@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import CORRECT, Typed, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
+from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
@@ -37,6 +38,7 @@ class HandlerContext:
     web: Web
     channels: Channels
     roles: Roles
+    mentions: Mentions
     threads: Threads
     status: Status
     files: Files
@@ -72,7 +74,7 @@ class HandlerContext:
         if typed.name == "stop":
             await self.stop(location, event_id=event_id, at=at)
             return
-        role = await self.roles.of(location)
+        role = await self.roles.of(location, is_wide=typed.name != CORRECT)
         scope = await self.scope(location)
         answer = about or self.threads.last_answer(location.channel, location.thread)
         await self.sink(

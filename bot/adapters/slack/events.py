@@ -140,6 +140,12 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
     )
 
 
+def names_somebody(event: Json, bot_user: str) -> bool:
+    """Whether the text of a message, or of its change, has a mention in it that is not the bot's."""
+    text = str((event.get("message") or event).get("text") or "")
+    return any(mark in without_mention(text, bot_user) for mark in ("<@", "<#", "<!"))
+
+
 def read_reaction(event: Json) -> MessageReaction | None:
     """A `reaction_added` or `reaction_removed` event on a message."""
     item = event.get("item") or {}

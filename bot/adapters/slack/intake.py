@@ -17,6 +17,7 @@ from bot.adapters.slack.events import (
     NewMessage,
     at,
     message_id_of,
+    names_somebody,
     read_channel_change,
     read_message,
     read_reaction,
@@ -58,17 +59,20 @@ class Intake:
         if read_channel_change(body["event"], self._context.identity.user) is not None:
             await self.channel_changed(body)
             return
-        read = read_message(self._event(body), self._context.identity.user)
+        event, bot = self._event(body), self._context.identity.user
+        read = read_message(event, bot)
         if read is None or not await self._context.admits(read.location):
             return
         async with self._in_order(("message", read.location.channel)):
-            match read:
-                case NewMessage():
-                    await self._on_message(read)
-                case EditedMessage():
-                    await self._edited(read, str(body["event_id"]))
-                case DeletedMessage():
-                    await self._deleted(read, str(body["event_id"]))
+            if names_somebody(event, bot):
+                event = await self._context.mentions.in_event(event)
+            match read_message(event, bot):
+                case NewMessage() as new:
+                    await self._on_message(new)
+                case EditedMessage() as edited:
+                    await self._edited(edited, str(body["event_id"]))
+                case DeletedMessage() as deleted:
+                    await self._deleted(deleted, str(body["event_id"]))
 
     async def reaction(self, body: Json) -> None:
         """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""

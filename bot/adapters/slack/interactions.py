@@ -17,6 +17,7 @@ from bot.adapters.slack.response_url import ResponseUrl
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
+from memory.model import Audience
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Interactions:
         handlers, view = self._context, body["view"]
         answer = Answer.unpacked(view["private_metadata"])
         location = _at(body, answer)
-        fields = blocks.entered(view)
+        fields = await self._entered(view, answer.channel)
         if event := forms.correction_event(
             fields,
             event_id=f"correction/{view['id']}",
@@ -93,6 +94,11 @@ class Interactions:
             await handlers.sink(event)
         if forms.AGAIN in fields:
             await self._retry(body, answer, str(view["id"]))
+
+    async def _entered(self, view: Json, channel: str) -> dict[str, str]:
+        """What was entered, with names for whom it mentions."""
+        named = self._context.mentions.in_text
+        return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
 
     async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
         handlers = self._context
@@ -131,13 +137,13 @@ class Interactions:
 
     async def teach(self, body: Json) -> None:
         """The shortcut "Teach the bot..." on any message."""
-        message, bot = body["message"], self._context.identity.user
+        message = body["message"]
         thread = str(message.get("thread_ts") or "")
         place = Answer(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
         question = ""
         if thread and thread != place.ts:
             question = await self._asked(place.channel, thread)
-        answer_text = plain(without_mention(str(message.get("text") or ""), bot))
+        answer_text = await self._plain(message, place.channel)
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
             await self._responder.change(
                 str(body["response_url"]), response_type="ephemeral", replace_original=False, text=_NOT_OPENED
@@ -146,22 +152,29 @@ class Interactions:
     async def _asked(self, channel: str, thread: str) -> str:
         try:
             async with asyncio.timeout(_PREFILL_WITHIN_S):
-                root = await self._context.threads.root(channel, thread)
+                return await self._plain(await self._context.threads.root(channel, thread), channel)
         except TimeoutError:
             return ""
-        return plain(without_mention(str(root.get("text") or ""), self._context.identity.user))
+
+    async def _plain(self, message: Json, channel: str) -> str:
+        """What a message says, without the bot's name, and with names for whom it mentions."""
+        text = without_mention(str(message.get("text") or ""), self._context.identity.user)
+        return plain(await self._context.mentions.labelled(text, channel))
 
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""
         handlers, view = self._context, body["view"]
-        location = _at(body, Answer.unpacked(view["private_metadata"]))
+        place = Answer.unpacked(view["private_metadata"])
+        location = _at(body, place)
+        fields = await self._entered(view, place.channel)
+        is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await handlers.sink(
             forms.teaching_event(
-                blocks.entered(view),
+                fields,
                 event_id=f"teaching/{view['id']}",
                 scope=await handlers.scope(location),
                 at=handlers.clock(),
-                role=await handlers.roles.of(location),
+                role=await handlers.roles.of(location, is_wide=is_wide),
             )
         )
 
@@ -180,9 +193,10 @@ class Interactions:
     async def slash(self, body: Json) -> None:
         """The slash command with one of the bot's words."""
         location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
+        text = await self._context.mentions.labelled(str(body.get("text") or ""), location.channel)
         with replying_to(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
-                slash_command(as_command(str(body.get("text") or ""))),
+                slash_command(as_command(text)),
                 location,
                 event_id=f"slash/{body['trigger_id']}",
                 at=self._context.clock(),

@@ -23,10 +23,11 @@ from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
+from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
-from bot.adapters.slack.web import Identity, Json, Web, code_of
+from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -45,11 +46,12 @@ _OUT_OF_REACH = frozenset(
     }
 )
 """Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
+_WHERE_IT_IS = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
 def _log_the_end(why: str) -> None:
-    log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+    log.error("Slack is over for now: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
 class SlackMessenger:
@@ -57,6 +59,7 @@ class SlackMessenger:
 
     `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
     asks to, `begun` when the process began. `on_end` is told why there is no more use for the token.
+    `installer` is the person who installed the app, where that is known.
     """
 
     def __init__(
@@ -68,8 +71,10 @@ class SlackMessenger:
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
+        installer: str = "",
     ) -> None:
         self._settings = settings
+        self._installer = installer
         self._clock = clock
         self._teaches = teaches
         self._sleep = sleep
@@ -90,6 +95,7 @@ class SlackMessenger:
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
+        self._streamer = Streamer(self._web, self._threads)
 
     @property
     def platform(self) -> str:
@@ -107,7 +113,7 @@ class SlackMessenger:
         check_tokens(self._settings)
         self._running = asyncio.current_task()
         try:
-            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            await self._join_when_reachable()
             if not self._ended.is_set():
                 await self._deliver(sink)
         except NotPermitted:
@@ -117,6 +123,12 @@ class SlackMessenger:
         finally:
             self._running = None
             await self._web.close()
+
+    async def _join_when_reachable(self) -> None:
+        try:
+            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+        except NotPermitted as error:
+            raise names_token(error, "SLACK_BOT_TOKEN", _WHERE_IT_IS) from error.__cause__
 
     async def close(self) -> None:
         """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
@@ -165,13 +177,15 @@ class SlackMessenger:
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
+        channels = Channels(self._web, self._clock)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
             web=self._web,
-            channels=Channels(self._web, self._clock),
-            roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            channels=channels,
+            roles=Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer),
+            mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
             threads=self._threads,
             status=self._status,
             files=self._files,
@@ -239,15 +253,28 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer and self._poster.may_be_posted(message):
-            ts = await Streamer(self._web, team="").take_up(message)
-        if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
+        streams, is_old = self._settings.answers == "stream", self._poster.may_be_posted(message)
+        if not ts and message.is_answer and (streams or is_old):
+            ts = await self._streamer.take_up(message, may_be_begun=is_old)
+        if not ts and message.is_answer and streams and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
-            ts = await Streamer(self._web, team=self._identity.team).stream(message, asker)
+            ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
+            await self._tidy(message)
+            if streams or is_old:
+                self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
+
+    async def _tidy(self, message: BotMessage) -> None:
+        """Take away the status, with its stop button, that a killed process left in the thread of this answer."""
+        is_busy = self._status.is_busy(message.channel, message.thread)
+        if message.thread and message.is_last and not is_busy and self._poster.may_be_posted(message):
+            try:
+                await self._status.end(message.channel, message.thread)
+            except MessengerError as error:
+                log.info("the status of a thread nobody works in stays: %s", error)
 
     async def _post_directly(self, message: BotMessage) -> str:
         """In the person's direct conversation with the bot. Without choices: there they would be about that one."""

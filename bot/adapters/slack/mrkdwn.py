@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
 
+from bot.adapters.code_fences import parted
 from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, parser
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
@@ -22,6 +23,12 @@ _CONTROL_LINK = re.compile(r"(?<=\]\()(?=<?(?:!(?:channel|here|everyone|subteam)
 """Where the target of a link to `!channel` or `@U1` begins: Slack's dialect writes both as it writes a mention."""
 _ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|tel:)\S", re.IGNORECASE)
 _BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b)", re.IGNORECASE)
+_CODE_CONTROL = re.compile(
+    rf"{_OPEN}(?=(?:!|&#33;)(?:channel|here|everyone|group|subteam|date)\b|(?:@|&#64;)(?-i:[UWB][A-Z0-9]{{2}}))",
+    re.IGNORECASE,
+)
+_CODE_BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b(?![.(]))", re.IGNORECASE)
+"""In code fewer things notify people: `@group.command()` and `List<@NonNull>` do not."""
 _PARSER = parser()
 
 
@@ -41,6 +48,17 @@ def to_mrkdwn(text: str) -> str:
 
 
 def _quiet(text: str) -> str:
+    if "```" not in text and "~~~" not in text:
+        return _quiet_words(text)
+    return "".join(_quiet_code(part) if is_code else _quiet_words(part) for part, is_code in parted(text))
+
+
+def _quiet_code(text: str) -> str:
+    """Code with all its characters, and one nobody sees in what would notify people."""
+    return _CODE_BROADCAST.sub(rf"\g<0>{INVISIBLE}", _CODE_CONTROL.sub(rf"\g<0>{INVISIBLE}", text))
+
+
+def _quiet_words(text: str) -> str:
     return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(_defused, text))
 
 

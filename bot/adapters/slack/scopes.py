@@ -20,7 +20,7 @@ SCOPES: Mapping[str, str] = {
     "mpim:read": "telling group direct messages from channels",
     "reactions:read": "hearing reactions such as 👍 and 👎",
     "reactions:write": "the 🧠 on answers that became lessons",
-    "usergroups:read": "admins and teachers by user group",
+    "usergroups:read": "admins and teachers by user group, and the names of groups",
     "users:read": "telling guests and bots from members",
 }
 """Every scope that is needed, and what does not work without it."""

@@ -2,18 +2,20 @@
 
 Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
 person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. A stream that cannot
-begin is an ordinary message; one that breaks off is completed by an update. A text with a link is an ordinary message
-too: only of those can Slack be told not to unfold what they link to.
+begin is an ordinary message; one that breaks off is completed by an update, now or at a later try, and where Slack
+refuses that for good it gives way to an ordinary message. A text with a link is an ordinary message too: only of those
+can Slack be told not to unfold what they link to.
 """
 
 import html
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from bot.adapters.slack.blocks import fallback_text, message_blocks, under_answer
 from bot.adapters.slack.mrkdwn import harmless
 from bot.adapters.slack.posting import metadata
+from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Web, code_of, may_have_happened
 from bot.adapters.splitting import size
 from bot.errors import MessengerError
@@ -32,24 +34,26 @@ _AT_ONCE_S = 0.0
 
 
 class Streamer:
-    """Streams answers to the person who asked."""
+    """Streams answers to the person who asked. Of each part at most one stream begins."""
 
-    def __init__(self, web: Web, *, team: str) -> None:
+    def __init__(self, web: Web, threads: Threads) -> None:
         self._web = web
-        self._team = team
+        self._threads = threads
+        self._unended: dict[tuple[str, int], str] = {}
+        """Streams that may have no end yet: run and part, and the time stamp, which is empty until it is found."""
 
-    async def stream(self, message: BotMessage, asker: str) -> str:
+    async def stream(self, message: BotMessage, asker: str, team: str) -> str:
         """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
 
-        Raises `MessengerError` kinds when a message was begun and cannot be completed.
+        Raises `MessengerError` kinds when a message was begun, or may have been, and `take_up` can complete it later.
         """
         text = harmless(message.text)
         is_direct = message.channel.startswith("D")
         is_streamable = text.strip() and size(text) <= _LIMIT and not _LINK.search(text)
-        if not message.thread or not is_streamable or not (asker or is_direct):
+        if _part(message) in self._unended or not message.thread or not is_streamable or not (asker or is_direct):
             return ""
         first, *others = _pieces(text)
-        ts = await self._start(message, first, asker)
+        ts = await self._start(message, first, {"recipient_user_id": asker, "recipient_team_id": team} if asker else {})
         if not ts:
             return ""
         try:
@@ -57,11 +61,27 @@ class Streamer:
         except MessengerError as error:
             if code_of(error) != "stopped_by_user":
                 log.info("a stream in %s broke off, completing it by an update: %s", message.channel, error)
-            await self._complete(message, ts)
+            return await self._completed(message, ts)
         return ts
 
-    async def _start(self, message: BotMessage, first: str, asker: str) -> str:
-        recipient = {"recipient_user_id": asker, "recipient_team_id": self._team} if asker else {}
+    async def take_up(self, message: BotMessage, *, may_be_begun: bool) -> str:
+        """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
+
+        `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` kinds when it cannot be looked for
+        or completed at the moment.
+        """
+        text = harmless(message.text)
+        known = self._unended.get(_part(message))
+        if not message.thread or not text.strip() or (known is None and not may_be_begun):
+            return ""
+        ts = known or await self._begun(message, text)
+        return await self._completed(message, ts) if ts else ""
+
+    def posted(self, message: BotMessage) -> None:
+        """The part is there to stay: nothing needs to be taken up."""
+        self._unended.pop(_part(message), None)
+
+    async def _start(self, message: BotMessage, first: str, recipient: Mapping[str, str]) -> str:
         try:
             answer = await self._web.once(
                 self._web.client.chat_startStream,
@@ -74,44 +94,31 @@ class Streamer:
             )
         except MessengerError as error:
             log.info("no stream in %s, posting instead: %s", message.channel, error)
-            return await self._begun(message, first) if may_have_happened(error) else ""
+            if not may_have_happened(error):
+                return ""
+            self._unended[_part(message)] = ""
+            return await self._begun(message, first)
         return str(answer["ts"])
-
-    async def take_up(self, message: BotMessage) -> str:
-        """The time stamp of the stream that an earlier process began and did not end, completed now, or nothing."""
-        text = harmless(message.text)
-        ts = await self._begun(message, text) if message.thread and text.strip() else ""
-        if ts:
-            await self._complete(message, ts)
-        return ts
 
     async def _begun(self, message: BotMessage, text: str) -> str:
         """The stream that began although Slack did not say so: the newest reply of ours that begins so and has no end.
 
-        What ended carries metadata.
+        What ended carries metadata. Raises `MessengerError` kinds when Slack cannot say at the moment: posting without
+        having looked could say it twice.
         """
+        whole, found = _letters(text), ""
         try:
-            answer = await self._web.call(
-                self._web.client.conversations_replies,
-                message.channel,
-                channel=message.channel,
-                ts=message.thread,
-                include_all_metadata=True,
-                limit=200,
-            )
+            async for reply in self._threads.messages(message.channel, message.thread):
+                if not reply.get("bot_id") or reply.get("metadata"):
+                    continue
+                posted = _letters(str(reply.get("text") or ""))
+                if posted and whole.startswith(posted):
+                    found = str(reply["ts"])
         except MessengerError as error:
+            if error.retryable:
+                raise
             log.warning("an answer in %s may appear twice: %s", message.channel, error)
-            return ""
-        ours = [m for m in answer.get("messages") or () if m.get("bot_id") and not m.get("metadata")]
-        whole = _letters(text)
-        return next(
-            (
-                str(m["ts"])
-                for m in reversed(ours)
-                if (posted := _letters(str(m.get("text") or ""))) and whole.startswith(posted)
-            ),
-            "",
-        )
+        return found
 
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client
@@ -129,22 +136,47 @@ class Streamer:
             metadata=metadata(message),
         )
 
-    async def _complete(self, message: BotMessage, ts: str) -> None:
-        """Make a message that may still be streaming what it was to be."""
-        client, channel = self._web.client, message.channel
+    async def _completed(self, message: BotMessage, ts: str) -> str:
+        """Make a message that may still be streaming what it was to be, and return its time stamp.
+
+        Where Slack refuses that for good, the message is deleted and nothing returned: it must be posted anew.
+        """
+        self._unended[_part(message)] = ts
+        client, channel, unstopped = self._web.client, message.channel, None
         try:
             await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
         except MessengerError as error:
             log.debug("the stream had ended: %s", error)
-        await self._web.call(
-            client.chat_update,
-            channel,
-            channel=channel,
-            ts=ts,
-            text=fallback_text(message.text),
-            blocks=message_blocks(message),
-            metadata=metadata(message),
-        )
+            unstopped = error
+        try:
+            await self._web.call(
+                client.chat_update,
+                channel,
+                channel=channel,
+                ts=ts,
+                text=fallback_text(message.text),
+                blocks=message_blocks(message),
+                metadata=metadata(message),
+            )
+        except MessengerError as error:
+            if error.retryable:
+                raise
+            if unstopped is not None and unstopped.retryable:
+                raise unstopped from error
+            log.warning("a streamed answer in %s is posted anew, for it can not be completed: %s", channel, error)
+            await self._withdraw(channel, ts)
+            return ""
+        return ts
+
+    async def _withdraw(self, channel: str, ts: str) -> None:
+        try:
+            await self._web.call(self._web.client.chat_delete, channel, channel=channel, ts=ts)
+        except MessengerError as error:
+            log.warning("an unfinished message stays in %s: %s", channel, error)
+
+
+def _part(message: BotMessage) -> tuple[str, int]:
+    return message.run_id, message.part
 
 
 def _letters(text: str) -> str:

@@ -1,6 +1,7 @@
 """Threads: of which message, with which answer of the bot's, and whether it works there."""
 
 import logging
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -88,19 +89,27 @@ class Threads:
 
         Raises `MessengerError` kinds when Slack cannot say.
         """
+        async for message in self.messages(channel, thread):
+            metadata: Any = message.get("metadata") or {}
+            payload = metadata.get("event_payload") or {}
+            is_answer = metadata.get("event_type") == ANSWER_EVENT
+            if is_answer and (payload.get("run_id"), payload.get("part")) == (run_id, part):
+                return str(message["ts"])
+        return ""
+
+    async def messages(self, channel: str, thread: str) -> AsyncIterator[Json]:
+        """Messages of a thread, oldest first, or of a channel outside of threads, newest first; at most 2,000.
+
+        Raises `MessengerError` kinds when Slack cannot say.
+        """
         cursor = ""
         for _ in range(_PAGES):
             answer = await self._page(channel, thread, cursor)
             for message in answer.get("messages") or ():
-                metadata: Any = message.get("metadata") or {}
-                payload = metadata.get("event_payload") or {}
-                is_answer = metadata.get("event_type") == ANSWER_EVENT
-                if is_answer and (payload.get("run_id"), payload.get("part")) == (run_id, part):
-                    return str(message["ts"])
+                yield message
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
-                break
-        return ""
+                return
 
     async def _page(self, channel: str, thread: str, cursor: str) -> Json:
         client = self._web.client

@@ -19,7 +19,7 @@ from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
-from bot.adapters.slack.installations import Installations
+from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
@@ -145,14 +145,15 @@ class SlackWorkspaces:
                 self._opened = installations
         return self._opened
 
-    def _new_messenger(self, token: str, on_end: Callable[[str], None]) -> SlackMessenger:
+    def _new_messenger(self, installed: Installed, on_end: Callable[[str], None]) -> SlackMessenger:
         return SlackMessenger(
-            self._settings.model_copy(update={"bot_token": SecretStr(token)}),
+            self._settings.model_copy(update={"bot_token": SecretStr(installed.token)}),
             clock=self._clock,
             teaches=self._teaches,
             sleep=self._sleep,
             begun=self._begun,
             on_end=on_end,
+            installer=installed.installer,
         )
 
     def _web_of(self, token: str, gone: Callable[[str], None]) -> Web:

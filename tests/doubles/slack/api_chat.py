@@ -41,6 +41,8 @@ def update(call: Request) -> Json:
     if "blocks" in call.args or message.is_markdown:
         message.blocks = blocks
     message.sent = {**message.sent, **call.args}
+    if "metadata" in call.args:
+        message.metadata = call.parsed("metadata")
     ts = call.slack.stamps.ts()
     if not blocks:
         message.edited = {"user": call.workspace.bot.id, "ts": ts}

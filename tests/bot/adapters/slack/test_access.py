@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from bot.adapters import forms
 from bot.adapters.rate_limit import LIMITS
-from bot.adapters.slack import events
+from bot.adapters.slack import blocks, events
 from bot.model import PersonCommand, PersonEdit, PersonMessage, TextFile
 from memory.model import Role
 from tests import CHECKOUT
@@ -130,3 +132,50 @@ def test_slack_is_asked_to_send_ids_behind_the_slash() -> None:
     manifest = json.loads((CHECKOUT / "config" / "slack-manifest.json").read_text())
     [command] = manifest["features"]["slash_commands"]
     assert command["should_escape"] is True
+
+
+@pytest.mark.parametrize(
+    ("settings", "role"),
+    [
+        ({}, Role.ADMIN),
+        ({"owners": "teachers"}, Role.TEACHER),
+        ({"owners": "members"}, Role.MEMBER),
+        ({"teachers": ("UTEA",)}, Role.TEACHER),
+    ],
+)
+async def test_an_admin_of_the_workspace_is_one_of_the_bot_unless_told_otherwise(
+    server: SlackServer, settings: dict[str, Any], role: Role
+) -> None:
+    tea, channel = server.person("tea", user_id="UTEA", admin=True), server.channel("general")
+    async with connected(server, **settings) as session:
+        await tea.commands(channel, "/goodbot", "review").answered()
+    assert [event.role for event in session.heard.events] == [role]
+
+
+@pytest.mark.parametrize("creators", ["teachers", "members"])
+async def test_who_created_a_channel_teaches_in_it_and_nowhere_else(server: SlackServer, creators: str) -> None:
+    ana, guest = server.person("ana"), server.person("guest", guest="multi")
+    channels = [server.channel(name) for name in ("ours", "theirs", "of-a-guest")]
+    for channel, creator in zip(channels, (ana.id, "U0", guest.id), strict=True):
+        server.workspace.channel(channel).creator = creator
+    async with connected(server, creators=creators) as session:
+        for channel, person in zip(channels, (ana, ana, guest), strict=True):
+            ref = await session.messenger.post(session.answer(channel))
+            await person.rates(session.message(ref), good=True).answered()
+    there = Role.TEACHER if creators == "teachers" else Role.MEMBER
+    assert [event.role for event in session.heard.events] == [there, Role.MEMBER, Role.GUEST]
+
+
+async def test_what_reaches_beyond_a_channel_is_not_its_creator_s_to_decide(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("ours")
+    server.workspace.channel(channel).creator = ana.id
+    async with connected(server) as session:
+        for command in ("purge U0123", "promote 0123456789ab workspace", "correct: blue"):
+            await ana.commands(channel, "/goodbot", command).answered()
+        for audience in ("workspace", "channel"):
+            said = ana.says(channel, "Under the blue pot.", mention=False)
+            await ana.uses_shortcut(said, blocks.TEACH_SHORTCUT).answered()
+            await ana.submits({forms.QUESTION: "the key?", forms.AUDIENCE: audience}).answered()
+        await session.settled()
+    roles = [Role.MEMBER, Role.MEMBER, Role.TEACHER, Role.MEMBER, Role.TEACHER]
+    assert [event.role for event in session.heard.events] == roles

@@ -27,6 +27,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "auth.test": (),
     "bots.info": ("users:read",),
     "chat.appendStream": ("chat:write",),
+    "chat.delete": ("chat:write",),
     "chat.postEphemeral": ("chat:write",),
     "chat.postMessage": ("chat:write",),
     "chat.startStream": ("chat:write",),
@@ -41,6 +42,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "files.info": ("files:read",),
     "reactions.add": ("reactions:write",),
     "reactions.remove": ("reactions:write",),
+    "usergroups.list": ("usergroups:read",),
     "usergroups.users.list": ("usergroups:read",),
     "users.info": ("users:read",),
     "views.open": (),
@@ -121,6 +123,16 @@ def test_people_can_write_to_it_and_click() -> None:
     assert home["messages_tab_read_only_enabled"] is False
     assert MANIFEST["settings"]["interactivity"]["is_enabled"]
     assert MANIFEST["settings"]["socket_mode_enabled"]
+
+
+def test_it_is_installed_in_workspaces_and_not_in_a_whole_organisation() -> None:
+    # A token of an organisation names no workspace, and everything the bot keeps is of one.
+    assert MANIFEST["settings"]["org_deploy_enabled"] is False
+
+
+def test_the_stop_button_is_subscribed_to_for_without_that_slack_shows_none() -> None:
+    # docs.slack.dev/reference/events/agent_session_stopped
+    assert "agent_session_stopped" in MANIFEST["settings"]["event_subscriptions"]["bot_events"]
 
 
 def test_it_keeps_slack_s_limits() -> None:

@@ -88,8 +88,31 @@ def test_nothing_the_model_says_rings(bell: str, around: str) -> None:
     assert re.search(r"\]\(<?(![a-z]|@U)", harmless(around.format(bell))) is None
 
 
+CODE = (
+    "@group.command()\n<!--x--><!DOCTYPE><?php\nList<@NonNull, @UserId> a;\n"
+    "Set<@UserId> b = f(@here.b, '<@app.route>');\n&lt;!-- &amp;"
+)
+
+
+@pytest.mark.parametrize(
+    "fence", ["```\n{}\n```", "~~~html\n{}\n~~~", "- a\n  ```\n{}\n  ```", "x\n````\n{}\n```\n````\ny"]
+)
+def test_code_between_fences_keeps_its_characters(fence: str) -> None:
+    text = fence.format(CODE)
+    assert harmless(text) == text
+    assert CODE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in to_mrkdwn(f"```\n{CODE}\n```")
+
+
+def test_after_the_code_words_are_words_again() -> None:
+    assert harmless("```\n@group.x\n```\nask <@U1> @group.x") == (
+        f"```\n@group.x\n```\nask @{INVISIBLE}U1 @{INVISIBLE}group.x"
+    )
+
+
 @given(
-    st.lists(st.sampled_from([*BELLS, "<", ">", "!", "@", "&lt;", "&gt;", " ", "x", "here"]), max_size=12).map("".join)
+    st.lists(
+        st.sampled_from([*BELLS, "```", "\n", "~~~", "<", ">", "!", "@", "&lt;", "&gt;", " ", "x", "here"]), max_size=12
+    ).map("".join)
 )
 def test_no_combination_rings_either(text: str) -> None:
     assert re.search(r"<[!@][A-Z0-9a-z^]+(\|[^<>]*)?>", harmless(text)) is None

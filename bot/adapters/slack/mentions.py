@@ -1,0 +1,81 @@
+"""Names for the mentions in people's text: Slack sends ids, which mean nothing to whoever reads the text later."""
+
+import logging
+import re
+from datetime import timedelta
+
+from bot.adapters.naming import Names, plain_name
+from bot.adapters.slack.directory import Channels
+from bot.adapters.slack.web import Identity, Json, Web
+from bot.adapters.ttl_cache import TtlCache
+from bot.errors import MessengerError
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+_UNNAMED = re.compile(r"<(?P<kind>@|#|!subteam\^)(?P<id>[UWCGS][A-Z0-9]+)\|?>")
+_NOBODY = {"@": "somebody", "#": "a-channel", "!subteam^": "a-group"}
+"""In place of a name that Slack does not tell."""
+_KEEP = timedelta(hours=1)
+
+
+class Mentions:
+    """Looks up what people, channels and user groups are called now. `me` is the bot, which is not asked about."""
+
+    def __init__(self, web: Web, names: Names, channels: Channels, clock: Clock, *, me: Identity) -> None:
+        self._me = me
+        self._web = web
+        self._names = names
+        self._channels = channels
+        self._handles: TtlCache[str, str] = TtlCache(clock, size=1000, keep=_KEEP)
+
+    async def labelled(self, text: str, channel: str) -> str:
+        """Slack's text with a label in each mention that has none: `<@U1>` becomes `<@U1|Ana>`.
+
+        A private channel is named in itself only; `channel` is where the text is.
+        """
+        labels = await self._labels(text, channel)
+        return _UNNAMED.sub(lambda found: f"<{found['kind']}{found['id']}|{labels[found['id']]}>", text)
+
+    async def in_text(self, text: str, channel: str) -> str:
+        """The text of a form, which Slack does not escape, with names in place of mentions."""
+        labels = await self._labels(text, channel)
+        return _UNNAMED.sub(lambda found: f"{'#' if found['kind'] == '#' else '@'}{labels[found['id']]}", text)
+
+    async def in_event(self, event: Json) -> Json:
+        """A message event with labels in its text, or in that of the message it changed."""
+        channel, message = str(event.get("channel") or ""), event.get("message")
+        if message:
+            text = await self.labelled(str(message.get("text") or ""), channel)
+            return {**event, "message": {**message, "text": text}}
+        return {**event, "text": await self.labelled(str(event.get("text") or ""), channel)}
+
+    async def _labels(self, text: str, channel: str) -> dict[str, str]:
+        """The names of what is mentioned, by id."""
+        return {
+            found["id"]: await self._label(found["kind"], found["id"], channel) for found in _UNNAMED.finditer(text)
+        }
+
+    async def _label(self, kind: str, target: str, channel: str) -> str:
+        if target == self._me.user:
+            return self._me.name
+        if kind == "@":
+            name = await self._names.of(target)
+        elif kind == "#":
+            name = await self._channels.name(target, reader=channel)
+        else:
+            name = await self._handle(target)
+        return plain_name(name) or _NOBODY[kind]
+
+    async def _handle(self, group: str) -> str:
+        handle = self._handles.get(group)
+        if handle is None:
+            try:
+                answer = await self._web.once(self._web.client.usergroups_list, group, patience_s=0)
+            except MessengerError as error:
+                log.info("the user group %s has no name: %s", group, error)
+                return ""
+            for each in answer.get("usergroups") or ():
+                self._handles.put(str(each.get("id")), str(each.get("handle") or ""))
+            handle = self._handles.get(group) or ""
+        return handle

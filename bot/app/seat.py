@@ -1,0 +1,37 @@
+"""A platform as this process runs it: from when the login is its own until the platform ends."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.app.logins import Login
+from bot.errors import MessengerError
+from bot.ports import EventSink, Messenger
+
+TakeOver = Callable[[Messenger], Awaitable[None]]
+"""Finishes what another process left on a platform, before this one runs it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A messenger with its login."""
+
+    messenger: Messenger
+    login: Login
+
+    async def run(self, sink: EventSink, take_over: TakeOver) -> None:
+        """Wait for the login and run the platform. Raises `MessengerError` when another process took the login."""
+        if not self.login.is_held:
+            await self.login.taken()
+            await take_over(self.messenger)
+        running, lost = asyncio.create_task(self.messenger.run(sink)), asyncio.create_task(self.login.lost())
+        try:
+            await asyncio.wait({running, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if lost.done():
+                await self.messenger.close()
+                raise MessengerError(f"another process is on {self.messenger.platform} now")
+            await running
+        finally:
+            running.cancel()
+            lost.cancel()
+            await asyncio.gather(running, lost, return_exceptions=True)
