@@ -204,6 +204,10 @@ class DeliveryTable(Protocol):
         """Whether an answer was ever put into this thread."""
         ...
 
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        """Whose question the newest answer in this thread answers; empty where none was put."""
+        ...
+
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         """The message a run answers, or None."""
         ...

@@ -19,6 +19,7 @@ from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gaps
+from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
@@ -106,6 +107,7 @@ class Memory:
             weighing=Weighing(core),
         )
         self.channels = Channels(core)
+        self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
         self.restating = Restating(core)
@@ -149,6 +151,7 @@ __all__ = [
     "Holdings",
     "LessonMark",
     "LessonStory",
+    "ListeningState",
     "Memory",
     "Purge",
     "Recording",

@@ -43,6 +43,13 @@ _WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_v
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
 _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
+_ASKER_IN = (
+    select(_i.person)
+    .join(outgoing, and_(_o.workspace == _i.workspace, _o.run_id == _i.run_id))
+    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None))
+    .order_by(_o.sent_at.desc(), _o.run_id.desc())
+    .limit(1)
+)
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
 _UNFINISHED = (
@@ -121,6 +128,10 @@ class SqlDeliveryTable(SqlTable):
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
         return self._session.row(_SENT, {"workspace": workspace, "channel": channel, "thread": thread}) is not None
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        row = self._session.row(_ASKER_IN, {"workspace": workspace, "channel": channel, "thread": thread})
+        return "" if row is None else str(row.person)
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)
