@@ -21,9 +21,10 @@ from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.retries import Sleep, until_reachable
+from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.model import Visibility
 from memory.ports import Clock, NewId
@@ -38,7 +39,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again.
+    `teaches` says whether an emoji counts; all others cost nothing. `is_for_bot` says whom a message without a mention
+    is for. `sleep` is how it waits before it tries again.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class DiscordMessenger:
         clock: Clock,
         new_id: NewId,
         teaches: Callable[[str], bool],
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._context: HandlerContext | None = None
         self._handlers: dict[str, Callable[[Any], object]] = {}
@@ -134,6 +138,7 @@ class DiscordMessenger:
             ),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             clock=self._clock,
             command_name=self._settings.command,
         )

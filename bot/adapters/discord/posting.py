@@ -4,7 +4,6 @@ import io
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -30,7 +29,6 @@ from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep
 from bot.adapters.splitting import size, split
-from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import Clock, NewId
@@ -45,7 +43,6 @@ _SMALL_PRINT = "-# ↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
-_MOST_PLACES, _KEEP = 5000, timedelta(days=2)
 
 
 class Posting:
@@ -61,11 +58,6 @@ class Posting:
         self._rest = rest
         self._new_id = new_id
         self._names = Names(partial(name_of, client, rest), clock)
-        self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
-
-    def last_answer(self, place: str) -> str:
-        """The id of the newest answer in a channel or thread; empty when that is forgotten."""
-        return self._last_answers.get(place) or ""
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it, to one person alone where their act opened a way. A notice may take several messages.
@@ -77,9 +69,7 @@ class Posting:
         if tell is not None:
             return _ref(message, await tell(message.text, choices=message.choices))
         if message.is_answer:
-            ref = _ref(message, await self._send_answer(message))
-            self._last_answers.put(message.thread or message.channel, ref.message_id)
-            return ref
+            return _ref(message, await self._send_answer(message))
         try:
             return await self._notice(message)
         except (ChannelNotFound, NotPermitted):
