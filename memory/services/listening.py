@@ -35,9 +35,12 @@ class Listening:
             )
 
     def _asker(self, tx: Transaction, scope: Scope, replied_to: str) -> str:
-        if not replied_to:
-            return tx.deliveries.asker_in(scope.workspace, scope.channel, scope.thread) if scope.thread else ""
-        run_id = self._run_of(tx, scope, replied_to)
+        if not replied_to and not scope.thread:
+            return ""
+        if not replied_to and (asker := tx.deliveries.asker_in(scope.workspace, scope.channel, scope.thread)):
+            return asker
+        # A thread is known by its first message, which may be an answer.
+        run_id = self._run_of(tx, scope, replied_to or scope.thread)
         question = tx.deliveries.incoming_of_run(scope.workspace, run_id) if run_id else None
         return question.scope.person if question is not None else ""
 

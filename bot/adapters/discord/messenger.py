@@ -16,6 +16,7 @@ from bot.adapters.discord.directory import PLATFORM, Channels, Roles
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
+from bot.adapters.discord.long_answers import MOST_MESSAGES
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
@@ -135,6 +136,7 @@ class DiscordMessenger:
                 new_id=self._new_id,
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
+                long_answers=self._settings.long_answers,
             ),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
@@ -151,8 +153,9 @@ class DiscordMessenger:
     # What the bot says ------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:
-        """Parts of at most 2,000 characters each, as Discord shows them."""
-        return in_parts(text)
+        """Parts of at most 2,000 characters each, as Discord shows them; a long text whole if it becomes a file."""
+        parts = in_parts(text)
+        return [text] if self._settings.long_answers == "file" and len(parts) > MOST_MESSAGES else parts
 
     def spell(self, command: str) -> str:
         """As a slash command."""

@@ -13,6 +13,7 @@ from discord import ui
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import DIRECT_WORKSPACE, address, name_of
+from bot.adapters.discord.long_answers import LongAnswers, as_document, in_thread
 from bot.adapters.discord.markdown import one_line, to_discord
 from bot.adapters.discord.rest import (
     BLOCKED,
@@ -39,7 +40,8 @@ LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
 _SMALLEST_PART = 100
-_SMALL_PRINT = "-# ↳ used lesson: "
+_SMALL_PRINT_SIGN = "-# "
+_SMALL_PRINT = f"{_SMALL_PRINT_SIGN}↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
@@ -49,12 +51,21 @@ class Posting:
     """Sends through one connected client."""
 
     def __init__(
-        self, client: Client, rest: Rest, *, clock: Clock, new_id: NewId, sleep: Sleep, streams: bool = True
+        self,
+        client: Client,
+        rest: Rest,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        sleep: Sleep,
+        streams: bool = True,
+        long_answers: LongAnswers = "thread",
     ) -> None:
         self._client = client
         self._sleep = sleep
         self._streams = streams
         """Whether a long answer grows instead of appearing as a whole."""
+        self._long_answers = long_answers
         self._rest = rest
         self._new_id = new_id
         self._names = Names(partial(name_of, client, rest), clock)
@@ -132,8 +143,12 @@ class Posting:
     # one message ------------------------------------------------------------------------------------------------
 
     async def _send_answer(self, message: BotMessage) -> str:
-        """Send an answer's part. Only a long first one is streamed."""
+        """Send an answer's part. Only a long first one is streamed, one of more than a message comes with a file."""
         text, view = _answer(message), row(UP, DOWN, FIX) if message.is_last else None
+        if size(text) > LIMIT and self._long_answers == "file":
+            return await self._send(message, _opening(message.text), view=view, file=as_document(message))
+        if self._long_answers == "thread":
+            message = await in_thread(self._client, self._rest, message)
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
@@ -161,14 +176,22 @@ class Posting:
             return await self._send(message, text, view=view, attempt="whole")
         return sent
 
-    async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None, attempt: str = "") -> str:
+    async def _send(
+        self,
+        message: BotMessage,
+        text: str,
+        *,
+        view: ui.View | None = None,
+        attempt: str = "",
+        file: Attachment | None = None,
+    ) -> str:
         place = message.thread or message.channel
         if not place.isdecimal():
             raise ChannelNotFound(f"cannot post in channel {place!r} of {message.workspace}: no id of Discord's")
         answered = address(message.channel, message.reply_to) if message.part == 1 else None
         reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
         of_answer = f"{message.run_id}/{message.part}{attempt}" if message.run_id and message.is_answer else ""
-        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view)
+        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view, file=file)
         return f"{message.thread}-{sent}" if message.thread else sent
 
     async def _to(
@@ -238,6 +261,12 @@ def _answer(message: BotMessage) -> str:
         if size(text) + size(line) <= LIMIT:
             text += line
     return text
+
+
+def _opening(text: str) -> str:
+    """The beginning of an answer whose whole is attached."""
+    note = f"\n{_SMALL_PRINT_SIGN}the whole answer is in the file"
+    return to_discord(in_parts(text, LIMIT - size(note))[0])[: LIMIT - size(note)] + note
 
 
 def without_small_print(shown: str) -> str:

@@ -96,10 +96,10 @@ class Threads:
             return None
         if answer.get("has_more"):
             return None
-        said: list[Json] = [each for each in answer.get("messages") or () if float(each["ts"]) < float(before)]
-        last = said[-1] if said else {}
+        earlier: list[Json] = [each for each in answer.get("messages") or () if float(each["ts"]) < float(before)]
+        last = earlier[-1] if earlier else {}
         return ThreadSoFar(
-            people=frozenset(str(each["user"]) for each in said if each.get("user") and not each.get("bot_id")),
+            people=frozenset(str(each["user"]) for each in earlier if each.get("user") and not each.get("bot_id")),
             is_last_ours=bool(last) and (last.get("user") == me.user or last.get("bot_id") == me.bot),
             last_text=str(last.get("text") or ""),
         )
