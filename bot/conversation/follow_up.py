@@ -30,7 +30,6 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 """What closes an exchange or comments on it: there is nothing to answer."""
-_NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +86,3 @@ def is_remark(text: str) -> bool:
     if not words or not _QUESTION_MARKS.isdisjoint(words):
         return False
     return not any(map(str.isalnum, words)) or _REMARK.fullmatch(words) is not None
-
-
-def says_not_you(text: str) -> bool:
-    """Whether a text tells the bot that it was not meant."""
-    return _NOT_YOU.fullmatch(text.strip()) is not None

@@ -14,8 +14,7 @@ from bot.conversation.answering import Answering
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
-from bot.conversation.feedback import FeedbackHandler
-from bot.conversation.follow_up import says_not_you
+from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
@@ -43,7 +42,7 @@ from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope
 from memory.ports import NewId
-from memory.rules.emoji import EmojiMap
+from memory.rules.emoji import EmojiMap, normalise, spellings
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
@@ -72,7 +71,8 @@ class Goodbot:
         self.conversations = Conversations(self._answer)
         self._teaching = FeedbackHandler(memory, executor, emoji)
         listening = listening or ListeningPolicy()
-        self._listener = Listener(memory, executor, self.conversations, listening)
+        self._mute_emoji = frozenset(map(normalise, listening.mute_emoji))
+        self._listener = Listener(memory, executor, self.conversations, listening.mode)
         self._commands = Commands(memory, executor, self._stop, default_mode=listening.mode)
         self._restate_notices = RestateNotices(memory, executor)
 
@@ -119,7 +119,7 @@ class Goodbot:
                 await self._on_deletion(event)
             case PersonRetry():
                 await self._on_retry(messenger, event)
-            case PersonReaction() if self._listener.mutes(event.emoji):
+            case PersonReaction() if self._mutes(event.emoji):
                 await self._listener.on_reaction(event)
             case PersonReaction():
                 await self._teaching.on_reaction(messenger, event)
@@ -159,7 +159,10 @@ class Goodbot:
 
     def knows(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything: a vote, or a wish for quiet."""
-        return self.teaches(emoji) or self._listener.mutes(emoji)
+        return self.teaches(emoji) or self._mutes(emoji)
+
+    def _mutes(self, emoji: str) -> bool:
+        return not self._mute_emoji.isdisjoint(spellings(emoji))
 
     async def is_for_bot(self, message: Unaddressed) -> bool:
         """Whether a message without a mention is meant for the bot. Raises `StoreUnavailable` kinds."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
-from bot.conversation.follow_up import Facts, depends_on_thread, is_meant, says_not_you
+from bot.conversation.feedback import says_not_you
+from bot.conversation.follow_up import Facts, depends_on_thread, is_meant
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
-from memory.rules.emoji import normalise, spellings
 from memory.services import Memory
 
 
@@ -22,24 +22,19 @@ class ListeningPolicy:
 
 
 class Listener:
-    """Decides by what the platform and memory know."""
+    """Decides by what the platform and memory know; `default` is the mode where nothing was chosen for a channel."""
 
     def __init__(
         self,
         memory: Memory,
         executor: Executor,
         conversations: Conversations,
-        policy: ListeningPolicy,
+        default: ListeningMode,
     ) -> None:
         self._memory = memory
         self._executor = executor
         self._conversations = conversations
-        self._default = policy.mode
-        self._mute_emoji = frozenset(map(normalise, policy.mute_emoji))
-
-    def mutes(self, emoji: str) -> bool:
-        """Whether an emoji on a message of the bot's asks it to be quiet there."""
-        return not self._mute_emoji.isdisjoint(spellings(emoji))
+        self._default = default
 
     async def is_meant(self, message: Unaddressed) -> bool:
         """Whether a message without a mention is meant for the bot. "Not you" is, and mutes it instead."""

@@ -60,6 +60,8 @@ class Incoming:
     """How often the process was killed while this was in work."""
     has_notes: bool = False
     """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
+    is_muted: bool = False
+    """Whether its thread is muted; only told when it is accepted, never stored."""
 
     @property
     def is_retry(self) -> bool:

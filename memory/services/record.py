@@ -78,7 +78,7 @@ class Recording:
         scope = message.scope
         with self._core.store.write() as tx:
             accepted = tx.deliveries.accept(kept)
-            if wakes and accepted is not None:
+            if wakes and accepted is not None and accepted.is_muted:
                 tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
             if accepted is not None and accepted.channel_visibility is scope.visibility:
                 return accepted

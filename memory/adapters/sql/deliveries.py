@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
+from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, muted_threads, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
@@ -32,7 +32,14 @@ _READERS = (
 _HAS_NOTES = exists().where(
     short_memories.c.workspace == changed_column(_i.workspace), short_memories.c.person == changed_column(_i.person)
 )
-_ACCEPT = insert(incoming).on_conflict_do_nothing().returning(_READERS, _HAS_NOTES.label("has_notes"))
+_IS_MUTED = exists().where(
+    *(muted_threads.c[name] == changed_column(_i[name]) for name in ("workspace", "channel", "thread"))
+)
+_ACCEPT = (
+    insert(incoming)
+    .on_conflict_do_nothing()
+    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"))
+)
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -113,7 +120,8 @@ class SqlDeliveryTable(SqlTable):
         if message.asked_by:
             event = {"workspace": message.scope.workspace, "event_id": message.event_id}
             self._session.run(add_statement(incoming_askers), {**event, "person": message.asked_by})
-        return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
+        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted")}
+        return replace(message, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.follow_up import Facts, asks, depends_on_thread, is_meant, is_remark, says_not_you
+from bot.conversation.feedback import says_not_you
+from bot.conversation.follow_up import Facts, asks, depends_on_thread, is_meant, is_remark
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 

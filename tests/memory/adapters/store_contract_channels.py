@@ -82,6 +82,15 @@ class ChannelsContract(StoreCase):
             tx.channels.unmute("w", "C1", "t1")
             assert not tx.channels.is_muted("w", "C1", "t1")
 
+    def test_an_accepted_message_says_whether_its_thread_is_muted(self, store: Store) -> None:
+        with store.write() as tx:
+            for elsewhere in (muted("v", "t"), muted("w", "t2")):
+                tx.channels.mute(elsewhere)
+            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
+            tx.channels.mute(muted("w", "t"))
+            assert tx.deliveries.accept(incoming("ev2")) == replace(incoming("ev2"), is_muted=True)
+            assert tx.deliveries.incoming("w", "ev2") == incoming("ev2")
+
     def test_a_topic_says_where_it_was_brought_up_and_who_can_read_that_now(self, store: Store) -> None:
         here = Topic(
             workspace="w", id="t1", partition="workspace", person="ana", created_at=NOW, salience_at=NOW, channel="C1"
