@@ -23,9 +23,9 @@ _ASKING = re.compile(
 """How a message begins that asks for something without a question mark; the last line is the rest of a question
 ("and of Spain")."""
 _REMARK = re.compile(
-    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome"
-    r"|super|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted"
-    r"|lol|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
+    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
+    r"|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted|lol"
+    r"|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
     r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",
     re.IGNORECASE,
 )
