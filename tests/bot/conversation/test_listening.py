@@ -241,6 +241,20 @@ async def test_a_retry_is_always_answered(chat: Chat) -> None:
     assert len(chat.messenger.posts) == before + 1
 
 
+async def test_outside_of_threads_a_correction_means_the_answer_to_ones_own_question_while_that_is_young(
+    chat: Chat,
+) -> None:
+    await chat.ask("lunch?", ANA)
+    await chat.ask("supper?", BOB)
+    await chat.correct("Soup.", ANA)
+    assert "Soup." in taught(chat, ANA, "lunch?")
+    await chat.correct("Bread.", TEA, role=Role.TEACHER)  # asked nothing
+    assert "Bread." in taught(chat, BOB, "supper?")
+    chat.world.clock.tick(minutes=11)
+    await chat.correct("Cheese.", ANA)
+    assert "Cheese." in taught(chat, ANA, "supper?")
+
+
 # The pace guard ---------------------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,7 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.teaching.ledger_of_run("w", "r1")
         tx.teaching.answer_of("w", "C1", "m1", NOW)
         tx.teaching.newest_answer("w", "C1")
+        tx.teaching.newest_answer_to("w", "C1", "ana", NOW)
         tx.teaching.newest_answer("w", "C1", "t1")
         tx.deliveries.incoming_of_run("w", "r1")
         tx.deliveries.asker_in("w", "C1", "t1")
