@@ -6,7 +6,6 @@ Cheap questions are asked at once and in order; what is left is handled side by 
 
 from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Protocol
 
 import discord
@@ -18,7 +17,7 @@ from bot.adapters.discord.files import read_files
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import alone, way_for
-from bot.adapters.discord.thread_reading import so_far
+from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
 from bot.adapters.private_reply import PrivateReply, replying_to, unsaid
 from bot.adapters.rate_limit import RateLimiter, Refused
@@ -34,7 +33,6 @@ from bot.model import (
     PersonReaction,
     PersonTooFast,
     ReactionsCleared,
-    Unaddressed,
 )
 from memory.model import Role
 
@@ -122,18 +120,18 @@ class Intake:
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), self._names(message)))
         if address in UNADDRESSED:
             # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
-            is_answered = address is Address.FOLLOW_UP or self._replied_to(message) is not None
+            is_answered = address is Address.FOLLOW_UP or replied_to(message, self._context) is not None
             if typed is not None and typed.name == "stop":
                 if not self._context.working.is_on(message.channel.id):
                     return
             elif typed is None or typed.name != CORRECT or not is_answered:
                 typed = None
-                if not await self._context.is_for_bot(self._unaddressed(message, place, address, text)):
+                if not await self._context.is_for_bot(unaddressed(message, place, address, text, self._context)):
                     return
             self._addressed.put(message.id, _order(message))
         if not text and is_call and not message.attachments:
             typed = Typed("help")
-        if typed is None and text and (replied := self._replied_to(message)) and asked_about(replied):
+        if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
             typed = Typed(CORRECT, text)
         is_stop = typed is not None and typed.name == "stop"
         refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
@@ -183,19 +181,6 @@ class Intake:
             with replying_to(person, alone(self._context, message)):
                 await self._context.sink(event)
 
-    def _unaddressed(self, message: discord.Message, place: ChannelInfo, address: Address, text: str) -> Unaddressed:
-        replied, reference = self._replied_to(message), message.reference
-        others = [user for user in message.mentions if user.id != self._context.me]
-        replies_elsewhere = reference is not None and reference.message_id is not None and replied is None
-        return Unaddressed(
-            scope=place.scope(str(message.author.id)),
-            text=text,
-            address=address,
-            read_thread=partial(so_far, message, self._context),
-            replied_to=place.message_id(replied.id) if replied is not None else "",
-            is_for_others=bool(others or message.role_mentions or message.mention_everyone or replies_elsewhere),
-        )
-
     def _plain(self, message: discord.Message) -> str:
         return plain(without_mention(message.content, *self._ids(message)), self._names(message))
 
@@ -233,14 +218,8 @@ class Intake:
 
     def _answer_replied_to(self, message: discord.Message, place: ChannelInfo) -> str:
         """The bot's message that this one replies to; for a question of the bot's the answer it is about."""
-        replied = self._replied_to(message)
+        replied = replied_to(message, self._context)
         return (asked_about(replied) or place.message_id(replied.id)) if replied is not None else ""
-
-    def _replied_to(self, message: discord.Message) -> discord.Message | None:
-        replied = message.reference.resolved if message.reference else None
-        if isinstance(replied, discord.Message) and replied.author.id == self._context.me:
-            return replied
-        return None
 
     def _edit(self, edit: discord.RawMessageUpdateEvent) -> None:
         message = edit.message

@@ -73,7 +73,7 @@ class Intake:
         read = read_message(self._event(body), self._context.identity.user)
         if read is None or not await self._context.admits(read.location):
             return
-        async with self._in_order(("message", read.location.channel, read.location.thread)):
+        async with self._in_order(("message", read.location.channel, read.location.user)):
             match read:
                 case NewMessage():
                     await self._on_message(read)
