@@ -30,6 +30,7 @@ _ARGUMENTS = {
     RESTATE: "",
     "privacy": "",
     "stop": "",
+    "mode": r"(?:mention|threads|always|default)?",
     "review": rf"(?:{_PAGE})?",
     "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",

@@ -32,6 +32,11 @@ class RunResult:
     """The output is, or ends with, a question to the person."""
     usage: Usage
 
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether it says only that the answer is not known: the root failed, and neither tools nor parts found any."""
+        return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == "none"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTree:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import Incoming, Scope, TeachingPolicy, Vector
+from memory.model import Incoming, ListeningMode, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.retrieval.config import RetrievalConfig
@@ -248,6 +248,7 @@ def assemble(
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
+    from bot.conversation.listening import ListeningPolicy
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()
@@ -272,5 +273,13 @@ def assemble(
         in_work=in_work or unnoted,
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    goodbot = Goodbot(memory=memory, executor=executor, answering=answering, emoji=emoji, new_id=memory.new_id)
+    listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)
+    goodbot = Goodbot(
+        memory=memory,
+        executor=executor,
+        answering=answering,
+        emoji=emoji,
+        new_id=memory.new_id,
+        listening=listening,
+    )
     return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

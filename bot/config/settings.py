@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import combinations
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -171,6 +172,7 @@ class TeachingSettings(_Section):
         "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
     )  # fmt: skip
     emoji_failure: Texts = ("👎", "-1", "thumbsdown", "❌", "x")
+    emoji_mute: Texts = ("🤐", "zipper_mouth_face")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -179,10 +181,18 @@ class TeachingSettings(_Section):
                 f"quorum_down ({self.quorum_down}) must not be smaller than quorum_up ({self.quorum_up}): "
                 "rejecting needs the same or stronger evidence than approving"
             )
-        both = sorted({normalise(e) for e in self.emoji_success} & {normalise(e) for e in self.emoji_failure})
-        if both:
-            raise ValueError(f"{', '.join(both)} cannot be in both emoji_success and emoji_failure")
+        names = ("emoji_success", "emoji_failure", "emoji_mute")
+        for one, other in combinations(names, 2):
+            both = sorted({normalise(e) for e in getattr(self, one)} & {normalise(e) for e in getattr(self, other)})
+            if both:
+                raise ValueError(f"{', '.join(both)} cannot be in both {one} and {other}")
         return self
+
+
+class ListeningSettings(_Section):
+    """`[listening]`: what is meant for the bot without a mention."""
+
+    mode: Literal["mention", "threads", "always"] = "threads"
 
 
 class UpkeepSettings(_Section):
@@ -308,6 +318,7 @@ class DiscordSettings(_Section):
     allowed_channels: Texts = ()
     reads: Literal["mentions", "everything"] = "mentions"
     answers: Literal["stream", "post"] = "stream"
+    long_answers: Literal["thread", "file", "messages"] = "thread"
     command: str = "goodbot"
     heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
     identify_pause_s: float = Field(default=5.0, ge=0, le=60)
@@ -351,6 +362,7 @@ class Settings(_Section):
     limits: LimitSettings = LimitSettings()
     recall: RecallSettings = RecallSettings()
     teaching: TeachingSettings = TeachingSettings()
+    listening: ListeningSettings = ListeningSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
     grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()

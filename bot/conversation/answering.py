@@ -2,21 +2,22 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
-from bot.conversation import messages
+from bot.conversation import listening_messages, messages
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage, ImageFile
+from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
+from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Visibility
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import NewId
 from memory.rules.audience import stays
@@ -30,6 +31,9 @@ PATIENCE = timedelta(hours=24)
 _MOST_EDITS = 5
 """How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
 
+UNKNOWN_MARK = "🤷"
+_WITH_CHANNELS = ("slack", "discord")
+"""Platforms where people talk to each other."""
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
 
@@ -62,11 +66,17 @@ class MemoryRecall:
 
 
 class ProgressLine:
-    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer."""
+    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer.
 
-    def __init__(self, messenger: Messenger, scope: Scope) -> None:
+    `lines` counts those that show something in the same place: the last one to end takes it away.
+    """
+
+    def __init__(self, messenger: Messenger, scope: Scope, lines: Counter[tuple[str, ...]]) -> None:
         self._messenger = messenger
         self._scope = scope
+        self._lines = lines
+        self._place = scope.conversation[:3]
+        self._lines[self._place] += 1
         self._texts: asyncio.Queue[str | None] = asyncio.Queue()
         self._is_ending = False
         self._task = asyncio.create_task(self._run())
@@ -79,7 +89,10 @@ class ProgressLine:
         """Remove the line without waiting: a slow platform must not hold up the answer."""
         if not self._is_ending:
             self._is_ending = True
-            self._texts.put_nowait("")
+            self._lines[self._place] -= 1
+            if not self._lines[self._place]:
+                del self._lines[self._place]
+                self._texts.put_nowait("")
             self._texts.put_nowait(None)
 
     async def ended(self) -> None:
@@ -120,8 +133,11 @@ class Answering:
         """Of messages that wait to be answered."""
         self.late: set[str] = set()
         """Messages that were written while the bot was away, by event id, until they are answered."""
+        self._lines: Counter[tuple[str, ...]] = Counter()
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
+        self._admitted: set[str] = set()
+        """Messages, by event id, whose answer in the making says in words that the bot does not know."""
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
         self.is_leaving = False
@@ -135,7 +151,7 @@ class Answering:
         if not stays(incoming.scope.visibility, incoming.channel_visibility):
             await self._keep_back(messenger, incoming)
             return ""
-        progress = ProgressLine(messenger, incoming.scope)
+        progress = ProgressLine(messenger, incoming.scope, self._lines)
         try:
             await self._warm(progress.show, cancel)
             with self._in_work(incoming):
@@ -171,6 +187,7 @@ class Answering:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
             self._reworded.pop(incoming.event_id, None)
+            self._admitted.discard(incoming.event_id)
 
     async def _committed(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -237,20 +254,36 @@ class Answering:
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            return self._finished(messenger, incoming, run_id, result)
+            return self._finished(messenger, incoming, run_id, result, await self._words(messenger, incoming, result))
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
 
-    def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
+    async def _words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
+        """What is posted of a result. Among people, that the bot does not know is said in short, once in a thread."""
+        scope = incoming.scope
+        is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
+        if not is_among_people or not result.knows_nothing:
+            return result.output
+        place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
+        occasion = f"unknown/{scope.channel}/{place}"
+        is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
+        if is_first or incoming.is_retry or incoming.event_id in self._admitted:
+            self._admitted.add(incoming.event_id)
+            return listening_messages.unknown(result.output, messenger.spell)
+        return ""
+
+    def _finished(
+        self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult, words: str
+    ) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
             event_id=incoming.event_id,
             nodes=result.nodes,
             recalls=result.recollections,
-            parts=messenger.split(result.output),
+            parts=messenger.split(words) if words else (),
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
@@ -287,6 +320,9 @@ class Answering:
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
+        if not answer.total:
+            await self._shrug(messenger, incoming)
+        first = answer.first_message
         lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
         for part in parts:
@@ -299,6 +335,8 @@ class Answering:
                 is_answer=True,
                 run_id=run_id,
                 part=part.part,
+                parts=answer.total,
+                first_message=first,
                 is_last=is_last,
                 reply_to=incoming.message_id,
                 note=messages.LATE if is_last and incoming.event_id in self.late else "",
@@ -312,11 +350,21 @@ class Answering:
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
                     await self._tell_asker(messenger, incoming)
                 return overtaken
+            first = first or ref.message_id
             if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
+
+    async def _shrug(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Show on the question, instead of saying it once more, that the bot does not know."""
+        scope = incoming.scope
+        ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=incoming.message_id)
+        try:
+            await messenger.mark(ref, UNKNOWN_MARK, True)
+        except MessengerError as error:
+            log.info("that message %s is not answered is not shown: %s", incoming.event_id, error)
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""

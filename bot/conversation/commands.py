@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bot.conversation import (
     archive_commands,
     lesson_list,
     messages,
+    mode_command,
     purge_command,
     restate_command,
     review_commands,
@@ -25,7 +27,7 @@ from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
-from memory.model import Scope
+from memory.model import ListeningMode, Scope
 from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
@@ -34,16 +36,27 @@ TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge"})
 class Commands:
     """Runs one command, after checking what the person may see and do."""
 
-    def __init__(self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        stop: Callable[[PersonCommand], str],
+        *,
+        default_mode: ListeningMode = ListeningMode.THREADS,
+    ) -> None:
         self._memory = memory
         self._executor = executor
         self._stop = stop
+        self._handlers: dict[str, Handler] = {
+            **_HANDLERS,
+            "mode": partial(mode_command.show_or_choose, default=default_mode),
+        }
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""
         if command.name == "stop":
             return CommandReply(text=self._stop(command))
-        handler = _HANDLERS.get(command.name)
+        handler = self._handlers.get(command.name)
         if handler is None:
             return CommandReply(text=messages.unknown_command(spell))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:

@@ -24,6 +24,7 @@ _COMMANDS = {
     "forget": "erase your data",
     "privacy": "what I keep and who sees it",
     "stop": "stop what I am working on",
+    "mode": "which messages of a channel I answer; teachers choose",
 }
 _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",

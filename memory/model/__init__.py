@@ -29,6 +29,7 @@ from memory.model.episode import (
     derive_status,
 )
 from memory.model.events import Event, EventKind
+from memory.model.listening import ChannelMode, ListeningMode, MutedThread
 from memory.model.recall import (
     Exemplar,
     Lesson,
@@ -61,6 +62,7 @@ __all__ = [
     "ActionCall",
     "Audience",
     "Channel",
+    "ChannelMode",
     "Death",
     "EnvironmentState",
     "Episode",
@@ -75,7 +77,9 @@ __all__ = [
     "Lesson",
     "Link",
     "LinkKind",
+    "ListeningMode",
     "MemoryEntry",
+    "MutedThread",
     "Origin",
     "Outcome",
     "Outgoing",

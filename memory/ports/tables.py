@@ -173,6 +173,10 @@ class TeachingTable(Protocol):
         """The run of the last answer sent to a channel, or to this thread, that has its episodes. None without one."""
         ...
 
+    def newest_answer_to(self, workspace: str, channel: str, person: str, since: datetime) -> str | None:
+        """The run of the newest answer to this person outside of threads, if it was posted since then."""
+        ...
+
     def sweep_ledger(self, now: datetime) -> int:
         """Delete expired entries of every workspace; returns how many."""
         ...
@@ -202,6 +206,10 @@ class DeliveryTable(Protocol):
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
         """Whether an answer was ever put into this thread."""
+        ...
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        """Whose question the newest answer in this thread answers; empty where none was put."""
         ...
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:

@@ -20,6 +20,7 @@ from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gaps
 from memory.services.leases import Leases
+from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
@@ -107,6 +108,7 @@ class Memory:
             weighing=Weighing(core),
         )
         self.channels = Channels(core)
+        self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
         self.restating = Restating(core)
@@ -151,6 +153,7 @@ __all__ = [
     "Holdings",
     "LessonMark",
     "LessonStory",
+    "ListeningState",
     "Memory",
     "Purge",
     "Recording",

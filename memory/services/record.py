@@ -18,7 +18,7 @@ from memory.model import (
     Scope,
     Verdict,
 )
-from memory.model.delivery import UNFINISHED
+from memory.model.delivery import RETRY, UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.answers import question_behind
@@ -44,6 +44,10 @@ class Answer:
 
     parts: tuple[Outgoing, ...]
     """Those that were not posted yet, in order."""
+    total: int
+    """How many there are with those that were posted."""
+    first_message: str = ""
+    """The message that the first part became; empty if that was not posted yet."""
     lessons: tuple[UsedLesson, ...]
     """What it rests on, most relevant first."""
 
@@ -62,8 +66,10 @@ class Recording:
 
     _core: Core
 
-    def accept(self, message: Incoming) -> Incoming | None:
+    def accept(self, message: Incoming, *, wakes: bool = False) -> Incoming | None:
         """Store a message before it is worked on; the message as it is now. None if it was accepted before.
+
+        `wakes`: it mentions the bot, which listens in its thread again if that was muted.
 
         `InvalidInput`: it is too long.
         """
@@ -72,6 +78,8 @@ class Recording:
         scope = message.scope
         with self._core.store.write() as tx:
             accepted = tx.deliveries.accept(kept)
+            if wakes and accepted is not None and accepted.is_muted:
+                tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
             if accepted is not None and accepted.channel_visibility is scope.visibility:
                 return accepted
             is_news = note(tx, scope, self._core.clock())
@@ -93,7 +101,7 @@ class Recording:
             again = Incoming(
                 scope=scope,
                 event_id=event_id,
-                message_id=f"retry/{event_id}",
+                message_id=f"{RETRY}{event_id}",
                 text=question.text,
                 at=at,
                 asked_by=question.asked_by if question.asked_by != scope.person else "",
@@ -206,17 +214,28 @@ class Recording:
         tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
+        if answered is not None and not parts:
+            # Nothing is said, so the question stands for the answer: people may still say what would be right.
+            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
+            tx.deliveries.deliver(run.workspace, run.run_id)
         readers = answered.channel_visibility if answered else None
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
+            total=len(parts),
             lessons=used_of(tx, run.workspace, shown),
         )
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
         """What is left to post of a committed answer."""
         with self._core.store.read() as tx:
-            parts = _unsent(tx.deliveries.outgoing(workspace, run_id))
-            return Answer(parts=parts, lessons=used_in(tx, workspace, run_id) if parts else ())
+            every = tx.deliveries.outgoing(workspace, run_id)
+            parts = _unsent(every)
+            return Answer(
+                parts=parts,
+                total=len(every),
+                first_message=every[0].message_id if every else "",
+                lessons=used_in(tx, workspace, run_id) if parts else (),
+            )
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
@@ -238,20 +257,25 @@ class Recording:
             posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
             if posted is None:
                 return False
-            entry = LedgerEntry(
-                workspace=workspace,
-                channel=posted.channel,
-                message_id=message_id,
-                run_id=run_id,
-                part=part,
-                posted_at=now,
-                expires_at=now + timedelta(days=self._core.ledger_days),
-            )
+            entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
             tx.teaching.put_ledger(entry)
             if posted.root_id:
                 self._link(tx, posted, entry)
             tx.deliveries.deliver(workspace, run_id)
             return posted.is_overtaken and bool(posted.root_id)
+
+    def _entry(
+        self, workspace: str, channel: str, message_id: str, run_id: str, now: datetime, part: int = 1
+    ) -> LedgerEntry:
+        return LedgerEntry(
+            workspace=workspace,
+            channel=channel,
+            message_id=message_id,
+            run_id=run_id,
+            part=part,
+            posted_at=now,
+            expires_at=now + timedelta(days=self._core.ledger_days),
+        )
 
     def give_up(self, workspace: str, run_id: str) -> bool:
         """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.

@@ -24,7 +24,7 @@ from memory.model import Role, Scope, Visibility
 from memory.ports import Store
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
-from tests.doubles.model import answer, goal_of, make_tree
+from tests.doubles.model import answer, fail, goal_of, make_tree
 
 ANA, BOB, TEA = scope("ana"), scope("bob"), scope("tea")
 PART = "\n---\n"
@@ -104,6 +104,8 @@ class Oracle:
 
     def __init__(self, answers: Mapping[str, str | Exception] | None = None) -> None:
         self.answers = dict(answers or {})
+        self.unknown: set[str] = set()
+        """Goals it gives up."""
         self.gates: dict[str, asyncio.Event] = {}
         self.asked: list[str] = []
         self.arrived: asyncio.Queue[str] = asyncio.Queue()
@@ -122,6 +124,8 @@ class Oracle:
         self.requests.append(request)
         if goal in self.gates:
             await self.gates[goal].wait()
+        if goal in self.unknown:
+            return fail(f"I do not know {goal} It is so, for nobody told me.")
         known = self.answers.get(goal, f"the answer to {goal}")
         if isinstance(known, Exception):
             raise known

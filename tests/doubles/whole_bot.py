@@ -98,12 +98,17 @@ async def _assembled(folder: Path) -> AsyncIterator[tuple[Memory, Running, Event
         assert memory.audit.check() == []
 
 
+def _judged_by(running: Running) -> dict[str, Any]:
+    """What a messenger asks the bot about."""
+    return {"teaches": running.goodbot.knows, "is_for_bot": running.goodbot.is_for_bot}
+
+
 @asynccontextmanager
 async def slack_bot(server: SlackServer, folder: Path, **more: Any) -> AsyncIterator[SlackBot]:
     """Connected to Slack; entering it again in the same folder is the next start."""
     async with (
         _assembled(folder) as (memory, running, sink, ready),
-        slack_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+        slack_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.goodbot.sink(session.messenger))
@@ -116,7 +121,7 @@ async def discord_bot(server: DiscordServer, folder: Path, **more: Any) -> Async
     """Connected to Discord; entering it again in the same folder is the next start."""
     async with (
         _assembled(folder) as (memory, running, sink, ready),
-        discord_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+        discord_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.goodbot.sink(session.messenger))

@@ -132,6 +132,8 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
     migrated(path)
     today = schema(path)
     with closing(sqlite3.connect(path)) as connection, connection:
+        for table in ("channel_modes", "muted_threads"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP INDEX ix_votes_that_may_be_limited")
         connection.execute("ALTER TABLE retrievals DROP COLUMN evidence")
         connection.execute("UPDATE alembic_version SET version_num = '0001_initial'")

@@ -17,6 +17,7 @@ from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
+from bot.model import IsForBot
 from bot.ports import EventSink
 from memory.model import Role
 from memory.ports import Clock
@@ -74,6 +75,7 @@ class HandlerContext:
     working: TypingIndicator
     left_lines: LeftLines
     teaches: Callable[[str], bool]
+    is_for_bot: IsForBot
     clock: Clock
     command_name: str
     """Of the slash command."""

@@ -32,6 +32,7 @@ _BY_ID = {
     "unrate": ("Take one of your ratings back", "answer"),
     "release": ("For teachers: let a lesson be used that I hold back", "lesson"),
 }
+_MODES = ("mention", "threads", "always", "default")
 _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
 
@@ -93,6 +94,12 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
         await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
 
+    @group.command(name="mode", description="How I listen in this channel; teachers choose")
+    @app_commands.describe(listen="Which messages are meant for me")
+    @app_commands.choices(listen=[app_commands.Choice(name=each, value=each) for each in _MODES])
+    async def mode(interaction: Use, listen: str = "") -> None:
+        await orders.command(interaction, "mode", listen)
+
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
@@ -148,6 +155,7 @@ _OPTIONS = {
     "promote": ("lesson", "audience"),
     "purge": ("person", "confirm"),
     "export": ("form",),
+    "mode": ("listen",),
     RESTATE: ("lesson", "question"),
 }
 """What the slash command calls the words that follow a command."""

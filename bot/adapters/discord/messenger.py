@@ -20,15 +20,17 @@ from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.mentions import Mentions
+from bot.adapters.discord.long_answers import MOST_MESSAGES
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names
 from bot.adapters.retries import Sleep, until_reachable
+from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.model import Visibility
 from memory.ports import Clock, NewId
@@ -43,8 +45,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again,
-    `begun` when the process began.
+    `teaches` says whether an emoji counts; all others cost nothing. `is_for_bot` says whom a message without a mention
+    is for. `sleep` is how it waits before it tries again, `begun` when the process began.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class DiscordMessenger:
         clock: Clock,
         new_id: NewId,
         teaches: Callable[[str], bool],
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
     ) -> None:
@@ -61,6 +64,7 @@ class DiscordMessenger:
         self._clock = clock
         self._new_id = new_id
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None
@@ -141,14 +145,15 @@ class DiscordMessenger:
                 client,
                 rest,
                 names,
-                clock=self._clock,
                 new_id=self._new_id,
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
+                long_answers=self._settings.long_answers,
             ),
             left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             clock=self._clock,
             command_name=self._settings.command,
         )
@@ -174,8 +179,9 @@ class DiscordMessenger:
     # What the bot says ------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:
-        """Parts of at most 2,000 characters each, as Discord shows them."""
-        return in_parts(text)
+        """Parts of at most 2,000 characters each, as Discord shows them; a long text whole if it becomes a file."""
+        parts = in_parts(text)
+        return [text] if self._settings.long_answers == "file" and len(parts) > MOST_MESSAGES else parts
 
     def spell(self, command: str) -> str:
         """As a slash command."""

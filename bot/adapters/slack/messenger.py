@@ -29,15 +29,24 @@ from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
+from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
 
-_EMOJI_NAMES = {"🧠": "brain", "👀": "eyes", "👍": "+1", "👎": "-1", "🛑": "octagonal_sign", "📝": "memo"}
+_EMOJI_NAMES = {
+    "🧠": "brain",
+    "👀": "eyes",
+    "👍": "+1",
+    "👎": "-1",
+    "🛑": "octagonal_sign",
+    "📝": "memo",
+    "🤷": "shrug",
+}
 _SAME_ALREADY = frozenset({"already_reacted", "no_reaction"})
 _OUT_OF_REACH = frozenset(
     {
@@ -57,9 +66,9 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger:
     """One Slack workspace, by one bot token.
 
-    `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
-    asks to, `begun` when the process began. `on_end` is told why there is no more use for the token.
-    `installer` is the person who installed the app, where that is known.
+    `teaches` says whether an emoji counts, so that most reactions cost nothing, `is_for_bot` whom a message without a
+    mention is for. `sleep` is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why
+    there is no more use for the token. `installer` is the person who installed the app, where that is known.
     """
 
     def __init__(
@@ -68,6 +77,7 @@ class SlackMessenger:
         *,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
@@ -77,6 +87,7 @@ class SlackMessenger:
         self._installer = installer
         self._clock = clock
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end
@@ -190,6 +201,7 @@ class SlackMessenger:
             status=self._status,
             files=self._files,
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             clock=self._clock,
         )
         return WorkspaceListeners(

@@ -25,9 +25,10 @@ from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.web import Web
+from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
 from memory.ports import Clock
 
@@ -50,12 +51,14 @@ class SlackWorkspaces:
         path: Path,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._begun = clock()
         self._ended = asyncio.Event()
@@ -150,6 +153,7 @@ class SlackWorkspaces:
             self._settings.model_copy(update={"bot_token": SecretStr(installed.token)}),
             clock=self._clock,
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             sleep=self._sleep,
             begun=self._begun,
             on_end=on_end,

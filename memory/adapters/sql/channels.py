@@ -1,15 +1,19 @@
-"""Who can read which channel now."""
+"""Who can read which channel now, and how the bot listens there."""
 
 from typing import Any
 
-from sqlalchemy import Label, Table, select
+from sqlalchemy import Label, Table, delete, select
 
-from memory.adapters.sql.delivery_tables import channels
+from memory.adapters.sql.delivery_tables import channel_modes, channels, muted_threads
 from memory.adapters.sql.session import SqlTable, matching
-from memory.model import Channel
+from memory.model import Channel, ChannelMode, ListeningMode, MutedThread
 
 _c = channels.c
 _GET = select(channels).where(matching(channels, "channel"))
+_MODE = select(channel_modes).where(matching(channel_modes, "channel"))
+_DROP_MODE = delete(channel_modes).where(matching(channel_modes, "channel"))
+_MUTED = select(muted_threads.c.since).where(matching(muted_threads, "channel", "thread"))
+_UNMUTE = delete(muted_threads).where(matching(muted_threads, "channel", "thread"))
 
 
 class SqlChannelTable(SqlTable):
@@ -20,6 +24,26 @@ class SqlChannelTable(SqlTable):
 
     def get(self, workspace: str, channel: str) -> Channel | None:
         return self._session.first(Channel, _GET, workspace=workspace, channel=channel)
+
+    def put_mode(self, chosen: ChannelMode) -> None:
+        self._session.put(channel_modes, chosen)
+
+    def drop_mode(self, workspace: str, channel: str) -> None:
+        self._session.run(_DROP_MODE, {"workspace": workspace, "channel": channel})
+
+    def mode(self, workspace: str, channel: str) -> ListeningMode | None:
+        chosen = self._session.first(ChannelMode, _MODE, workspace=workspace, channel=channel)
+        return chosen.mode if chosen is not None else None
+
+    def mute(self, thread: MutedThread) -> None:
+        self._session.put(muted_threads, thread)
+
+    def unmute(self, workspace: str, channel: str, thread: str) -> None:
+        self._session.run(_UNMUTE, {"workspace": workspace, "channel": channel, "thread": thread})
+
+    def is_muted(self, workspace: str, channel: str, thread: str) -> bool:
+        where = {"workspace": workspace, "channel": channel, "thread": thread}
+        return self._session.row(_MUTED, where) is not None
 
 
 def channel_visibility(table: Table) -> Label[Any]:

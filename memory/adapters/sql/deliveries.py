@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, outgoing
+from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, muted_threads, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
@@ -32,7 +32,14 @@ _READERS = (
 _HAS_NOTES = exists().where(
     short_memories.c.workspace == changed_column(_i.workspace), short_memories.c.person == changed_column(_i.person)
 )
-_ACCEPT = insert(incoming).on_conflict_do_nothing().returning(_READERS, _HAS_NOTES.label("has_notes"))
+_IS_MUTED = exists().where(
+    *(muted_threads.c[name] == changed_column(_i[name]) for name in ("workspace", "channel", "thread"))
+)
+_ACCEPT = (
+    insert(incoming)
+    .on_conflict_do_nothing()
+    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"))
+)
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -43,6 +50,13 @@ _WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_v
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
 _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
+_ASKER_IN = (
+    select(_i.person)
+    .join(outgoing, and_(_o.workspace == _i.workspace, _o.run_id == _i.run_id))
+    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None))
+    .order_by(_o.sent_at.desc(), _o.run_id.desc())
+    .limit(1)
+)
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
 _UNFINISHED = (
@@ -106,7 +120,8 @@ class SqlDeliveryTable(SqlTable):
         if message.asked_by:
             event = {"workspace": message.scope.workspace, "event_id": message.event_id}
             self._session.run(add_statement(incoming_askers), {**event, "person": message.asked_by})
-        return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
+        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted")}
+        return replace(message, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)
@@ -121,6 +136,10 @@ class SqlDeliveryTable(SqlTable):
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
         return self._session.row(_SENT, {"workspace": workspace, "channel": channel, "thread": thread}) is not None
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        row = self._session.row(_ASKER_IN, {"workspace": workspace, "channel": channel, "thread": thread})
+        return "" if row is None else str(row.person)
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)

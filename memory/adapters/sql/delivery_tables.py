@@ -4,7 +4,7 @@ from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Channel, Outgoing, Progress, Visibility
+from memory.model import Channel, ChannelMode, ListeningMode, MutedThread, Outgoing, Progress, Visibility
 
 channels = Table(
     "channels",
@@ -15,6 +15,26 @@ channels = Table(
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
     info={READ_AS: Channel},
+)
+
+channel_modes = Table(
+    "channel_modes",
+    metadata,
+    *short("workspace", "channel"),
+    Column("mode", Word(ListeningMode), nullable=False),
+    PrimaryKeyConstraint("workspace", "channel"),
+    sqlite_with_rowid=False,
+    info={READ_AS: ChannelMode},
+)
+
+muted_threads = Table(
+    "muted_threads",
+    metadata,
+    *short("workspace", "channel", "thread"),
+    *moment("since"),
+    PrimaryKeyConstraint("workspace", "channel", "thread"),
+    sqlite_with_rowid=False,
+    info={READ_AS: MutedThread},
 )
 
 incoming = Table(

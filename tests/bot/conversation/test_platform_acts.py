@@ -8,7 +8,6 @@ import pytest
 
 from bot.conversation.messages import EDITED_TOO_LATE, NO_SUCH_ANSWER
 from bot.model import (
-    Address,
     PersonDeletion,
     PersonEdit,
     PersonRetry,
@@ -58,19 +57,6 @@ async def teach(chat: Chat, by: Scope, *, role: Role = Role.MEMBER, audience: Au
         )
     )
     return chat.messenger.notices[-1]
-
-
-async def test_a_reply_in_a_thread_is_answered_only_where_the_bot_answered_before(chat: Chat) -> None:
-    stranger = replace(chat.message("just talking", IN_THREAD), address=Address.FOLLOW_UP)
-    await chat.sink(stranger)
-    await chat.bot.idle()
-    assert chat.messenger.posts == []
-    await chat.sink(replace(chat.message("lunch?", IN_THREAD), address=Address.MENTION))
-    await chat.bot.idle()
-    await chat.sink(replace(chat.message("and dinner?", replace(BOB, thread="t1")), address=Address.FOLLOW_UP))
-    await chat.sink(replace(chat.message("elsewhere", replace(BOB, thread="t2")), address=Address.FOLLOW_UP))
-    await chat.bot.idle()
-    assert chat.messenger.answers == ["the answer to lunch?", "the answer to and dinner?"]
 
 
 async def test_a_button_under_an_answer_that_is_forgotten_says_so_and_a_reaction_is_silent(chat: Chat) -> None:

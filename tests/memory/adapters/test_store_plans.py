@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from memory.adapters.sql import SqlStore
 from memory.model import EventKind, LinkKind
-from memory.ports import EpisodeFilter
+from memory.ports import EpisodeFilter, Transaction
 from tests.doubles.memory_world import World
 from tests.memory.adapters.store_contract import CHANGES
 from tests.memory.adapters.store_samples import MODEL, NOW, fill, nearest, unit, vote
@@ -40,6 +40,14 @@ def plans(store: SqlStore) -> dict[str, list[str]]:
 
     event.listen(store._engine, "before_cursor_execute", explain)
     return found
+
+
+def listen(tx: Transaction) -> None:
+    """What is read of a place before anything is said there."""
+    tx.teaching.newest_answer_to("w", "C1", "ana", NOW)
+    tx.deliveries.asker_in("w", "C1", "t1")
+    tx.channels.mode("w", "C1")
+    tx.channels.is_muted("w", "C1", "t1")
 
 
 def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: dict[str, list[str]]) -> None:
@@ -72,6 +80,7 @@ def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: d
         tx.teaching.ledger("w", "C1", "m1", NOW)
         tx.teaching.ledger_of_run("w", "r1")
         tx.teaching.answer_of("w", "C1", "m1", NOW)
+        listen(tx)
         tx.teaching.newest_answer("w", "C1")
         tx.teaching.newest_answer("w", "C1", "t1")
         tx.deliveries.incoming_of_run("w", "r1")

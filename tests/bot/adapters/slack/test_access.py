@@ -9,9 +9,18 @@ import pytest
 from bot.adapters import forms
 from bot.adapters.rate_limit import LIMITS
 from bot.adapters.slack import blocks, events
-from bot.model import PersonCommand, PersonEdit, PersonMessage, TextFile
+from bot.model import (
+    PersonCommand,
+    PersonCorrection,
+    PersonEdit,
+    PersonEvent,
+    PersonMessage,
+    PersonTooFast,
+    TextFile,
+)
 from memory.model import Role
 from tests import CHECKOUT
+from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.people import Enclosed
 from tests.doubles.slack_driver import connected
@@ -54,7 +63,31 @@ async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_i
         await session.settled()
     heard = [event.scope.person for event in session.heard.events if isinstance(event, PersonMessage)]
     assert heard == [loop.id] * most + [ana.id]
-    assert [type(event) for event in session.heard.events[most + 1 :]] == [PersonCommand]
+    rest = [event for event in session.heard.events if not isinstance(event, PersonMessage)]
+    assert [type(event) for event in rest] == [PersonTooFast, PersonCommand]
+
+
+async def test_what_corrects_an_answer_counts_at_any_pace_and_is_confirmed_as_long_as_that_is_within_the_limit(
+    server: SlackServer,
+) -> None:
+    teacher, channel = server.person("teacher"), server.channel("general")
+
+    async def sink(event: PersonEvent) -> None:
+        await heard(event)
+        if isinstance(event, PersonCorrection):
+            notice = session.notice(channel, teacher, f"Saved: {event.text}", thread=event.scope.thread)
+            await session.messenger.post(notice)
+
+    heard, most = Heard(), LIMITS[0].most
+    async with connected(server, sink=sink, heard=heard) as session:
+        for number in range(most + 5):
+            teacher.says(channel, f"correct: room {number}")
+        await session.settled()
+        confirmed = [message.text for message in server.ephemerals(teacher)]
+    corrections = [event.text for event in heard.events if isinstance(event, PersonCorrection)]
+    assert corrections == [f"room {number}" for number in range(most + 5)]
+    assert confirmed == [f"Saved: room {number}" for number in range(most)]
+    assert sum(isinstance(event, PersonTooFast) for event in heard.events) == 1
 
 
 async def test_two_bots_never_answer_each_other(server: SlackServer) -> None:
