@@ -68,6 +68,8 @@ class PersonMessage(BaseEvent):
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
+    reply_to: str = ""
+    """The id of the message it replies to, where the platform has replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +139,17 @@ class PersonCorrection(BaseEvent):
     address: Address = Address.DIRECT
     reason: str = ""
     """What was wrong, from the list a platform offers (`wrong facts`, `misunderstood me`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A message of a person among people, read from the platform when it is needed and never stored."""
+
+    message_id: str
+    person: str
+    """Who wrote it, by id."""
+    text: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
+from bot.conversation.background import Background, BackgroundConfig, Backgrounds
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
@@ -106,6 +107,7 @@ class Answering:
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
+        background: BackgroundConfig | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -113,6 +115,7 @@ class Answering:
         self._in_work = in_work
         self._agent = agent
         self._new_id = new_id
+        self._backgrounds = Backgrounds(memory, executor, background or BackgroundConfig())
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
         self._refused: set[str] = set()
@@ -186,6 +189,7 @@ class Answering:
         show: Callable[[str], None],
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
+        background = await self._backgrounds.of(messenger, incoming)
         try:
             result = await self._agent.run(
                 incoming.text,
@@ -194,16 +198,19 @@ class Answering:
                 on_progress=show,
                 cancel=cancel,
                 images=self.pictures.take(incoming.event_id),
+                said=background.said,
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            return self._finished(messenger, incoming, run_id, result)
+            return self._finished(messenger, incoming, run_id, result, background)
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
 
-    def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
+    def _finished(
+        self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult, background: Background
+    ) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
@@ -215,6 +222,8 @@ class Answering:
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
+            understood=result.understood,
+            words_of=background.people if result.understood else frozenset(),
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:

@@ -137,6 +137,7 @@ class Intake:
                 address=address,
                 files=attached.files,
                 images=attached.images,
+                reply_to=_reply_target(message, place),
             )
         )
 
@@ -336,6 +337,13 @@ class Intake:
     def _event_id(self, guild_id: int | None) -> str:
         """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
         return f"gateway/{self._context.client.position(guild_id)}"
+
+
+def _reply_target(message: discord.Message, place: ChannelInfo) -> str:
+    """The id of the message it replies to, in the same place; empty without one."""
+    reference = message.reference
+    is_here = reference is not None and reference.channel_id == message.channel.id
+    return place.message_id(reference.message_id) if reference and is_here and reference.message_id else ""
 
 
 def spelling(emoji: discord.PartialEmoji) -> str:

@@ -60,7 +60,7 @@ class Posting:
         """Whether a long answer grows instead of appearing as a whole."""
         self._rest = rest
         self._new_id = new_id
-        self._names = Names(partial(name_of, client, rest), clock)
+        self.names = Names(partial(name_of, client, rest), clock)
         self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
 
     def last_answer(self, place: str) -> str:
@@ -72,7 +72,7 @@ class Posting:
 
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
-        message = await by_name(message, self._names.of)
+        message = await by_name(message, self.names.of)
         tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None
         if tell is not None:
             return _ref(message, await tell(message.text, choices=message.choices))

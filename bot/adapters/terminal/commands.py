@@ -222,7 +222,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 
 _PLAIN = (
-    *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop"),
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "stop"),
     *("review", "promote", "release", "purge"),
 )
 """Commands of the bot that are passed on as they are typed."""
