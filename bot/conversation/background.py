@@ -5,7 +5,7 @@ import logging
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.agent.conversation import Said, Speaker
 from bot.conversation.executor import Executor
@@ -61,12 +61,12 @@ class Backgrounds:
         remarks = await self._remarks(messenger, message, exchanges)
         people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])
         names = await _names(messenger, message.scope.workspace, people.keys() - {message.scope.person})
-        lines: list[tuple[datetime, tuple[Said, ...]]] = [
-            *((each.at, self._exchange(message, each, names)) for each in exchanges),
-            *((each.at, (self._remark(message, each, names),)) for each in remarks),
+        lines = [
+            *((each.message_id, each.at, (self._remark(message, each, names),)) for each in remarks),
+            *((each.message_id, each.at, self._exchange(message, each, names)) for each in exchanges),
         ]
-        lines.sort(key=lambda line: line[0])
-        return Background(said=tuple(each for _, said in lines for each in said), people=frozenset(names))
+        lines.sort(key=lambda line: (line[0] != message.scope.thread, line[1]))
+        return Background(said=tuple(each for *_, said in lines for each in said), people=frozenset(names))
 
     async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
         """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""
