@@ -1,7 +1,7 @@
 """The conversation a question stands in, as a block of the prompt within a budget. Pure text from plain values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memory.rules.retrieval.prompt import CHARACTERS_PER_TOKEN, indented, neutralise, one_line
@@ -45,8 +45,9 @@ class Said:
 
     def cut(self, characters: int) -> str:
         """Its beginning, of at most so many characters."""
-        whole = self.whole()
-        return whole if len(whole) <= characters else f"{whole[: max(0, characters - 1)]}…"
+        whole = replace(self, text=self.text[:characters], meant=self.meant[:characters]).whole()
+        is_whole = len(self.text) <= characters and len(whole) <= characters
+        return whole if is_whole else f"{whole[: max(0, characters - 1)]}…"
 
     def _lines(self, text: str, meant: str) -> str:
         name = f' "{one_line(self.name, 40).replace(chr(34), "")}"' if self.name else ""
@@ -62,29 +63,30 @@ def render_conversation(said: Sequence[Said], budget_tokens: int) -> str:
     of the very first at any rate. What is left out between is counted. The same input always gives the same text.
     """
     room = budget_tokens * CHARACTERS_PER_TOKEN
-    whole = [each.whole() for each in said]
-    if sum(map(_cost, whole)) <= room:
-        return "\n".join(whole)
-    return "\n".join(_shortened(said, whole, room))
+    if sum(len(each.text) for each in said) <= room:
+        whole = [each.whole() for each in said]
+        if sum(map(_cost, whole)) <= room:
+            return "\n".join(whole)
+    return "\n".join(_shortened(said, room))
 
 
-def _shortened(said: Sequence[Said], whole: Sequence[str], room: int) -> list[str]:
+def _shortened(said: Sequence[Said], room: int) -> list[str]:
     """The newest whole in half of the room, then first lines, newest first; the very first line has its place."""
-    short = [each.first_line() for each in said]
-    first = short[0] if len(said) > 1 and _cost(short[0]) <= room // 4 else ""
+    first = said[0].first_line() if len(said) > 1 else ""
+    first = first if _cost(first) <= room // 4 else ""
     left = room - (_cost(first) + _cost(_left_out(len(said))) if first else 0)
     newest = said[-1].cut(left - 1)
     if not newest.strip():
         return []
     left -= _cost(newest)
     lines, index = [newest], len(said) - 2
-    while index > 0 and _cost(whole[index]) <= left - room // 2:
-        left -= _cost(whole[index])
-        lines.append(whole[index])
+    while index > 0 and len(said[index].text) <= left and _cost(whole := said[index].whole()) <= left - room // 2:
+        left -= _cost(whole)
+        lines.append(whole)
         index -= 1
-    while index > 0 and _cost(short[index]) <= left:
-        left -= _cost(short[index])
-        lines.append(short[index])
+    while index > 0 and _cost(short := said[index].first_line()) <= left:
+        left -= _cost(short)
+        lines.append(short)
         index -= 1
     if index > 0 and first:
         lines.append(_left_out(index))
@@ -101,4 +103,5 @@ def _left_out(count: int) -> str:
 
 
 def _first(text: str) -> str:
-    return next((line for line in neutralise(text).strip().splitlines() if line.strip()), "")
+    start = neutralise(text[: 4 * FIRST_LINE_CHARACTERS]).strip()
+    return next((line for line in start.splitlines() if line.strip()), "")

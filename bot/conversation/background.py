@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.conversation import Said, Speaker
@@ -92,7 +92,11 @@ class Backgrounds:
         # What was put to the bot is memory's to tell or to keep back: it may be over, or taken back.
         asked = self._memory.exchanges.asked
         known_ids = await self._executor(asked, scope, [each.message_id for each in found]) if found else frozenset()
-        return [each for each in found if each.message_id not in known_ids]
+        return await self._executor(self._redacted, [each for each in found if each.message_id not in known_ids])
+
+    def _redacted(self, remarks: Iterable[Remark]) -> list[Remark]:
+        """Without secrets. Blocking: it takes a while."""
+        return [replace(each, text=self._memory.core.redactor.text(each.text)) for each in remarks]
 
     def _exchange(self, message: Incoming, exchange: Exchange, names: dict[str, str]) -> tuple[Said, ...]:
         question = Said(
@@ -107,7 +111,7 @@ class Backgrounds:
         return Said(
             speaker=_speaker(message, remark.person),
             name=names.get(remark.person, ""),
-            text=self._memory.core.redactor.text(remark.text),
+            text=remark.text,
             is_replied_to=remark.message_id == message.reply_to,
         )
 

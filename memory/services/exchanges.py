@@ -54,11 +54,13 @@ class Exchanges:
 
 
 def _of_thread(tx: Transaction, message: Incoming, most: int) -> list[Exchange]:
-    thread = message.scope.thread
-    newest = _read(tx, message, thread=thread, limit=most)
+    scope, thread = message.scope, message.scope.thread
+    person = scope.person if scope.visibility is Visibility.DIRECT else ""
+    newest = _read(tx, message, thread=thread, person=person, limit=most)
     # Where the platform keeps the thread apart from the message it began with, that stands in the channel.
     root = _of_message(tx, message, thread)
-    first = _read(tx, message, thread=thread, limit=1, oldest_first=True) if len(newest) == most else []
+    is_all = len(newest) < most
+    first = [] if is_all else _read(tx, message, thread=thread, person=person, limit=1, oldest_first=True)
     return [*_exchange(tx, message, root), *first, *newest]
 
 

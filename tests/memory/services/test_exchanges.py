@@ -123,6 +123,13 @@ def test_new_ends_it_at_once_for_that_person_in_that_channel() -> None:
     assert before(world, replace(ANA, thread="t")) == ["in t"]
 
 
+def test_new_ends_a_thread_of_direct_messages_too() -> None:
+    world = World()
+    told(world, "alone", replace(direct("ana"), thread="t"))
+    world.memory.exchanges.begin_anew(direct("ana"), world.clock.tick())
+    assert before(world, replace(direct("ana"), thread="t")) == []
+
+
 def test_a_reply_goes_on_from_what_it_replies_to() -> None:
     world = World()
     told(world, "one")

@@ -23,7 +23,7 @@ _LIKE = 0.05
 
 _OPENING = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|and|so|but|then|or|also|hm+|right|thanks|cool)\b[\s,.:]*)*"
-    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+about\b|(?:same|likewise)\s+(?:for|with|in|on|at)\b(?=\s))?[\s,:]*",
+    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|(?:same|likewise)\s+(?:for|with|in|on|at)\b(?=\s))?[\s,:]*",
     re.IGNORECASE,
 )
 _CONJUNCTION = re.compile(r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|cool)\b[\s,.:]*)*(?:and|or|but|also|then)\b", re.I)
@@ -49,6 +49,10 @@ _BARE_QUESTION = re.compile(
     r"(?:\s+(?:not|exactly|come|time|else|one|ones|room|floor|day|days|cost|costs))?$",
     re.IGNORECASE,
 )
+_COURTESY = re.compile(
+    r"(?:thanks?|thx|cheers|sorry|hello|hi|hey|bye|good|great|nice|cool|well|happy|yes|no|not|please|congrat\w*|wow)\b",
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(
     r"\b(?P<word>its|it|they|them|their|he|him|his|she|her|there|that|this|those|these|one)\b"
     r"(?!['’])(?P<behind>\s+\S+)?",
@@ -61,7 +65,9 @@ _ASKS = re.compile(
 _EXPLETIVE = re.compile(
     r"\b(?:it|that|this|there)\b.*\b(?:to|that|if|when|raining|snowing|sunny|cold|hot|warm|late|time|like\s+to)\b|"
     r"\b(?:what\s+time|how\s+late|what\s+day|what\s+date|which\s+day|how\s+long|how\s+far)\s+(?:is|does|was|will)\s+it\b|"
-    r"\b(?:is|are|was|were|will)\s+there\b|\bthere\s+(?:is|are|was|were|a|an|any)\b",
+    r"\b(?:is|are|was|were|will|who['’]s|anyone|anybody|someone|somebody|everyone|everybody|you|out|over)\s+there\b|"
+    r"\bthere\s+(?:is|are|was|were|a|an|any)\b|\bit\s+going\b|"
+    r"\bit\b.*\b(?:lunchtime|weekend|morning|noon|evening|night|dark|early|holiday|true|just|me)\b",
     re.IGNORECASE,
 )
 _BEFORE_A_NOUN = re.compile(
@@ -118,15 +124,23 @@ def left_out(message: str, last: str) -> str | None:
         return None
     if _BARE_QUESTION.match(rest):
         return rest
-    if is_opened and not _is_whole(rest):
+    if is_opened and not _is_whole(rest) and ((opening and opening["about"]) or _goes_on(text, rest)):
         return rest
     if _refers(rest):
         return rest
     return rest if text.endswith("?") and _is_fragment(rest, last) else None
 
 
+def _goes_on(text: str, rest: str) -> bool:
+    """Whether words behind "and" ask for something, and do not only thank or wish."""
+    is_asked = text.endswith("?") or _STARTS_WITH_PREPOSITION.match(rest) is not None or _is_name(rest)
+    return is_asked and not _COURTESY.match(rest)
+
+
 def _is_whole(rest: str) -> bool:
     """Whether what follows the opening is a sentence of its own."""
+    if re.match(r"if\b|when\s+(?:i|we|you|they|it|he|she|the|my|a)\b", rest, re.IGNORECASE) and "," not in rest:
+        return False
     return _HAS_VERB.search(rest) is not None or _SUBJECT.match(rest) is not None or _ASKS.match(rest) is not None
 
 
@@ -146,7 +160,7 @@ def _is_fragment(rest: str, last: str) -> bool:
     """Whether a few words without a verb plainly take a place in the last question."""
     if _HAS_VERB.search(rest) or _ASKS.match(rest) or len(rest.split()) > 5:
         return False
-    if _STARTS_WITH_PREPOSITION.match(rest):
+    if _STARTS_WITH_PREPOSITION.match(rest) or _TIME.fullmatch(rest):
         return True
     if _is_name(rest):
         return re.search(r"(?<!^)(?<![.?!] )\b[A-Z][a-z]+", last) is not None
