@@ -23,7 +23,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ChatLine:
     """One thing that was said before the question."""
 
     speaker: Speaker
@@ -56,35 +56,35 @@ class Said:
         return f"{lines}\n- {_MEANT}: {meant}" if meant else lines
 
 
-def render_conversation(said: Sequence[Said], budget_tokens: int) -> str:
+def render_conversation(earlier: Sequence[ChatLine], budget_tokens: int) -> str:
     """What was said, oldest first, in at most `budget_tokens`; empty where nothing was, or nothing fits.
 
     Where not all of it fits: the newest whole, as many as there is room for, and of those before only the first lines,
     of the very first at any rate. What is left out between is counted. The same input always gives the same text.
     """
     room = budget_tokens * CHARACTERS_PER_TOKEN
-    if sum(len(each.text) for each in said) <= room:
-        whole = [each.whole() for each in said]
+    if sum(len(each.text) for each in earlier) <= room:
+        whole = [each.whole() for each in earlier]
         if sum(map(_cost, whole)) <= room:
             return "\n".join(whole)
-    return "\n".join(_shortened(said, room))
+    return "\n".join(_shortened(earlier, room))
 
 
-def _shortened(said: Sequence[Said], room: int) -> list[str]:
+def _shortened(earlier: Sequence[ChatLine], room: int) -> list[str]:
     """The newest whole in half of the room, then first lines, newest first; the very first line has its place."""
-    first = said[0].first_line() if len(said) > 1 else ""
+    first = earlier[0].first_line() if len(earlier) > 1 else ""
     first = first if _cost(first) <= room // 4 else ""
-    left = room - (_cost(first) + _cost(_left_out(len(said))) if first else 0)
-    newest = said[-1].cut(left - 1)
+    left = room - (_cost(first) + _cost(_left_out(len(earlier))) if first else 0)
+    newest = earlier[-1].cut(left - 1)
     if not newest.strip():
         return []
     left -= _cost(newest)
-    lines, index = [newest], len(said) - 2
-    while index > 0 and len(said[index].text) <= left and _cost(whole := said[index].whole()) <= left - room // 2:
+    lines, index = [newest], len(earlier) - 2
+    while index > 0 and len(earlier[index].text) <= left and _cost(whole := earlier[index].whole()) <= left - room // 2:
         left -= _cost(whole)
         lines.append(whole)
         index -= 1
-    while index > 0 and _cost(short := said[index].first_line()) <= left:
+    while index > 0 and _cost(short := earlier[index].first_line()) <= left:
         left -= _cost(short)
         lines.append(short)
         index -= 1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.budget import Budget, Limits, Monotonic
-from bot.agent.conversation import Said, render_conversation
+from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task
@@ -63,7 +63,7 @@ class AgentTree:
         on_progress: Callable[[str], None] | None = None,
         cancel: asyncio.Event | None = None,
         images: tuple[ImageFile, ...] = (),
-        said: tuple[Said, ...] = (),
+        earlier: tuple[ChatLine, ...] = (),
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
@@ -88,10 +88,10 @@ class AgentTree:
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             conversation_budget_tokens=self.conversation_budget_tokens,
-            conversation=render_conversation(said, self.conversation_budget_tokens),
+            conversation=render_conversation(earlier, self.conversation_budget_tokens),
             images=images,
         )
-        meant = await understood(run, goal, said)
+        meant = await understood(run, goal, earlier)
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
         return RunResult(
             output=outcome.output,

@@ -7,7 +7,7 @@ fails, says nothing usable, or drifts away from it.
 import logging
 import re
 
-from bot.agent.conversation import Said, render_conversation
+from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.run import Halted, Run
 from bot.errors import BudgetExceeded, ModelError
 from bot.model import ModelRequest, UserTurn
@@ -44,11 +44,11 @@ def may_refer_back(message: str) -> bool:
     return is_fragment or (count <= _MANY_WORDS and _REFERS.search(start) is not None)
 
 
-async def understood(run: Run, message: str, said: tuple[Said, ...]) -> str:
+async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> str:
     """What a message means after all of this was said; the message itself where that is clear, or cannot be had."""
-    if not any(each.speaker == "you" for each in said) or not may_refer_back(message):
+    if not any(each.speaker == "you" for each in earlier) or not may_refer_back(message):
         return message
-    block = render_conversation(said, min(BUDGET_TOKENS, run.conversation_budget_tokens))
+    block = render_conversation(earlier, min(BUDGET_TOKENS, run.conversation_budget_tokens))
     if not block:
         return message
     prompt = f"<conversation>\n{block}\n</conversation>\n<last-message>\n{neutralise(message)}\n</last-message>"

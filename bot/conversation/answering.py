@@ -198,7 +198,7 @@ class Answering:
                 on_progress=show,
                 cancel=cancel,
                 images=self.pictures.take(incoming.event_id),
-                said=background.said,
+                earlier=background.earlier,
             )
             if self.is_leaving and cancel.is_set():
                 return None

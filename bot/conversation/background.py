@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.agent.conversation import Said, Speaker
+from bot.agent.conversation import ChatLine, Speaker
 from bot.conversation.executor import Executor
 from bot.errors import MessengerError
 from bot.model import Remark
@@ -37,7 +37,7 @@ class BackgroundConfig:
 class Background:
     """What was said before a message, oldest first."""
 
-    said: tuple[Said, ...] = ()
+    earlier: tuple[ChatLine, ...] = ()
     people: frozenset[str] = frozenset()
     """Others than the asker whose words are in it."""
 
@@ -66,7 +66,7 @@ class Backgrounds:
             *((each.message_id, each.at, self._exchange(message, each, names)) for each in exchanges),
         ]
         lines.sort(key=lambda line: (line[0] != message.scope.thread, line[1]))
-        return Background(said=tuple(each for *_, said in lines for each in said), people=frozenset(names))
+        return Background(earlier=tuple(each for *_, earlier in lines for each in earlier), people=frozenset(names))
 
     async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
         """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""
@@ -98,17 +98,17 @@ class Backgrounds:
         """Without secrets. Blocking: it takes a while."""
         return [replace(each, text=self._memory.core.redactor.text(each.text)) for each in remarks]
 
-    def _exchange(self, message: Incoming, exchange: Exchange, names: dict[str, str]) -> tuple[Said, ...]:
-        question = Said(
+    def _exchange(self, message: Incoming, exchange: Exchange, names: dict[str, str]) -> tuple[ChatLine, ...]:
+        question = ChatLine(
             speaker=_speaker(message, exchange.person),
             name=names.get(exchange.person, ""),
             text=exchange.text,
             meant=exchange.understood,
         )
-        return question, Said(speaker=Speaker.BOT, text=exchange.answer, is_replied_to=exchange.is_replied_to)
+        return question, ChatLine(speaker=Speaker.BOT, text=exchange.answer, is_replied_to=exchange.is_replied_to)
 
-    def _remark(self, message: Incoming, remark: Remark, names: dict[str, str]) -> Said:
-        return Said(
+    def _remark(self, message: Incoming, remark: Remark, names: dict[str, str]) -> ChatLine:
+        return ChatLine(
             speaker=_speaker(message, remark.person),
             name=names.get(remark.person, ""),
             text=remark.text,

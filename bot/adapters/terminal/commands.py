@@ -25,6 +25,7 @@ Type a message to ask something. To teach:
   /correct TEXT         what would have been right
   /react EMOJI [n]      react to answer [n]; without n, to the last one
   /unreact [EMOJI] [n]  take a reaction back
+  /new                  begin a new conversation: what was said before is left out of it
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
   /restate [ID TEXT]    lessons that need a new question; gives one its question

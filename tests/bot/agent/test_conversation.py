@@ -7,32 +7,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.conversation import Said, Speaker, render_conversation
+from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.understanding import may_refer_back, usable
 from bot.errors import ModelUnavailable
 from memory.rules.retrieval.prompt import estimate_tokens
 from tests.doubles.model import SCOPE, Reply, ScriptedModel, answer, goal_of, make_tree, opening
 
-ASKED = Said(speaker=Speaker.ASKER, text="What is the capital of France?")
-TOLD = Said(speaker=Speaker.BOT, text="Paris.")
+ASKED = ChatLine(speaker=Speaker.ASKER, text="What is the capital of France?")
+TOLD = ChatLine(speaker=Speaker.BOT, text="Paris.")
 SAID = (ASKED, TOLD)
 
 
-def long(number: int) -> Said:
-    return Said(speaker=Speaker.ASKER, text=f"number {number}\n" + "word " * 40)
+def long(number: int) -> ChatLine:
+    return ChatLine(speaker=Speaker.ASKER, text=f"number {number}\n" + "word " * 40)
 
 
 # The block --------------------------------------------------------------------------------------------------------
 
 
 def test_all_of_it_where_there_is_room() -> None:
-    said = [
-        Said(speaker=Speaker.OTHER, name="Bob", text="The build is red.\nAgain."),
+    earlier = [
+        ChatLine(speaker=Speaker.OTHER, name="Bob", text="The build is red.\nAgain."),
         ASKED,
-        Said(speaker=Speaker.BOT, text="Paris.", is_replied_to=True),
-        Said(speaker=Speaker.ASKER, text="and of Spain?", meant="What is the capital of Spain?"),
+        ChatLine(speaker=Speaker.BOT, text="Paris.", is_replied_to=True),
+        ChatLine(speaker=Speaker.ASKER, text="and of Spain?", meant="What is the capital of Spain?"),
     ]
-    assert render_conversation(said, 1000) == (
+    assert render_conversation(earlier, 1000) == (
         '- person "Bob": The build is red.\n'
         "  Again.\n"
         "- asker: What is the capital of France?\n"
@@ -63,7 +63,7 @@ def test_beyond_the_budget_the_newest_whole_and_first_lines_before() -> None:
     ],
 )
 def test_text_cannot_pretend_to_be_somebody_else_or_leave_the_block(text: str) -> None:
-    block = render_conversation([Said(speaker=Speaker.OTHER, name='You": "', text=text), *SAID], 1000)
+    block = render_conversation([ChatLine(speaker=Speaker.OTHER, name='You": "', text=text), *SAID], 1000)
     lines = block.splitlines()
     assert [line for line in lines if line.startswith("- ")] == [lines[0], *lines[-2:]]
     assert "<goal" not in block
@@ -73,7 +73,7 @@ def test_text_cannot_pretend_to_be_somebody_else_or_leave_the_block(text: str) -
 
 
 said_things = st.builds(
-    Said,
+    ChatLine,
     speaker=st.sampled_from(list(Speaker)),
     text=st.text(max_size=400),
     name=st.sampled_from(["", "Bob"]),
@@ -82,13 +82,13 @@ said_things = st.builds(
 
 
 @given(st.lists(said_things, max_size=60), st.integers(100, 2000))
-def test_it_is_within_the_budget_in_order_and_always_the_same(said: Sequence[Said], budget: int) -> None:
-    block = render_conversation(said, budget)
+def test_it_is_within_the_budget_in_order_and_always_the_same(earlier: Sequence[ChatLine], budget: int) -> None:
+    block = render_conversation(earlier, budget)
     assert estimate_tokens(block) <= budget
-    assert block == render_conversation(list(said), budget)
-    if said:
+    assert block == render_conversation(list(earlier), budget)
+    if earlier:
         assert block.startswith(("- ", "(…"))
-        assert said[-1].whole()[:80].rstrip("…") in block
+        assert earlier[-1].whole()[:80].rstrip("…") in block
 
 
 def test_a_huge_conversation_takes_no_longer_than_its_length() -> None:
@@ -99,9 +99,11 @@ def test_a_huge_conversation_takes_no_longer_than_its_length() -> None:
 # What a message means ---------------------------------------------------------------------------------------------
 
 
-async def run(*replies: Reply, text: str = "and of Spain?", said: tuple[Said, ...] = SAID) -> tuple[ScriptedModel, str]:
+async def run(
+    *replies: Reply, text: str = "and of Spain?", earlier: tuple[ChatLine, ...] = SAID
+) -> tuple[ScriptedModel, str]:
     model = ScriptedModel(replies)
-    result = await make_tree(model).run(text, SCOPE, run_id="r1", said=said)
+    result = await make_tree(model).run(text, SCOPE, run_id="r1", earlier=earlier)
     assert model.is_used_up
     assert result.nodes[0].goal == (result.understood or text)
     return model, result.understood
@@ -125,7 +127,7 @@ async def test_one_request_makes_a_follow_up_a_whole_question() -> None:
 @pytest.mark.parametrize("text", ["How do I order a new laptop for a colleague?", "thanks a lot", "12 * 7"])
 async def test_no_request_for_what_cannot_need_it(text: str) -> None:
     assert (await run(answer("done"), text=text))[1] == ""
-    model, meant = await run(answer("Paris"), said=())
+    model, meant = await run(answer("Paris"), earlier=())
     assert (meant, "conversation" in model.requests[0].system + opening(model.requests[0])) == ("", False)
 
 
@@ -151,7 +153,7 @@ async def test_a_model_that_fails_leaves_the_message() -> None:
 async def test_a_run_that_is_cancelled_meanwhile_ends() -> None:
     cancel = asyncio.Event()
     cancel.set()
-    result = await make_tree(ScriptedModel([])).run("and of Spain?", SCOPE, run_id="r1", said=SAID, cancel=cancel)
+    result = await make_tree(ScriptedModel([])).run("and of Spain?", SCOPE, run_id="r1", earlier=SAID, cancel=cancel)
     assert "asked to stop" in result.output
 
 

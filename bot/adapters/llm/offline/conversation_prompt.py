@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bot.adapters.llm.offline.reading import lines_within, unescaped
 
 _MESSAGE_BEGINS, _MESSAGE_ENDS = "<last-message>\n", "\n</last-message>"
-_SAID_AS = "Said as: "
-_SAID = re.compile(r'- (?P<who>asker|person|you|meant)(?: "[^"]*")?(?P<reply> \(replied to now\))?: (?P<text>.*)')
+_SAYING = "Said as: "
+_LINE = re.compile(r'- (?P<who>asker|person|you|meant)(?: "[^"]*")?(?P<reply> \(replied to now\))?: (?P<text>.*)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ def read_last_message(prompt: str) -> str | None:
 def read_last_question(prompt: str) -> LastQuestion | None:
     """The question the conversation in a prompt goes on from: the one that is replied to, else the last."""
     asked, answered = "", None
-    for line in _said(lines_within("conversation", prompt)):
+    for line in _chat_lines(lines_within("conversation", prompt)):
         if line["who"] != "you":
             asked = line["text"]
             continue
@@ -43,17 +43,17 @@ def read_last_question(prompt: str) -> LastQuestion | None:
 def read_followed(prompt: str) -> str:
     """The question that a node's goal goes on from; empty where the goal is what the person said."""
     before = prompt.rpartition("\n<goal>\n")[0]
-    if not any(line.startswith(_SAID_AS) for line in lines_within("situation", before)):
+    if not any(line.startswith(_SAYING) for line in lines_within("situation", before)):
         return ""
     last = read_last_question(before)
     return last.goal if last else ""
 
 
-def _said(lines: list[str]) -> list[dict[str, str]]:
+def _chat_lines(lines: list[str]) -> list[dict[str, str]]:
     """What was said, each with its continuation lines, which are set in."""
     found: list[dict[str, str]] = []
     for line in lines:
-        if match := _SAID.fullmatch(line):
+        if match := _LINE.fullmatch(line):
             found.append({name: value or "" for name, value in match.groupdict().items()})
         elif found and line.startswith("  "):
             found[-1]["text"] += f"\n{line[2:]}"

@@ -64,7 +64,7 @@ _ASKS = re.compile(
 )
 _EXPLETIVE = re.compile(
     r"\b(?:it|that|this|there)\b.*\b(?:to|that|if|when|raining|snowing|sunny|cold|hot|warm|late|time|like\s+to)\b|"
-    r"\b(?:what\s+time|how\s+late|what\s+day|what\s+date|which\s+day|how\s+long|how\s+far)\s+(?:is|does|was|will)\s+it\b|"
+    r"\b(?:what\s+time|how\s+late|what\s+day|what\s+date|which\s+day)\s+(?:is|does|was|will)\s+it\b|"
     r"\b(?:is|are|was|were|will|who['’]s|anyone|anybody|someone|somebody|everyone|everybody|you|out|over)\s+there\b|"
     r"\bthere\s+(?:is|are|was|were|a|an|any)\b|\bit\s+going\b|"
     r"\bit\b.*\b(?:lunchtime|weekend|morning|noon|evening|night|dark|early|holiday|true|just|me)\b",
@@ -87,8 +87,11 @@ _DAYS = re.compile(r"^(?:weekends?|weekdays|holidays|public holidays|bank holida
 _RUN = re.compile(r"[^\s.,;:()][^.,;:()]*[^\s.,;:()]|[^\s.,;:()]")
 _TOPIC = re.compile(r"(?:the|my|our|your|an?)\s[^.,;:()]*[^\s.,;:()]", re.IGNORECASE)
 _ONE = re.compile(r"\bones?$", re.IGNORECASE)
-_CLAUSE = re.compile(r"(?:when|if|while|once|because)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?:if|while|once|because|when(?!\s+(?:is|are|was|were|do|does|did|will|can|could|should|has|have)\b))\s+\w", re.I
+)
 _DETERMINERS = frozenset(["the", "a", "an", "my", "our", "your", "their", "this", "that", "any"])
+_ORDINALS = frozenset(["first", "second", "third", "fourth", "fifth", "next", "last", "upper", "lower", "other"])
 _SUBJECTS = frozenset(["i", "you", "we", "they", "he", "she", "it", "who", "one"])
 _AUXILIARIES = frozenset(
     ["do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "must", "has"]
@@ -134,7 +137,9 @@ def left_out(message: str, last: str) -> str | None:
 def _goes_on(text: str, rest: str) -> bool:
     """Whether words behind "and" ask for something, and do not only thank or wish."""
     is_asked = text.endswith("?") or _STARTS_WITH_PREPOSITION.match(rest) is not None or _is_name(rest)
-    return is_asked and not _COURTESY.match(rest)
+    conjunction = _CONJUNCTION.match(text)
+    behind = text[conjunction.end() :].lstrip(" ,.:") if conjunction else rest
+    return is_asked and not _COURTESY.match(behind)
 
 
 def _is_whole(rest: str) -> bool:
@@ -152,8 +157,10 @@ def _refers(rest: str) -> bool:
     word, before = pronoun["word"].casefold(), rest[: pronoun.start()]
     if word in ("this", "that", "these", "those") and _BEFORE_A_NOUN.match(pronoun["behind"] or ""):
         return False
+    if word == "one" and pronoun["behind"]:
+        return False
     names = re.search(r"(?<!^)\b[A-Z]\w+", rest[1:])
-    return not _DETERMINED.search(before) and len(content_words(before)) <= 1 and names is None
+    return not _DETERMINED.search(rest) and len(content_words(before)) <= 1 and names is None
 
 
 def _is_fragment(rest: str, last: str) -> bool:
@@ -165,7 +172,9 @@ def _is_fragment(rest: str, last: str) -> bool:
     if _is_name(rest):
         return re.search(r"(?<!^)(?<![.?!] )\b[A-Z][a-z]+", last) is not None
     same_kind = set(content_words(rest)) & set(content_words(last))
-    is_kind = rest.split()[0].casefold() in _DETERMINERS or (re.search(r"\d", rest) and re.search(r"\d", last))
+    is_kind = rest.split()[0].casefold() in _DETERMINERS | _ORDINALS or (
+        re.search(r"\d", rest) and re.search(r"\d", last)
+    )
     return bool(same_kind and is_kind)
 
 
@@ -179,7 +188,7 @@ def _is_name(text: str) -> bool:
 def _known_question(rest: str, last: str, joined: str, similarity: Similarity, known: Iterable[str]) -> str:
     """The question people taught that has all words of the follow-up and goes on from the last one; empty without."""
     wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last))
-    asked = _asked_for(rest)
+    asked = "" if _CLAUSE.match(rest) else _asked_for(rest)
     found: list[str] = []
     for question in dict.fromkeys(known):
         has = set(content_words(question))
@@ -215,8 +224,11 @@ def _in_place(rest: str, last: str, similarity: Similarity) -> str:
     body = last.strip().rstrip("?!. ")
     if "?" in body or len(body.split()) > 25:
         return ""
+    clause = re.search(rf"(?<=\s){re.escape(rest.split()[0])}\b", body, re.IGNORECASE) if _CLAUSE.match(rest) else None
+    if clause:
+        return f"{body[: clause.start()]}{(_with_topic(rest, body) or rest).rstrip('?')}?"
     if _BARE_QUESTION.match(rest) or _ASKS.match(rest) or _PRONOUN.search(rest):
-        return _with_topic(rest, body) if _ASKS.match(rest) or _CLAUSE.match(rest) else ""
+        return _with_topic(rest, body) if _ASKS.match(rest) else ""
     leading = _STARTS_WITH_PREPOSITION.match(rest)
     if leading and (there := _phrase_with(leading["p"], leading["rest"], body, similarity)):
         return f"{body[: there[0]]}{rest}{body[there[1] :]}?"
@@ -244,9 +256,7 @@ def _with_topic(rest: str, body: str) -> str:
     topic = topics[0].strip()
     owned = pronoun["word"].casefold() in ("its", "their", "his")
     start, end = pronoun.span("word")
-    whole = f"{rest[:start]}{topic}{'’s' if owned else ''}{rest[end:]}?"
-    clause = re.search(rf"(?<=\s){re.escape(rest.split()[0])}\b", body, re.IGNORECASE)
-    return f"{body[: clause.start()]}{whole}" if clause and _CLAUSE.match(rest) else whole
+    return f"{rest[:start]}{topic}{'’s' if owned else ''}{rest[end:]}?"
 
 
 def _phrase_with(preposition: str, rest: str, body: str, similarity: Similarity) -> tuple[int, int] | None:
