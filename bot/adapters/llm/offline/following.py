@@ -15,7 +15,7 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.tokenizer import content_words, words
 
 MOST_WORDS = 9
-_LONGEST_GOAL = 300
+_LONGEST_MESSAGE, _LONGEST_GOAL = 200, 300
 _KNOWN = 0.62
 """Similarity to the last question and the follow-up together from which a known question is what is meant."""
 _LIKE = 0.05
@@ -109,7 +109,7 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
     `known` are questions people taught the answers of. Blocking: it embeds.
     """
     rest = left_out(message, last)
-    if rest is None or len(last) > _LONGEST_GOAL or "\n" in last.strip():
+    if rest is None or "\n" in last.strip():
         return message
     joined = f"{last.strip()} {message.strip()}"
     return _known_question(rest, last, joined, similarity, known) or _in_place(rest, last, similarity) or joined
@@ -117,8 +117,10 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
 
 def left_out(message: str, last: str) -> str | None:
     """What a follow-up says without its opening; None for a message that stands alone."""
+    if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or "\n" in message.strip():
+        return None
     text = " ".join(message.split())
-    if not text or len(words(text)) > MOST_WORDS or "\n" in message.strip():
+    if not text or len(words(text)) > MOST_WORDS:
         return None
     opening = _OPENING.match(text)
     rest = _CLOSING.sub("", _CLOSING.sub("", text[opening.end() :] if opening else text))
