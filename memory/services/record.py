@@ -147,12 +147,13 @@ class Recording:
         """A question was deleted: it is not answered any more, and what it left undecided is archived.
 
         It is gone from the conversation. Lessons that people approved or rejected stay: their votes are about the
-        answer. False if it was no question.
+        answer. False if it was no question; a part of an answer is gone from the conversation too.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None:
+                _erase_part(tx, workspace, channel, message_id, now)
                 return False
             tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
             tx.deliveries.reword(workspace, incoming.event_id, "")
@@ -296,6 +297,13 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
+
+
+def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
+    """Erase the text of a part of an answer that was deleted."""
+    entry = tx.teaching.ledger(workspace, channel, message_id, now)
+    parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
+    tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

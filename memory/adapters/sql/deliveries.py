@@ -170,7 +170,7 @@ class SqlDeliveryTable(SqlTable):
             values = dict(row._mapping)
             part = values.pop("part")
             found.setdefault(incoming_of(**values), []).append(part)
-        return [(message, "\n".join(parts)) for message, parts in found.items()]
+        return [(message, "\n".join(filter(None, parts))) for message, parts in found.items() if any(parts)]
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
         row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}

@@ -179,6 +179,14 @@ def test_edits_count_and_deletions_take_away() -> None:
     assert world.memory.recording.messages_of(ANA, 10)[0].text.startswith("right word")
 
 
+def test_a_deleted_answer_is_gone_with_its_question() -> None:
+    world = World()
+    told(world, "one")
+    told(world, "two")
+    world.memory.recording.retract(ANA.workspace, ANA.channel, "m-one/a", actor="somebody")
+    assert before(world) == ["two"]
+
+
 def test_what_may_not_be_repeated_in_its_channel_is_left_out() -> None:
     world = World()
     told(world, "among ourselves", replace(ANA, visibility=Visibility.PRIVATE))
