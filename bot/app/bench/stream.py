@@ -108,7 +108,8 @@ async def stream(
 
     `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
 
-    Settings other than those of database, model, tools and conversation hold. Raises `BotError` if a message was not answered.
+    Settings other than those of database, model, tools and conversation hold. Raises `BotError` if a message was not
+    answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
