@@ -88,10 +88,10 @@ class AgentTree:
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
             conversation_budget_tokens=self.conversation_budget_tokens,
-            conversation=render_conversation(earlier, self.conversation_budget_tokens),
+            conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
             images=images,
         )
-        meant = await understood(run, goal, earlier)
+        meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
         return RunResult(
             output=outcome.output,
