@@ -76,6 +76,8 @@ class PersonMessage(BaseEvent):
     images: tuple[ImageFile, ...] = ()
     is_late: bool = False
     """It was written while the bot was away, and is answered late."""
+    reply_to: str = ""
+    """The id of the message it replies to, where the platform has replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,17 @@ class PersonCorrection(BaseEvent):
     address: Address = Address.DIRECT
     reason: str = ""
     """What was wrong, from the list a platform offers (`wrong facts`, `misunderstood me`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A message of a person among people, read from the platform when it is needed and never stored."""
+
+    message_id: str
+    person: str
+    """Who wrote it, by id."""
+    text: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

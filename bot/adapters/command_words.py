@@ -24,6 +24,7 @@ _ARGUMENTS = {
     "restore": rf"(?:{_LISTED})?",
     "ratings": rf"(?:{_PAGE})?",
     "unrate": rf"(?:{_ID}(?: {_PAGE})?)?",
+    "new": "",
     "undo": rf"(?:{_ID})?",
     "export": r"(?:json|csv|prompt)?",
     "forget": r"(?:(?:me )?yes|me)?",

@@ -19,12 +19,13 @@ class Dialogue:
         tool_calls: ToolCalls,
         *,
         can_expand: bool,
+        has_conversation: bool = False,
         images: tuple[ImageFile, ...] = (),
         weigh: Callable[[str], Evidence] | None = None,
     ) -> None:
         self._weigh = weigh
         self._native = tool_calls == "native"
-        self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
+        self._system = system_prompt(tools, tool_calls, can_expand=can_expand, has_conversation=has_conversation)
         control = (EXPAND, FAIL, ASK_PERSON, THINK) if can_expand else (FAIL, ASK_PERSON, THINK)
         self._tools = (*tools, *control) if self._native else ()
         self._turns: list[Turn] = [UserTurn(text=opening, images=images)]

@@ -68,6 +68,9 @@ class Run:
     """Whether an answer that people's verdicts are sure of is given without the model."""
     on_progress: Callable[[str], None]
     cancel: asyncio.Event
+    conversation_budget_tokens: int = 0
+    conversation: str = ""
+    """What was said before the question, as the block of the root's prompt; empty without any."""
     images: tuple[ImageFile, ...] = ()
     """The pictures that came with the question."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.budget import Budget, Limits, Monotonic
+from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task
 from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
+from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.model import Episode, Recollection, Scope, Termination, Usage
@@ -31,6 +33,8 @@ class RunResult:
     asked: bool
     """The output is, or ends with, a question to the person."""
     usage: Usage
+    understood: str = ""
+    """What the question was taken to mean in its conversation, where that is more than it says."""
 
     @property
     def knows_nothing(self) -> bool:
@@ -50,6 +54,7 @@ class AgentTree:
     monotonic: Monotonic
     new_id: NewId
     lessons_budget_tokens: int = 2_000
+    conversation_budget_tokens: int = 1_500
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
     """Whether an answer that people's verdicts are sure of is given without the model."""
@@ -63,8 +68,11 @@ class AgentTree:
         on_progress: Callable[[str], None] | None = None,
         cancel: asyncio.Event | None = None,
         images: tuple[ImageFile, ...] = (),
+        earlier: tuple[ChatLine, ...] = (),
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
+
+        `said` is what was said before it, oldest first: the goal that is pursued is what this one means there.
 
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
@@ -84,9 +92,12 @@ class AgentTree:
             known_answers=self.known_answers,
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
+            conversation_budget_tokens=self.conversation_budget_tokens,
+            conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
             images=images,
         )
-        outcome = await AgentNode(run, Task(goal=goal)).pursue()
+        meant = await understood(run, goal, earlier) if earlier else goal
+        outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
         return RunResult(
             output=outcome.output,
             termination=outcome.termination,
@@ -94,4 +105,5 @@ class AgentTree:
             recollections=run.recollections,
             asked=outcome.asked,
             usage=run.budget.usage,
+            understood=meant if meant != goal else "",
         )

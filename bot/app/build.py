@@ -210,6 +210,7 @@ def make_agent(
         monotonic=time.monotonic,
         new_id=memory.new_id,
         lessons_budget_tokens=settings.recall.lessons_budget_tokens,
+        conversation_budget_tokens=settings.conversation.budget_tokens,
         tool_calls=settings.model.tool_calls,
         known_answers=settings.recall.known_answers,
     )
@@ -246,6 +247,7 @@ def assemble(
     `model` and `tools` take the place of those that the settings name.
     """
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
+    from bot.conversation.background import BackgroundConfig
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening import ListeningPolicy
@@ -271,6 +273,9 @@ def assemble(
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,
+        background=BackgroundConfig(
+            pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
+        ),
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)

@@ -157,6 +157,14 @@ class RecallSettings(_Section):
         return self
 
 
+class ConversationSettings(_Section):
+    """`[conversation]`: how much of what was said before a message a run is given."""
+
+    budget_tokens: int = Field(default=1500, ge=100, le=100_000)
+    pause_hours: float = Field(default=4.0, ge=0, le=720)
+    others: int = Field(default=0, ge=0, le=100)
+
+
 class TeachingSettings(_Section):
     """`[teaching]`."""
 
@@ -361,6 +369,7 @@ class Settings(_Section):
     agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
     recall: RecallSettings = RecallSettings()
+    conversation: ConversationSettings = ConversationSettings()
     teaching: TeachingSettings = TeachingSettings()
     listening: ListeningSettings = ListeningSettings()
     upkeep: UpkeepSettings = UpkeepSettings()

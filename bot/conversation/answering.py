@@ -10,9 +10,11 @@ from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import listening_messages, messages
+from bot.conversation.background import Background, BackgroundConfig, Backgrounds
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
+from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
@@ -65,51 +67,6 @@ class MemoryRecall:
         return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
-class ProgressLine:
-    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer.
-
-    `lines` counts those that show something in the same place: the last one to end takes it away.
-    """
-
-    def __init__(self, messenger: Messenger, scope: Scope, lines: Counter[tuple[str, ...]]) -> None:
-        self._messenger = messenger
-        self._scope = scope
-        self._lines = lines
-        self._place = scope.conversation[:3]
-        self._lines[self._place] += 1
-        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
-        self._is_ending = False
-        self._task = asyncio.create_task(self._run())
-
-    def show(self, text: str) -> None:
-        """Show a text."""
-        self._texts.put_nowait(text)
-
-    def end(self) -> None:
-        """Remove the line without waiting: a slow platform must not hold up the answer."""
-        if not self._is_ending:
-            self._is_ending = True
-            self._lines[self._place] -= 1
-            if not self._lines[self._place]:
-                del self._lines[self._place]
-                self._texts.put_nowait("")
-            self._texts.put_nowait(None)
-
-    async def ended(self) -> None:
-        """Wait until it is removed."""
-        await asyncio.wait({self._task})
-        if not self._task.cancelled() and (error := self._task.exception()) is not None:
-            log.error("progress can not be shown: %s", error, exc_info=error)
-
-    async def _run(self) -> None:
-        scope = self._scope
-        while (text := await self._texts.get()) is not None:
-            try:
-                await self._messenger.progress(scope.workspace, scope.channel, scope.thread, text)
-            except MessengerError as error:
-                log.info("progress not shown: %s", error)
-
-
 class Answering:
     """Answers one accepted message at a time; messages of different conversations may run side by side."""
 
@@ -122,6 +79,7 @@ class Answering:
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
+        background: BackgroundConfig | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -129,6 +87,7 @@ class Answering:
         self._in_work = in_work
         self._agent = agent
         self._new_id = new_id
+        self._backgrounds = Backgrounds(memory, executor, background or BackgroundConfig())
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
         self.late: set[str] = set()
@@ -243,6 +202,7 @@ class Answering:
         images: tuple[ImageFile, ...],
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
+        background = await self._backgrounds.of(messenger, incoming)
         try:
             result = await self._agent.run(
                 incoming.text,
@@ -251,10 +211,12 @@ class Answering:
                 on_progress=show,
                 cancel=cancel,
                 images=images,
+                earlier=background.earlier,
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            return self._finished(messenger, incoming, run_id, result, await self._words(messenger, incoming, result))
+            words = await self._words(messenger, incoming, result)
+            return self._finished(messenger, incoming, run_id, result, words, background)
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
@@ -275,7 +237,13 @@ class Answering:
         return ""
 
     def _finished(
-        self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult, words: str
+        self,
+        messenger: Messenger,
+        incoming: Incoming,
+        run_id: str,
+        result: RunResult,
+        words: str,
+        background: Background,
     ) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
@@ -288,6 +256,8 @@ class Answering:
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
+            understood=result.understood,
+            words_of=background.people if result.understood else frozenset(),
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:

@@ -108,6 +108,11 @@ def _undo(context: CommandContext) -> CommandReply:
     return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 
 
+def _new(context: CommandContext) -> CommandReply:
+    context.memory.exchanges.begin_anew(context.scope, context.command.at)
+    return CommandReply(text=messages.BEGUN_ANEW)
+
+
 def _export(context: CommandContext) -> CommandReply:
     scope = context.scope
     held = context.memory.privacy.copy(scope.workspace, scope.person)
@@ -134,6 +139,7 @@ _HANDLERS: dict[str, Handler] = {
     "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
     "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
+    "new": _new,
     "memory": lesson_list.show,
     "archive": archive_commands.archive,
     "restore": archive_commands.restore,

@@ -174,7 +174,14 @@ class Goodbot:
             return
         if await self._teaching.explains_correcting(messenger, event):
             return
-        incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
+        incoming = Incoming(
+            scope=scope,
+            event_id=event.event_id,
+            message_id=event.message_id,
+            text=text,
+            at=event.at,
+            reply_to=event.reply_to,
+        )
         accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)

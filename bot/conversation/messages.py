@@ -18,6 +18,7 @@ _COMMANDS = {
     "why": "which lessons and steps an answer came from",
     "memory": "what I believe here, and taking your lessons out of use",
     "ratings": "your 👍 and 👎, and taking one back",
+    "new": "begin a new conversation: what was said before here is left out of it",
     "undo": "take back the last thing you taught me",
     "restate": "your lessons that need a new question, and giving them one",
     "export": "your data as a file",
@@ -52,7 +53,8 @@ def help_text(spell: Spell, role: Role) -> str:
 def privacy_text(spell: Spell) -> str:
     """What is kept, who sees it, and what a person can do about it."""
     return (
-        "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections.\n\n"
+        "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections. What "
+        "people say to each other I read only where I am asked something, and do not keep.\n\n"
         "**Who sees it.** A lesson counts for you alone until a teacher, or several other people, approve it for the "
         "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
         "channels. What comes from a direct message or a private channel never leaves it.\n\n"
@@ -80,6 +82,7 @@ def how_to_correct(spell: Spell) -> str:
 DIRECT_PLACE = "DM"
 """What messengers call the place of a direct conversation."""
 NOTHING_TO_UNDO = "There is nothing of yours to take back."
+BEGUN_ANEW = "A new conversation: I leave out what was said here before. What people taught me stays."
 NO_SUCH_ANSWER = "I do not know that answer any more, or it is not one of mine."
 NO_ANSWER_YET = "There is no answer here yet."
 NOT_YOURS = "That answer is not yours to see."

@@ -29,6 +29,7 @@ from memory.model.episode import (
     derive_status,
 )
 from memory.model.events import Event, EventKind
+from memory.model.exchange import Exchange
 from memory.model.listening import ChannelMode, ListeningMode, MutedThread
 from memory.model.recall import (
     Exemplar,
@@ -69,6 +70,7 @@ __all__ = [
     "EpisodeStatus",
     "Event",
     "EventKind",
+    "Exchange",
     "Exemplar",
     "Grade",
     "GradeSource",

@@ -58,6 +58,10 @@ class Incoming:
     """How often the process crashed while this was in work."""
     kills: int = 0
     """How often the process was killed while this was in work."""
+    reply_to: str = ""
+    """The id of the message it replies to, where the platform has replies."""
+    understood: str = ""
+    """What it was taken to mean in its conversation, where that is more than it says."""
     has_notes: bool = False
     """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
     is_muted: bool = False

@@ -201,7 +201,30 @@ class DeliveryTable(Protocol):
         ...
 
     def reword(self, workspace: str, event_id: str, text: str) -> None:
-        """Replace the text of an accepted message."""
+        """Replace the text of an accepted message; what it was understood as is gone with the old one."""
+        ...
+
+    def exchanges(
+        self,
+        workspace: str,
+        channel: str,
+        *,
+        until: datetime,
+        thread: str = "",
+        person: str = "",
+        run_id: str = "",
+        limit: int,
+        oldest_first: bool = False,
+    ) -> list[tuple[Incoming, str]]:
+        """Answered messages up to this time with what was posted of their answers, newest first.
+
+        Of one thread, one person or one run where these are given. Without those that were deleted, and those from
+        before their author began anew: everywhere, or for one person's in this channel.
+        """
+        ...
+
+    def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
+        """What the person said in this channel up to this time belongs to no later conversation; empty: in any."""
         ...
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
@@ -220,8 +243,11 @@ class DeliveryTable(Protocol):
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
         ...
 
-    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
-        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`."""
+    def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
+        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`.
+
+        `understood` is what it was taken to mean, where that is more than it says.
+        """
         ...
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -275,7 +301,7 @@ class DeliveryTable(Protocol):
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the outgoing parts of these runs; the messages they answered stay."""
+        """Erase the outgoing parts of these runs, and what the messages were understood as; the messages stay."""
         ...
 
     def delete_by(self, workspace: str, person: str) -> int:

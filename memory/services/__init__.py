@@ -15,6 +15,7 @@ from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.embedding import CheckedEmbedder
 from memory.services.evidence import Weighing
+from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
@@ -97,6 +98,7 @@ class Memory:
         self.embedder = embedder
         self.recording = Recording(core)
         self.answers = Answers(core)
+        self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(

@@ -136,26 +136,35 @@ class Recording:
                 tx.deliveries.drop_unsent(workspace, incoming.run_id)
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now."""
+        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now.
+
+        In the conversation an answered one says from now on what it says after the edit; what is too long, nothing.
+        """
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
-            if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():
+            if incoming is None or not text.strip():
                 return False
-            self._core.require_short(text)
-            tx.deliveries.reword(workspace, incoming.event_id, self._core.redactor.text(text))
-            return True
+            is_open = incoming.progress is Progress.ACCEPTED
+            if is_open:
+                self._core.require_short(text)
+            kept = self._core.redactor.text(text) if len(text) <= self._core.message_characters else ""
+            tx.deliveries.reword(workspace, incoming.event_id, kept)
+            return is_open
 
     def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
         """A question was deleted: it is not answered any more, and what it left undecided is archived.
 
-        Lessons that people approved or rejected stay: their votes are about the answer. False if it was no question.
+        It is gone from the conversation. Lessons that people approved or rejected stay: their votes are about the
+        answer. False if it was no question; a part of an answer is gone from the conversation too.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None:
+                _erase_part(tx, workspace, channel, message_id, now)
                 return False
             tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            tx.deliveries.reword(workspace, incoming.event_id, "")
             nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
             for node in nodes:
                 if node.verdict is Verdict.PENDING and node.archived_at is None:
@@ -171,7 +180,7 @@ class Recording:
         """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
-        return [each for each in messages if stays(each.scope.visibility, scope.visibility)]
+        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""
@@ -196,7 +205,9 @@ class Recording:
             return None
 
     def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[JudgedLesson], now: datetime) -> Answer | None:
-        answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
+        answered = (
+            tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
+        )
         if run.event_id and answered is None:
             return None
         if answered and run.question and answered.text != run.question:
@@ -242,6 +253,7 @@ class Recording:
         return replace(
             run,
             nodes=tuple(map(redactor.episode, run.nodes)),
+            understood=redactor.text(run.understood),
             parts=tuple(map(redactor.text, run.parts)),
             recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
         )
@@ -312,6 +324,13 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
+
+
+def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
+    """Erase the text of a part of an answer that was deleted."""
+    entry = tx.teaching.ledger(workspace, channel, message_id, now)
+    parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
+    tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

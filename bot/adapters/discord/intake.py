@@ -14,8 +14,9 @@ from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
+from bot.adapters.discord.message_places import guild_id, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
-from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
+from bot.adapters.discord.plain import as_command, mentions, plain, spelling, without_mention
 from bot.adapters.discord.private_replies import alone, way_for
 from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
@@ -92,17 +93,17 @@ class Intake:
             self._missing_intent_hint.on_message(message)
             return
         if address not in UNADDRESSED:
-            self._addressed.put(message.id, _order(message))
-        self._context.tasks.start(_order(message), lambda: self._on_message(message, address))
+            self._addressed.put(message.id, order(message))
+        self._context.tasks.start(order(message), lambda: self._on_message(message, address))
 
     def late(self, message: discord.Message) -> None:
         """Take in a question from while the bot was away. Commands of that time are not carried out."""
         if not self._addressed.get(message.id) and self._is_of_a_person(message) and self._admits(message):
-            self._addressed.put(message.id, _order(message))
-            self._context.tasks.start(_order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
+            self._addressed.put(message.id, order(message))
+            self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
     def _address(self, message: discord.Message) -> Address | None:
-        if _guild_id(message) is None:
+        if guild_id(message) is None:
             return Address.DIRECT
         if any(user.id == self._context.me for user in message.mentions) or (message.content and own_role_in(message)):
             return Address.MENTION
@@ -117,10 +118,10 @@ class Intake:
     def _admits(self, message: discord.Message) -> bool:
         channel = message.channel
         channels = (channel.id, getattr(channel, "parent_id", None))
-        return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
+        return self._context.roles.admit(message.author, channels, is_direct=guild_id(message) is None)
 
     async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
-        place = await self._context.channels.of(message.channel.id, _guild_id(message))
+        place = await self._context.channels.of(message.channel.id, guild_id(message))
         names = await self._names(message)
         text = plain(without_mention(message.content, *self._ids(message)), names)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
@@ -135,11 +136,24 @@ class Intake:
                 typed = None
                 if not await self._context.is_for_bot(unaddressed(message, place, address, text, self._context)):
                     return
-            self._addressed.put(message.id, _order(message))
+            self._addressed.put(message.id, order(message))
         if not text and is_call and not message.attachments:
             typed = Typed("help")
         if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
             typed = Typed(CORRECT, text)
+        await self._within_pace(message, place, typed, address, text, is_late=is_late)
+
+    async def _within_pace(
+        self,
+        message: discord.Message,
+        place: ChannelInfo,
+        typed: Typed | None,
+        address: Address,
+        text: str,
+        *,
+        is_late: bool,
+    ) -> None:
+        """Pass on what the message is, a command or a question, unless its author is too fast."""
         is_stop = typed is not None and typed.name == "stop"
         refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
         if refused is not None:
@@ -165,6 +179,7 @@ class Intake:
                 files=attached.files,
                 images=attached.images,
                 is_late=is_late,
+                reply_to=reply_target(message, place),
             )
         )
 
@@ -234,7 +249,7 @@ class Intake:
         if edited_at is None or address is None or not self._is_of_a_person(message):
             return
         if address is not Address.OPEN or self._addressed.get(message.id):
-            self._context.tasks.start(_order(message), lambda: self._on_edit(message, edited_at))
+            self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at))
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._addressed.get(message.id):
             # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
@@ -245,7 +260,7 @@ class Intake:
         if not text and not message.attachments:
             return
         attached = await read_files(message.attachments, self._context.rest)
-        place = await self._context.channels.of(message.channel.id, _guild_id(message))
+        place = await self._context.channels.of(message.channel.id, guild_id(message))
         await self._context.sink(
             PersonEdit(
                 event_id=f"{message.id}/edited/{edited_at.isoformat()}",
@@ -379,22 +394,3 @@ class Intake:
     def _event_id(self, guild_id: int | None) -> str:
         """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
         return f"gateway/{self._context.client.position(guild_id)}"
-
-
-def spelling(emoji: discord.PartialEmoji) -> str:
-    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
-    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"
-
-
-def _order(message: discord.Message) -> tuple[int, ...]:
-    """What is taken in one after the other: a thread's or direct conversation's messages; elsewhere one person's."""
-    channel = message.channel
-    is_one_conversation = isinstance(channel, discord.Thread) or _guild_id(message) is None
-    return (channel.id,) if is_one_conversation else (channel.id, message.author.id)
-
-
-def _guild_id(message: discord.Message) -> int | None:
-    """The server a message stands in, also while that is unavailable; None for direct messages."""
-    if message.guild is not None:
-        return message.guild.id
-    return getattr(message.channel, "guild_id", None)

@@ -17,6 +17,7 @@ TEACH, WHY = "Teach the bot…", "Why this answer?"
 _PLAIN = {
     "help": "What I can do",
     "why": "Which lessons and steps the last answer here came from",
+    "new": "Begin a new conversation, without what was said here before",
     "undo": "Take back the last thing you taught me",
     "ratings": "Your latest ratings, and how to take one back",
     "privacy": "What I keep and who sees it",

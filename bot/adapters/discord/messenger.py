@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Any
 
 import discord
 
+from bot.adapters.discord import reading_along
 from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
@@ -19,20 +20,20 @@ from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.left_lines import LeftLines
-from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.long_answers import MOST_MESSAGES
+from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
-from bot.adapters.naming import Names
+from bot.adapters.naming import Names, plain_name
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
-from memory.model import Visibility
+from memory.model import Scope, Visibility
 from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
@@ -225,9 +226,23 @@ class DiscordMessenger:
         handlers = await self._connected(f"handing a file to {message.private_to}")
         await handlers.posting.hand_over(message, await small_enough(attachment))
 
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message, by the history of its place. Raises `MessengerError` kinds."""
+        return await reading_along.remarks(self._at_hand(), scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their display name, as plain words."""
+        return plain_name(await self._at_hand().posting.names.of(person))
+
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
+
+    def _at_hand(self) -> HandlerContext:
+        """The present login. Raises `MessengerUnavailable` at once without one."""
+        if self._context is None:
+            raise MessengerUnavailable("the bot is not logged in to Discord")
+        return self._context
 
     async def _connected(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""

@@ -66,14 +66,14 @@ class Posting:
         self._long_answers = long_answers
         self._rest = rest
         self._new_id = new_id
-        self._names = names
+        self.names = names
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it, to one person alone where their act opened a way. A notice may take several messages.
 
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
-        message = await by_name(message, self._names.of)
+        message = await by_name(message, self.names.of)
         tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None
         if tell is not None:
             return _ref(message, await tell(message.text, choices=message.choices))

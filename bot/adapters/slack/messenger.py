@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, splitting
-from bot.adapters.naming import Names, by_name
+from bot.adapters.naming import Names, by_name, plain_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
@@ -25,6 +25,7 @@ from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
+from bot.adapters.slack.reading_along import ReadingAlong
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
@@ -32,8 +33,9 @@ from bot.adapters.tasks import unless
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
+from memory.model import Scope
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -347,6 +349,21 @@ class SlackMessenger:
         await self._files.hand_over(message, attachment, direct)
         if direct != message.channel or reply_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
+
+    # Reading along --------------------------------------------------------------------------------------------------
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
+        self._check_workspace(scope.workspace)
+        return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, as plain words."""
+        self._check_workspace(workspace)
+        return await self._name_of(person)
+
+    async def _name_of(self, person: str) -> str:
+        return plain_name(await self._names.of(person))
 
     # Small parts ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ message; a messenger has the token of its own workspace only, so nothing can rea
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,9 @@ from bot.adapters.slack.web import Web
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
+from memory.model import Scope
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -212,6 +213,14 @@ class SlackWorkspaces:
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation."""
         await (await self._messenger(message.workspace)).hand_over(message, attachment)
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
+        return await (await self._messenger(scope.workspace)).remarks(scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, as plain words."""
+        return await (await self._messenger(workspace)).name_of(workspace, person)
 
 
 def check_oauth(settings: SlackSettings) -> None:

@@ -15,7 +15,7 @@ from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, Posted
 from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
-from bot.config import Settings
+from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
 from memory.ports import Embedder
 from memory.services import Memory
@@ -87,6 +87,11 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
+def _without_conversation(settings: Settings) -> Settings:
+    """Every message is for itself: none goes on from the one before."""
+    return settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
+
+
 async def stream(
     messages: Sequence[LabelledMessage],
     labels: Iterable[Label],
@@ -103,7 +108,8 @@ async def stream(
 
     `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
 
-    Settings other than those of database, model and tools hold. Raises `BotError` if a message was not answered.
+    Settings other than those of database, model, tools and conversation hold. Raises `BotError` if a message was not
+    answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
@@ -114,7 +120,7 @@ async def stream(
     reaction_ms: list[float] = []
     confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
-        running = assemble(settings, memory, model=model, tools=tools)
+        running = assemble(_without_conversation(settings), memory, model=model, tools=tools)
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
         people = People(arm.habits, chance=random.Random(f"people {seed}"), clock=clock, new_id=memory.new_id)

@@ -1,6 +1,6 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, String, Table, Text, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
@@ -47,9 +47,12 @@ incoming = Table(
     *short("run_id", "place"),
     *number("crashes", "kills"),
     *prose("text"),
+    Column("reply_to", String, nullable=False, server_default=""),
+    Column("understood", Text, nullable=False, server_default=""),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "person", "channel", "at"),
+    Index(None, "workspace", "channel", "thread", "at"),
     Index(None, "progress", "workspace", "at"),
     Index(
         "uq_incoming_message",
@@ -69,6 +72,16 @@ incoming_askers = Table(
     PrimaryKeyConstraint("workspace", "event_id"),
     ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
     Index(None, "workspace", "person"),
+    sqlite_with_rowid=False,
+)
+
+# What a person said before this belongs to no conversation any more; without a channel: anywhere.
+fresh_starts = Table(
+    "fresh_starts",
+    metadata,
+    *short("workspace", "person", "channel"),
+    *moment("at"),
+    PrimaryKeyConstraint("workspace", "person", "channel"),
     sqlite_with_rowid=False,
 )
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0009_listening"
-down_revision = "0003_votes_that_may_be_limited"
+down_revision = "0008_conversations"
 branch_labels = None
 depends_on = None
 

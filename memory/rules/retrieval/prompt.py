@@ -35,7 +35,10 @@ _GOAL_CHARACTERS = 300
 _WRONG_ANSWER_CHARACTERS = 200
 _STEP_CHARACTERS = 120
 _RULE_CHARACTERS = 700
-_TAG = re.compile(r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output|conversation|last-message)\b)",
+    re.IGNORECASE,
+)
 _FORMAT = re.compile(
     r"^[ \t]*+(?:# lessons from previous attempt|# rules from several lessons|\d{1,3}\. (?:repeat|avoid|disputed): )",
     re.I | re.M,
