@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
-from bot.conversation import listening_messages, messages
+from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, Backgrounds
 from bot.conversation.executor import Executor
+from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage, ImageFile, MessageRef
+from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress, Recollection, Scope, Visibility
+from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import NewId
 from memory.rules.audience import stays
@@ -33,9 +34,6 @@ PATIENCE = timedelta(hours=24)
 _MOST_EDITS = 5
 """How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
 
-UNKNOWN_MARK = "🤷"
-_WITH_CHANNELS = ("slack", "discord")
-"""Platforms where people talk to each other."""
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
 
@@ -95,8 +93,7 @@ class Answering:
         self._lines: Counter[tuple[str, ...]] = Counter()
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
-        self._admitted: set[str] = set()
-        """Messages, by event id, whose answer in the making says in words that the bot does not know."""
+        self._not_knowing = NotKnowing(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
         self.is_leaving = False
@@ -146,7 +143,7 @@ class Answering:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
             self._reworded.pop(incoming.event_id, None)
-            self._admitted.discard(incoming.event_id)
+            self._not_knowing.admitted.discard(incoming.event_id)
 
     async def _committed(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -215,26 +212,14 @@ class Answering:
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            words = await self._words(messenger, incoming, result)
+            words = result.output
+            if result.knows_nothing:
+                words = await self._not_knowing.words(messenger, incoming, result)
             return self._finished(messenger, incoming, run_id, result, words, background)
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
-
-    async def _words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
-        """What is posted of a result. Among people, that the bot does not know is said in short, once in a thread."""
-        scope = incoming.scope
-        is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
-        if not is_among_people or not result.knows_nothing:
-            return result.output
-        place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
-        occasion = f"unknown/{scope.channel}/{place}"
-        is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
-        if is_first or incoming.is_retry or incoming.event_id in self._admitted:
-            self._admitted.add(incoming.event_id)
-            return listening_messages.unknown(result.output, messenger.spell)
-        return ""
 
     def _finished(
         self,
@@ -291,7 +276,7 @@ class Answering:
             await self._keep_back(messenger, incoming)
             return ""
         if not answer.total:
-            await self._shrug(messenger, incoming)
+            await self._not_knowing.show(messenger, incoming)
         first = answer.first_message
         lessons = tuple(messages.lesson_line(lesson) for lesson in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
@@ -326,15 +311,6 @@ class Answering:
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
-
-    async def _shrug(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Show on the question, instead of saying it once more, that the bot does not know."""
-        scope = incoming.scope
-        ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=incoming.message_id)
-        try:
-            await messenger.mark(ref, UNKNOWN_MARK, True)
-        except MessengerError as error:
-            log.info("that message %s is not answered is not shown: %s", incoming.event_id, error)
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""

@@ -14,9 +14,9 @@ from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
-from bot.adapters.discord.message_places import guild_id, order, reply_target
+from bot.adapters.discord.message_facts import guild_id, is_of_a_person, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
-from bot.adapters.discord.plain import as_command, mentions, plain, spelling, without_mention
+from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import alone, way_for
 from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
@@ -45,8 +45,6 @@ _MOST_COMMANDS = 2000
 _MOST_MESSAGES = 5000
 _CALLED_LATE = timedelta(hours=1)
 """A mention that is edited into an older message calls nobody: it is likely a correction of what was long settled."""
-_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
-"""Messages in which people say something; every other kind is a notice of Discord's."""
 
 
 class _There(Protocol):
@@ -86,7 +84,7 @@ class Intake:
     # Messages -------------------------------------------------------------------------------------------------
 
     def _message(self, message: discord.Message) -> None:
-        if not self._is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
+        if not is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
             return
         address = self._address(message)
         if address is None:
@@ -98,7 +96,7 @@ class Intake:
 
     def late(self, message: discord.Message) -> None:
         """Take in a question from while the bot was away. Commands of that time are not carried out."""
-        if not self._addressed.get(message.id) and self._is_of_a_person(message) and self._admits(message):
+        if not self._addressed.get(message.id) and is_of_a_person(message) and self._admits(message):
             self._addressed.put(message.id, order(message))
             self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
@@ -111,9 +109,6 @@ class Intake:
             # Without the privileged intent Discord shows nothing of what is not meant for the bot.
             return None
         return Address.FOLLOW_UP if isinstance(message.channel, discord.Thread) else Address.OPEN
-
-    def _is_of_a_person(self, message: discord.Message) -> bool:
-        return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
 
     def _admits(self, message: discord.Message) -> bool:
         channel = message.channel
@@ -246,7 +241,7 @@ class Intake:
         edited_at = message.edited_at
         # A preview of a link that Discord adds is an update too, of a message that nobody edited.
         address = self._address(message)
-        if edited_at is None or address is None or not self._is_of_a_person(message):
+        if edited_at is None or address is None or not is_of_a_person(message):
             return
         if address is not Address.OPEN or self._addressed.get(message.id):
             self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at))
@@ -394,3 +389,8 @@ class Intake:
     def _event_id(self, guild_id: int | None) -> str:
         """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
         return f"gateway/{self._context.client.position(guild_id)}"
+
+
+def spelling(emoji: discord.PartialEmoji) -> str:
+    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
+    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"

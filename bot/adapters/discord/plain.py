@@ -6,8 +6,6 @@ The dialect: discord.com/developers, "Message Formatting".
 import re
 from collections.abc import Iterable, Mapping
 
-import discord
-
 from bot.adapters import command_words
 
 MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
@@ -40,11 +38,6 @@ def mentions(text: str, *ids: int) -> bool:
 def without_mention(text: str, *ids: int) -> str:
     """The text without the mentions of these users and roles and the punctuation that set the first one off."""
     return command_words.without_mention(text, _any_of(ids))
-
-
-def spelling(emoji: discord.PartialEmoji) -> str:
-    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
-    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"
 
 
 def _any_of(ids: Iterable[int]) -> str:

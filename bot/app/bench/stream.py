@@ -108,8 +108,7 @@ async def stream(
 
     `outside` are messages nothing is right for; they are sent at the end, and nobody reacts.
 
-    Settings other than those of database, model, tools and conversation hold. Raises `BotError` if a message was not
-    answered.
+    Settings other than of database, model, tools and conversation hold. Raises `BotError` if one was not answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}

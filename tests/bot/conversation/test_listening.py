@@ -10,6 +10,7 @@ import pytest
 from bot.conversation.goodbot import Goodbot
 from bot.model import Address, PersonRetry, PersonTooFast, ThreadSoFar, Unaddressed
 from memory.model import ListeningMode, Role, Scope, Visibility
+from memory.services import Answer, FinishedRun, Recording
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import scope
 
@@ -266,3 +267,25 @@ async def test_who_is_too_fast_hears_privately_when_they_are_answered_again(chat
     assert "in 1 minute:" in post.text
     await chat.sink(replace(event, event_id="f", scope=scope("bob"), rest=timedelta(hours=1)))
     assert "in 60 minutes:" in chat.messenger.posts[-1].text
+
+
+async def test_what_is_worked_out_anew_after_an_edit_is_said_all_the_same(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording, finish, finished = chat.world.memory.recording, Recording.finish, list[FinishedRun]()
+
+    def late(self: Recording, run: FinishedRun) -> Answer | None:
+        if not finished:
+            recording.reword(IN_SLACK.workspace, IN_SLACK.channel, "m1", "who has the key?")
+        finished.append(run)
+        return finish(self, run)
+
+    monkeypatch.setattr(Recording, "finish", late)
+    chat.oracle.unknown |= {"who has teh key?", "who has the key?"}
+    await chat.sink(chat.message("who has teh key?", IN_SLACK, message_id="m1"))
+    await chat.bot.idle()
+    assert len(finished) == 2
+    assert [post.text for post in chat.messenger.posts] == [
+        "I do not know who has the key? Whoever knows it, tell me: `!correct ...`, and I know it next time."
+    ]
+    assert chat.messenger.marks == []

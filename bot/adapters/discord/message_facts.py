@@ -1,8 +1,16 @@
-"""Where a message stands: its server, the conversation that keeps it in order, and what it replies to."""
+"""What a message tells by itself: whether a person wrote it, where it stands, and what it replies to."""
 
 import discord
 
 from bot.adapters.discord.directory import ChannelInfo
+
+_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+"""Messages in which people say something; every other kind is a notice of Discord's."""
+
+
+def is_of_a_person(message: discord.Message) -> bool:
+    """Whether somebody said it, and no bot or Discord itself."""
+    return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
 
 
 def order(message: discord.Message) -> tuple[int, ...]:
