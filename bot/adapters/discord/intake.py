@@ -149,14 +149,16 @@ class Intake:
         is_late: bool,
     ) -> None:
         """Pass on what the message is, a command or a question, unless its author is too fast."""
+        if is_late and typed is not None:
+            return
         is_stop = typed is not None and typed.name == "stop"
         refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
         if refused is not None:
             await self._hold_back(message, place, typed, address, refused)
-        elif typed is None:
-            await self._question(message, place, address, text, is_late=is_late)
-        elif not is_late:
+        elif typed is not None:
             await self._command(message, place, typed, address)
+        else:
+            await self._question(message, place, address, text, is_late=is_late)
 
     async def _question(
         self, message: discord.Message, place: ChannelInfo, address: Address, text: str, *, is_late: bool

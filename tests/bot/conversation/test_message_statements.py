@@ -12,7 +12,7 @@ from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import World, scope
 
 TRANSACTIONS = 5
-"""Accepted, recalled, committed, noted as posted."""
+"""Accepted, read in its conversation, recalled, committed, noted as posted."""
 
 QUESTION = "how do I reset the router?"
 ANSWER = "hold the button for ten seconds"
