@@ -1,8 +1,8 @@
 """The values of the bot on every platform: events of people, messages to them, turns with a model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memory.model import Audience, Role, Scope, Usage
@@ -26,7 +26,13 @@ class Address(StrEnum):
     MENTION = "mention"
     """It names the bot, or answers one of its messages."""
     FOLLOW_UP = "follow_up"
-    """Somewhere in a thread: meant for the bot only if it answered in that thread before."""
+    """Somewhere in a thread, without a mention."""
+    OPEN = "open"
+    """On the top level of a channel, without a mention."""
+
+
+UNADDRESSED = (Address.FOLLOW_UP, Address.OPEN)
+"""How messages come that may be for somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +74,15 @@ class PersonMessage(BaseEvent):
     address: Address = Address.DIRECT
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
+    is_late: bool = False
+    """It was written while the bot was away, and is answered late."""
+    reply_to: str = ""
+    """The id of the message it replies to, where the platform has replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person changed a message of theirs. It counts while it is not being answered yet."""
+    """A person changed a message of theirs. It counts until an answer to it is committed."""
 
     message_id: str
     text: str
@@ -140,6 +150,17 @@ class PersonCorrection(BaseEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A message of a person among people, read from the platform when it is needed and never stored."""
+
+    message_id: str
+    person: str
+    """Who wrote it, by id."""
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonTeaching(BaseEvent):
     """A person teaches the answer to a question ("Teach the bot...")."""
 
@@ -164,6 +185,14 @@ class ChannelChanged(BaseEvent):
     """The platform says that other people may read a channel than before, or that they might."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonTooFast(BaseEvent):
+    """A person writes faster than the pace guard lets through, for the first time since it did."""
+
+    rest: timedelta
+    """How long further messages are not taken in."""
+
+
 PersonEvent = (
     ChannelChanged
     | PersonMessage
@@ -176,7 +205,42 @@ PersonEvent = (
     | PersonCorrection
     | PersonTeaching
     | PersonCommand
+    | PersonTooFast
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadSoFar:
+    """What was said in a thread before a message."""
+
+    people: frozenset[str]
+    """Who of them said something; no programs."""
+    is_last_ours: bool
+    """Whether the message just before is the bot's own."""
+    last_text: str = ""
+    """What that says."""
+
+
+ReadThread = Callable[[], Awaitable[ThreadSoFar | None]]
+"""Looks at the thread; None where the platform cannot say. Never raises."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unaddressed:
+    """A message without a mention, as the platform describes it before it is known whom it is for."""
+
+    scope: Scope
+    text: str
+    address: Address
+    read_thread: ReadThread
+    replied_to: str = ""
+    """The id of the bot's message that it replies to."""
+    is_for_others: bool = False
+    """It mentions somebody else, or replies to somebody else's message."""
+
+
+IsForBot = Callable[[Unaddressed], Awaitable[bool]]
+"""Whether such a message is meant for the bot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,10 +273,16 @@ class BotMessage:
     """An answer people may react to, as opposed to a notice."""
     run_id: str = ""
     part: int = 1
+    parts: int = 1
+    """How many the answer has."""
+    first_message: str = ""
+    """The id of its first part, from the second on."""
     is_last: bool = True
     """Nothing of the same answer follows: what belongs under an answer goes here."""
     reply_to: str = ""
     """The id of the message it answers, where the platform shows that."""
+    note: str = ""
+    """One line below the answer, in small print where the platform has it."""
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
     choices: tuple[Choice, ...] = ()

@@ -1,7 +1,7 @@
 """The bot's ports: a messenger and a language model. (The store and the embedder are memory's.)"""
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from bot.model import (
     Attachment,
@@ -12,7 +12,9 @@ from bot.model import (
     PersonEvent,
     PersonReaction,
     PersonVote,
+    Remark,
 )
+from memory.model import Scope
 
 EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
@@ -84,4 +86,20 @@ class Messenger(Protocol):
 
     async def close(self) -> None:
         """Stop `run` and release everything. Closing twice is fine."""
+        ...
+
+
+@runtime_checkable
+class ReadsAlong(Protocol):
+    """What a messenger may have too: it looks up what people said to each other before a message, and their names."""
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """The messages of people with these ids, and the `last` ones before this message in its thread or channel.
+
+        Oldest first; what is gone or may not be read is left out, and so is every bot. Raises `MessengerError` kinds.
+        """
+        ...
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """What a person is called; empty if the platform does not say. Never an id."""
         ...

@@ -1,5 +1,6 @@
 """The result of one check of `goodbot doctor`: a stable code, a text and, where something is wrong, the remedy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -39,6 +40,14 @@ def fault(code: str, what: str, remedy: str) -> CheckResult:
 def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
     """A question to a platform that failed; `network` is the remedy where it is out of reach."""
     return fault(code, str(error), network if error.retryable else "see the message")
+
+
+def who_decides(code: str, admins: Sequence[str], teachers: Sequence[str], remedy: str) -> CheckResult:
+    """Who may approve for others, in words; a warning with the remedy if nobody may."""
+    if not admins and not teachers:
+        return warning(code, "nobody may approve for others what people teach: it waits for ever", remedy)
+    named = {"administrators": admins, "teachers": teachers}
+    return fine(code, "; ".join(f"{role}: {', '.join(people)}" for role, people in named.items() if people))
 
 
 def clock_result(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:

@@ -49,3 +49,8 @@ def reply_to(person: str) -> PrivateReply | None:
     """The private way to this person, if their act is being handled just now."""
     opened = _current.get()
     return opened.reply if opened is not None and opened.person == person else None
+
+
+async def unsaid(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+    """A reply that is not sent: to somebody who writes like a program, and might answer it."""
+    return ""

@@ -1,7 +1,8 @@
-"""A limit on messages of one author in one conversation: a guard against loops with other bots.
+"""The pace guard: a limit on messages of one author in one conversation, against loops with other bots.
 
 Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
-such programs would answer each other for ever.
+such programs would answer each other for ever. A person who meets the limit is told so once in each rest, privately;
+what they teach counts all the same, without a word, for a word might be answered.
 """
 
 import logging
@@ -19,11 +20,21 @@ _MOST_WATCHED = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """The limit: after more than `most` messages within `window`, further ones are dropped for `rest`."""
+    """The limit: after more than `most` messages within `window`, further ones are not taken in for `rest`."""
 
     most: int
     window: timedelta
     rest: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A message beyond the limit."""
+
+    rest: timedelta
+    """How long it goes on."""
+    is_first: bool
+    """Whether it is the first of this rest: the one to say so at."""
 
 
 LIMITS = (
@@ -46,15 +57,19 @@ class RateLimiter:
 
     def admits(self, key: Hashable) -> bool:
         """Whether one more message of this key is within the limit; it is counted if so."""
+        return self.refused(key) is None
+
+    def refused(self, key: Hashable) -> Refused | None:
+        """Why one more message of this key is beyond the limit; None if it is within, and is counted."""
         now = self._clock()
         until = self._resting.get(key)
         if until is not None and now < until:
-            return False
+            return Refused(rest=until - now, is_first=False)
         recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
         for limit in self._limits:
             if sum(now - at < limit.window for at in recent) >= limit.most:
                 self._resting.put(key, now + limit.rest)
-                log.warning("%s writes like a program: nothing of it is heard for %s", key, limit.rest)
-                return False
+                log.warning("%s writes like a program: nothing of it is answered for %s", key, limit.rest)
+                return Refused(rest=limit.rest, is_first=True)
         self._recent.put(key, [*recent, now])
-        return True
+        return None

@@ -21,12 +21,13 @@ class Dialogue:
         *,
         can_expand: bool,
         can_ask: bool = True,
+        has_conversation: bool = False,
         images: tuple[ImageFile, ...] = (),
         weigh: Callable[[str], Evidence] | None = None,
     ) -> None:
         self._weigh = weigh
         self._native = tool_calls == "native"
-        self._system = system_prompt(tools, tool_calls, can_expand=can_expand)
+        self._system = system_prompt(tools, tool_calls, can_expand=can_expand, has_conversation=has_conversation)
         control = (*([EXPAND] if can_expand else []), FAIL, *([ASK_PERSON] if can_ask else []), THINK)
         self._tools = (*tools, *control) if self._native else ()
         self._turns: list[Turn] = [UserTurn(text=opening, images=images)]

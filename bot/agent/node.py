@@ -137,17 +137,29 @@ class AgentNode:
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
         lessons = await run.lessons_for(self._trace)
-        opening = node_prompt(task, self._trace.started_at, lessons=lessons, memory=run.memory.entries())
+        opening = node_prompt(
+            task,
+            self._trace.started_at,
+            lessons=lessons,
+            memory=run.memory.entries(),
+            conversation=self._conversation,
+        )
         return Dialogue(
             opening,
             run.tools.specs,
             run.tool_calls,
             can_expand=self._is_above_the_last_level,
             can_ask=self._may_ask,
+            has_conversation=bool(self._conversation),
             images=run.images,
             # Without, the model goes by the lessons in its prompt.
             weigh=partial(run.weigh, self._trace) if self._trace.evidence else None,
         )
+
+    @property
+    def _conversation(self) -> str:
+        """What was said before; a subgoal is phrased so that it needs none of it."""
+        return "" if self._task.parent_id else self._run.conversation
 
     async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:
         """Do what was decided. None: decide again."""

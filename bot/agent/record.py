@@ -21,6 +21,8 @@ class Task:
     path: str = "0"
     parent_id: str = ""
     depth: int = 1
+    said_as: str = ""
+    """The person's words, where the goal is what they mean in the conversation."""
     why: str = ""
     flow: str = ""
     position: int = 0

@@ -71,6 +71,9 @@ class Run:
     """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
     cancel: asyncio.Event
+    conversation_budget_tokens: int = 0
+    conversation: str = ""
+    """What was said before the question, as the block of the root's prompt; empty without any."""
     images: tuple[ImageFile, ...] = ()
     """The pictures that came with the question."""
     chosen: Option | None = None

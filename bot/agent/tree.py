@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.budget import Budget, Limits, Monotonic
+from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task
 from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
+from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.model import Episode, Option, Recollection, Scope, Termination, Usage
@@ -33,6 +35,13 @@ class RunResult:
     usage: Usage
     chosen: bool = False
     """Whether it began with what the person chose."""
+    understood: str = ""
+    """What the question was taken to mean in its conversation, where that is more than it says."""
+
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether it says only that the answer is not known: the root failed, and neither tools nor parts found any."""
+        return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,7 @@ class AgentTree:
     monotonic: Monotonic
     new_id: NewId
     lessons_budget_tokens: int = 2_000
+    conversation_budget_tokens: int = 1_500
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
     """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
@@ -64,9 +74,11 @@ class AgentTree:
         cancel: asyncio.Event | None = None,
         images: tuple[ImageFile, ...] = (),
         chosen: Option | None = None,
+        earlier: tuple[ChatLine, ...] = (),
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
+        `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
         `chosen` is what the person chose when they were asked what they mean: it is done first.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
@@ -87,10 +99,13 @@ class AgentTree:
             asks_first=self.asks_first,
             on_progress=on_progress or (lambda text: None),
             cancel=cancel or asyncio.Event(),
+            conversation_budget_tokens=self.conversation_budget_tokens,
+            conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
             images=images,
             chosen=chosen,
         )
-        outcome = await AgentNode(run, Task(goal=goal)).pursue()
+        meant = await understood(run, goal, earlier) if earlier else goal
+        outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
         return RunResult(
             output=outcome.output,
             termination=outcome.termination,
@@ -99,4 +114,5 @@ class AgentTree:
             asked=outcome.asked,
             usage=run.budget.usage,
             chosen=chosen is not None,
+            understood=meant if meant != goal else "",
         )

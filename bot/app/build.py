@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import Incoming, Scope, TeachingPolicy, Vector
+from memory.model import Incoming, ListeningMode, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.evidence.posterior import EvidenceConfig
@@ -214,6 +214,7 @@ def make_agent(
         monotonic=time.monotonic,
         new_id=memory.new_id,
         lessons_budget_tokens=settings.recall.lessons_budget_tokens,
+        conversation_budget_tokens=settings.conversation.budget_tokens,
         tool_calls=settings.model.tool_calls,
         known_answers=settings.recall.known_answers,
         asks_first=model.name != "offline",
@@ -251,8 +252,10 @@ def assemble(
     `model` and `tools` take the place of those that the settings name.
     """
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
+    from bot.conversation.background import BackgroundConfig
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
+    from bot.conversation.listening import ListeningPolicy
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()
@@ -275,7 +278,18 @@ def assemble(
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,
+        background=BackgroundConfig(
+            pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
+        ),
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    goodbot = Goodbot(memory=memory, executor=executor, answering=answering, emoji=emoji, new_id=memory.new_id)
+    listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)
+    goodbot = Goodbot(
+        memory=memory,
+        executor=executor,
+        answering=answering,
+        emoji=emoji,
+        new_id=memory.new_id,
+        listening=listening,
+    )
     return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

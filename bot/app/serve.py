@@ -212,7 +212,13 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             return _make_slack(settings, memory, goodbot)
         from bot.adapters.discord.messenger import DiscordMessenger
 
-        return DiscordMessenger(settings=settings.discord, clock=utc_now, new_id=memory.new_id, teaches=goodbot.teaches)
+        return DiscordMessenger(
+            settings=settings.discord,
+            clock=utc_now,
+            new_id=memory.new_id,
+            teaches=goodbot.knows,
+            is_for_bot=goodbot.is_for_bot,
+        )
     except ImportError as error:
         missing = error.name or error
         raise ConfigError(
@@ -225,7 +231,9 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
     if settings.slack.bot_token.get_secret_value() or not settings.slack.client_id:
         from bot.adapters.slack.messenger import SlackMessenger
 
-        return SlackMessenger(settings=settings.slack, clock=utc_now, teaches=goodbot.teaches)
+        return SlackMessenger(
+            settings=settings.slack, clock=utc_now, teaches=goodbot.knows, is_for_bot=goodbot.is_for_bot
+        )
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
     database = Path(settings.storage.place)
@@ -233,5 +241,6 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         settings.slack,
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
         clock=utc_now,
-        teaches=goodbot.teaches,
+        teaches=goodbot.knows,
+        is_for_bot=goodbot.is_for_bot,
     )

@@ -1,10 +1,11 @@
 """Settings: what they are (`settings`), where they come from (`sources`), and how they are put together (`load`)."""
 
 from bot.config.load import load_settings
-from bot.config.settings import DiscordSettings, Settings, SlackSettings, TerminalSettings
+from bot.config.settings import ConversationSettings, DiscordSettings, Settings, SlackSettings, TerminalSettings
 from bot.config.sources import default_config_text, find_config_file
 
 __all__ = [
+    "ConversationSettings",
     "DiscordSettings",
     "Settings",
     "SlackSettings",

@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import combinations
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -158,6 +159,14 @@ class RecallSettings(_Section):
         return self
 
 
+class ConversationSettings(_Section):
+    """`[conversation]`: how much of what was said before a message a run is given."""
+
+    budget_tokens: int = Field(default=1500, ge=100, le=100_000)
+    pause_hours: float = Field(default=4.0, ge=0, le=720)
+    others: int = Field(default=0, ge=0, le=100)
+
+
 class TeachingSettings(_Section):
     """`[teaching]`."""
 
@@ -174,6 +183,7 @@ class TeachingSettings(_Section):
         "👍", "+1", "thumbsup", "✅", "white_check_mark", "✔️", "heavy_check_mark", "🎉", "tada", "💯", "100",
     )  # fmt: skip
     emoji_failure: Texts = ("👎", "-1", "thumbsdown", "❌", "x")
+    emoji_mute: Texts = ("🤐", "zipper_mouth_face")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -182,10 +192,18 @@ class TeachingSettings(_Section):
                 f"quorum_down ({self.quorum_down}) must not be smaller than quorum_up ({self.quorum_up}): "
                 "rejecting needs the same or stronger evidence than approving"
             )
-        both = sorted({normalise(e) for e in self.emoji_success} & {normalise(e) for e in self.emoji_failure})
-        if both:
-            raise ValueError(f"{', '.join(both)} cannot be in both emoji_success and emoji_failure")
+        names = ("emoji_success", "emoji_failure", "emoji_mute")
+        for one, other in combinations(names, 2):
+            both = sorted({normalise(e) for e in getattr(self, one)} & {normalise(e) for e in getattr(self, other)})
+            if both:
+                raise ValueError(f"{', '.join(both)} cannot be in both {one} and {other}")
         return self
+
+
+class ListeningSettings(_Section):
+    """`[listening]`: what is meant for the bot without a mention."""
+
+    mode: Literal["mention", "threads", "always"] = "threads"
 
 
 class UpkeepSettings(_Section):
@@ -256,6 +274,8 @@ class SlackSettings(_Section):
     http_port: int = Field(default=3000, ge=1, le=65_535)
     admins: Texts = ()
     teachers: Texts = ()
+    owners: Literal["admins", "teachers", "members"] = "admins"
+    creators: Literal["teachers", "members"] = "teachers"
     allowed_users: Texts = ()
     allowed_channels: Texts = ()
     command: str = "/goodbot"
@@ -303,11 +323,13 @@ class DiscordSettings(_Section):
     api_url: str = ""
     admins: Texts = ()
     teachers: Texts = ()
-    managers_teach: Literal["yes", "no"] = "no"
+    managers: Literal["admins", "teachers", "members"] = "admins"
+    moderators: Literal["teachers", "members"] = "teachers"
     allowed_people: Texts = ()
     allowed_channels: Texts = ()
     reads: Literal["mentions", "everything"] = "mentions"
     answers: Literal["stream", "post"] = "stream"
+    long_answers: Literal["thread", "file", "messages"] = "thread"
     command: str = "goodbot"
     heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
     identify_pause_s: float = Field(default=5.0, ge=0, le=60)
@@ -350,7 +372,9 @@ class Settings(_Section):
     agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
     recall: RecallSettings = RecallSettings()
+    conversation: ConversationSettings = ConversationSettings()
     teaching: TeachingSettings = TeachingSettings()
+    listening: ListeningSettings = ListeningSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
     grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()

@@ -2,20 +2,24 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
+from bot.conversation.background import Background, BackgroundConfig, Backgrounds
 from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
+from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
+from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage
+from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
 from memory.model.evidence import ActionText, Evidence
@@ -27,6 +31,9 @@ log = logging.getLogger(__name__)
 
 PATIENCE = timedelta(hours=24)
 """How long after a question its answer is offered to a platform that does not take it."""
+
+_MOST_EDITS = 5
+"""How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
 
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
@@ -59,42 +66,6 @@ class MemoryRecall:
         return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
-class ProgressLine:
-    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer."""
-
-    def __init__(self, messenger: Messenger, scope: Scope) -> None:
-        self._messenger = messenger
-        self._scope = scope
-        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
-        self._is_ending = False
-        self._task = asyncio.create_task(self._run())
-
-    def show(self, text: str) -> None:
-        """Show a text."""
-        self._texts.put_nowait(text)
-
-    def end(self) -> None:
-        """Remove the line without waiting: a slow platform must not hold up the answer."""
-        if not self._is_ending:
-            self._is_ending = True
-            self._texts.put_nowait("")
-            self._texts.put_nowait(None)
-
-    async def ended(self) -> None:
-        """Wait until it is removed."""
-        await asyncio.wait({self._task})
-        if not self._task.cancelled() and (error := self._task.exception()) is not None:
-            log.error("progress can not be shown: %s", error, exc_info=error)
-
-    async def _run(self) -> None:
-        scope = self._scope
-        while (text := await self._texts.get()) is not None:
-            try:
-                await self._messenger.progress(scope.workspace, scope.channel, scope.thread, text)
-            except MessengerError as error:
-                log.info("progress not shown: %s", error)
-
-
 class Answering:
     """Answers one accepted message at a time; messages of different conversations may run side by side."""
 
@@ -107,6 +78,7 @@ class Answering:
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
+        background: BackgroundConfig | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -114,12 +86,19 @@ class Answering:
         self._in_work = in_work
         self._agent = agent
         self._new_id = new_id
+        self._backgrounds = Backgrounds(memory, executor, background or BackgroundConfig())
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
+        self.late: set[str] = set()
+        """Messages that were written while the bot was away, by event id, until they are answered."""
+        self._lines: Counter[tuple[str, ...]] = Counter()
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
         self.actions = agent.tools.actions
         """What the agent may choose beside an answer."""
+        self._not_knowing = NotKnowing(memory, executor)
+        self._reworded: dict[str, asyncio.Event] = {}
+        """Set for a message that was edited while the agent works on it, by the message's event id."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
@@ -131,7 +110,7 @@ class Answering:
         if not stays(incoming.scope.visibility, incoming.channel_visibility):
             await self._keep_back(messenger, incoming)
             return ""
-        progress = ProgressLine(messenger, incoming.scope)
+        progress = ProgressLine(messenger, incoming.scope, self._lines)
         try:
             await self._warm(progress.show, cancel)
             with self._in_work(incoming):
@@ -148,25 +127,58 @@ class Answering:
         with self._in_work(incoming):
             return await self._commit(messenger, incoming, cancel, _unseen) is not None
 
+    def begin_again(self, event_id: str) -> bool:
+        """Work a message out once more, for it was edited. False if it is answered, or was edited too often."""
+        reworded = self._reworded.get(event_id)
+        if reworded is not None:
+            reworded.set()
+        return reworded is not None
+
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
         """The message once its answer is committed, and that. None if it was cut short, or withdrawn meanwhile.
 
-        What cannot be committed, because words it was shown were forgotten meanwhile, is worked out once more.
+        What was edited meanwhile, or cannot be committed because words it was shown were forgotten, is worked out once
+        more.
         """
+        try:
+            return await self._committed(messenger, incoming, cancel, show)
+        finally:
+            self._reworded.pop(incoming.event_id, None)
+            self._not_knowing.admitted.discard(incoming.event_id)
+
+    async def _committed(
+        self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
+    ) -> tuple[Incoming, Answer] | None:
         current: Incoming | None = incoming
+        images = self.pictures.take(incoming.event_id)
+        tries = 0
         while current is not None and current.progress is Progress.ACCEPTED:
-            run_id = self._new_id()
+            tries += 1
+            run_id, is_last = self._new_id(), tries > _MOST_EDITS
+            reworded = self._watch(incoming.event_id, is_last)
             show("thinking")
-            finished = await self._work(messenger, incoming, run_id, cancel, show)
-            if finished is None:
+            work = self._work(messenger, current, run_id, cancel, show, images)
+            finished = await _unless(reworded, work)
+            if finished is None and not reworded.is_set():
                 return None
-            answer = await self._executor(self._memory.recording.finish, finished)
-            if answer is not None:
-                return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
+            if finished is not None:
+                finished = replace(finished, question="" if is_last else current.text)
+                answer = await self._executor(self._memory.recording.finish, finished)
+                if answer is not None:
+                    return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
+
+    def _watch(self, event_id: str, is_last: bool) -> asyncio.Event:
+        """An event that an edit of the message sets from now on, unless this is the last time it is worked out."""
+        reworded = asyncio.Event()
+        if is_last:
+            self._reworded.pop(event_id, None)
+        else:
+            self._reworded[event_id] = reworded
+        return reworded
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait until the models are loaded, unless cancelled, so that no thread of the pool is blocked by it."""
@@ -187,8 +199,10 @@ class Answering:
         run_id: str,
         cancel: asyncio.Event,
         show: Callable[[str], None],
+        images: tuple[ImageFile, ...],
     ) -> FinishedRun | None:
         """Run the agent. None if it was cut short because the process ends."""
+        background = await self._backgrounds.of(messenger, incoming)
         try:
             chosen = None
             if incoming.tap is not None:
@@ -199,30 +213,44 @@ class Answering:
                 run_id=run_id,
                 on_progress=show,
                 cancel=cancel,
-                images=self.pictures.take(incoming.event_id),
                 chosen=chosen,
+                images=images,
+                earlier=background.earlier,
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            return self._finished(messenger, incoming, run_id, result)
+            words = result.output
+            if result.knows_nothing:
+                words = await self._not_knowing.words(messenger, incoming, result)
+            return self._finished(messenger, incoming, run_id, result, words, background)
         except ModelError as error:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
 
-    def _finished(self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult) -> FinishedRun:
+    def _finished(
+        self,
+        messenger: Messenger,
+        incoming: Incoming,
+        run_id: str,
+        result: RunResult,
+        words: str,
+        background: Background,
+    ) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
             event_id=incoming.event_id,
             nodes=result.nodes,
             recalls=result.recollections,
-            parts=messenger.split(result.output),
+            parts=messenger.split(words) if words else (),
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
             tap=incoming.tap if result.chosen else None,
+            understood=result.understood,
+            words_of=background.people if result.understood else frozenset(),
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:
@@ -256,6 +284,9 @@ class Answering:
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
             return ""
+        if not answer.total:
+            await self._not_knowing.show(messenger, incoming)
+        first = answer.first_message
         lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
         choices = option_choices(run_id, answer.options) if answer.options else ()
@@ -269,8 +300,11 @@ class Answering:
                 is_answer=True,
                 run_id=run_id,
                 part=part.part,
+                parts=answer.total,
+                first_message=first,
                 is_last=is_last,
                 reply_to=incoming.message_id,
+                note=messages.LATE if is_last and incoming.event_id in self.late else "",
                 lessons=lessons if is_last else (),
                 choices=choices if is_last else (),
                 people=people if is_last else (),
@@ -282,9 +316,11 @@ class Answering:
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
                     await self._tell_asker(messenger, incoming)
                 return overtaken
+            first = first or ref.message_id
             if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
                 overtaken = run_id
         self._refused.discard(run_id)
+        self.late.discard(incoming.event_id)
         return overtaken
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
@@ -294,6 +330,7 @@ class Answering:
         if isinstance(error, _NEVER) or is_late:
             log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
             self._refused.discard(run_id)
+            self.late.discard(incoming.event_id)
             await self._executor(self._memory.recording.give_up, part.workspace, run_id)
         else:
             level = logging.INFO if run_id in self._refused else logging.ERROR
@@ -322,6 +359,18 @@ class Answering:
                 incoming.event_id,
                 error,
             )
+
+
+async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, FinishedRun | None]) -> FinishedRun | None:
+    """The work's result; None as soon as the event is set, which breaks it off."""
+    working, edited = asyncio.create_task(work), asyncio.create_task(reworded.wait())
+    try:
+        await asyncio.wait({working, edited}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        edited.cancel()
+        await asyncio.gather(working, edited, return_exceptions=True)
 
 
 def _unseen(_: str) -> None:

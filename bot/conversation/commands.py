@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bot.conversation import (
     archive_commands,
     gaps_commands,
     lesson_list,
     messages,
+    mode_command,
     purge_command,
     restate_command,
     review_commands,
@@ -27,7 +29,7 @@ from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
-from memory.model import Scope
+from memory.model import ListeningMode, Scope
 from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
@@ -37,18 +39,28 @@ class Commands:
     """Runs one command, after checking what the person may see and do."""
 
     def __init__(
-        self, memory: Memory, executor: Executor, stop: Callable[[PersonCommand], str], actions: Sequence[str] = ()
+        self,
+        memory: Memory,
+        executor: Executor,
+        stop: Callable[[PersonCommand], str],
+        *,
+        actions: Sequence[str] = (),
+        default_mode: ListeningMode = ListeningMode.THREADS,
     ) -> None:
         self._memory = memory
         self._executor = executor
         self._stop = stop
         self._actions = actions
+        self._handlers: dict[str, Handler] = {
+            **_HANDLERS,
+            "mode": partial(mode_command.show_or_choose, default=default_mode),
+        }
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""
         if command.name == "stop":
             return CommandReply(text=self._stop(command))
-        handler = _HANDLERS.get(command.name)
+        handler = self._handlers.get(command.name)
         if handler is None:
             return CommandReply(text=messages.unknown_command(spell))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
@@ -101,6 +113,11 @@ def _undo(context: CommandContext) -> CommandReply:
     return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 
 
+def _new(context: CommandContext) -> CommandReply:
+    context.memory.exchanges.begin_anew(context.scope, context.command.at)
+    return CommandReply(text=messages.BEGUN_ANEW)
+
+
 def _export(context: CommandContext) -> CommandReply:
     scope = context.scope
     held = context.memory.privacy.copy(scope.workspace, scope.person)
@@ -127,6 +144,7 @@ _HANDLERS: dict[str, Handler] = {
     "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
     "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
+    "new": _new,
     "memory": lesson_list.show,
     "archive": archive_commands.archive,
     "restore": archive_commands.restore,

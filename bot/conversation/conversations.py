@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from bot.ports import Messenger
-from memory.model import Incoming
+from memory.model import Incoming, Scope
 
-Conversation = tuple[str, str, str]
-"""Workspace, channel, thread (`Scope.conversation`)."""
+Conversation = tuple[str, str, str, str]
+"""Workspace, channel, thread, and the person where everybody has a conversation of their own (`Scope.conversation`)."""
 
 Answer = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
 """Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
@@ -80,6 +80,12 @@ class Conversations:
         current = self._running.get(key)
         return current[0] if current else None
 
+    def running_in(self, scope: Scope) -> Incoming | None:
+        """The message that is being answered in a place: the person's own, else the one that began last."""
+        here = [each for each, _ in self._running.values() if each.scope.conversation[:3] == scope.conversation[:3]]
+        own = [each for each in here if each.scope.person == scope.person]
+        return next(reversed(own or here), None)
+
     def stop(self, key: Conversation) -> bool:
         """Ask the running answer to end with what it has. False if nothing is running."""
         current = self._running.get(key)
@@ -87,6 +93,12 @@ class Conversations:
             return False
         current[1].set()
         return True
+
+    def stop_message(self, scope: Scope, message_id: str) -> None:
+        """Ask the answer to this message to end, if it is being answered. Whoever deletes a message may be unknown."""
+        for key, (incoming, _) in list(self._running.items()):
+            if key[:2] == scope.conversation[:2] and incoming.message_id == message_id:
+                self.stop(key)
 
     def stop_all(self) -> bool:
         """Ask every running answer to end. False if nothing was running."""

@@ -16,7 +16,11 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
     """
     view, root = story.view, story.view.root
-    lines = [f"**Why** “{shown_line(root.goal, 100)}”", "", *_offered(story), *_evidence(story, reader)]
+    asked = view.incoming if view.incoming is not None and view.incoming.understood else None
+    lines = [f"**Why** “{shown_line(asked.text if asked else root.goal, 100)}”", ""]
+    if asked:
+        lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
+    lines += [*_offered(story), *_evidence(story, reader)]
     lines += [*_lessons(story, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]

@@ -32,6 +32,7 @@ LESSON_MARK = "🧠"
 
 _BUTTON = "button"
 _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
+_NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
 
 
 class FeedbackHandler:
@@ -183,3 +184,8 @@ class FeedbackHandler:
                 await messenger.mark(ref, LESSON_MARK, mark.is_lesson)
             except MessengerError as error:
                 log.info("the mark on %s was not shown: %s", mark.run_id, error)
+
+
+def says_not_you(text: str) -> bool:
+    """Whether a text tells the bot that it was not meant."""
+    return _NOT_YOU.fullmatch(text.strip()) is not None

@@ -9,15 +9,16 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from bot.conversation import messages
+from bot.conversation import listening_messages, messages
 from bot.conversation.answering import Answering
 from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
 from bot.conversation.choosing import CHOOSE, ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
-from bot.conversation.feedback import FeedbackHandler
+from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
+from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
 from bot.conversation.restate_command import RestateNotices
@@ -34,14 +35,16 @@ from bot.model import (
     PersonReaction,
     PersonRetry,
     PersonTeaching,
+    PersonTooFast,
     PersonVote,
     ReactionsCleared,
+    Unaddressed,
 )
 from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope
 from memory.ports import NewId
-from memory.rules.emoji import EmojiMap
+from memory.rules.emoji import EmojiMap, normalise, spellings
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
@@ -54,7 +57,14 @@ class Goodbot:
     """The use cases behind every messenger's event sink."""
 
     def __init__(
-        self, *, memory: Memory, executor: Executor, answering: Answering, emoji: EmojiMap, new_id: NewId
+        self,
+        *,
+        memory: Memory,
+        executor: Executor,
+        answering: Answering,
+        emoji: EmojiMap,
+        new_id: NewId,
+        listening: ListeningPolicy | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -63,7 +73,11 @@ class Goodbot:
         self.conversations = Conversations(self._answer)
         self._choices = ChoiceHandler(memory, executor)
         self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
-        self._commands = Commands(memory, executor, self._stop, [each.name for each in answering.actions])
+        listening = listening or ListeningPolicy()
+        self._mute_emoji = frozenset(map(normalise, listening.mute_emoji))
+        self._listener = Listener(memory, executor, self.conversations, listening.mode)
+        actions = [each.name for each in answering.actions]
+        self._commands = Commands(memory, executor, self._stop, actions=actions, default_mode=listening.mode)
         self._restate_notices = RestateNotices(memory, executor)
 
     def sink(self, messenger: Messenger) -> EventSink:
@@ -86,7 +100,7 @@ class Goodbot:
         return take
 
     async def _take(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one line for each event
-        if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.teaches(event.emoji)):
+        if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.knows(event.emoji)):
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
@@ -98,17 +112,13 @@ class Goodbot:
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
-                await self._executor(
-                    self._memory.recording.reword,
-                    event.scope.workspace,
-                    event.scope.channel,
-                    event.message_id,
-                    _full_text(event),
-                )
+                await self._on_edit(messenger, event)
             case PersonDeletion():
                 await self._on_deletion(event)
             case PersonRetry():
                 await self._on_retry(messenger, event)
+            case PersonReaction() if self._mutes(event.emoji):
+                await self._listener.on_reaction(event)
             case PersonReaction():
                 await self._teaching.on_reaction(messenger, event)
             case PersonVote():
@@ -122,6 +132,8 @@ class Goodbot:
                 await self._tell_news(messenger, event)
             case PersonCommand(name=name):
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
+            case PersonTooFast():
+                await say(messenger, event, listening_messages.too_fast(event.rest))
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
@@ -140,8 +152,19 @@ class Goodbot:
         return await tell(messenger, event, messages.apology(short_id, error))
 
     def teaches(self, emoji: str) -> bool:
-        """Whether an emoji on an answer means anything."""
+        """Whether an emoji on an answer is a vote."""
         return self._teaching.teaches(emoji)
+
+    def knows(self, emoji: str) -> bool:
+        """Whether an emoji on an answer means anything: a vote, or a wish for quiet."""
+        return self.teaches(emoji) or self._mutes(emoji)
+
+    def _mutes(self, emoji: str) -> bool:
+        return not self._mute_emoji.isdisjoint(spellings(emoji))
+
+    async def is_for_bot(self, message: Unaddressed) -> bool:
+        """Whether a message without a mention is meant for the bot. Raises `StoreUnavailable` kinds."""
+        return await self._listener.is_meant(message)
 
     # Messages -------------------------------------------------------------------------------------------------
 
@@ -149,15 +172,25 @@ class Goodbot:
         text = _full_text(event)
         if not text:
             return
-        scope = event.scope
-        if event.address is Address.FOLLOW_UP and not await self._takes_part_in(scope):
+        scope, is_mention = event.scope, event.address is Address.MENTION
+        if is_mention and says_not_you(text):
+            await self._listener.mute(scope)
             return
         if await self._teaching.explains_correcting(messenger, event):
             return
-        incoming = Incoming(scope=scope, event_id=event.event_id, message_id=event.message_id, text=text, at=event.at)
-        accepted = await self._executor(self._memory.recording.accept, incoming)
+        incoming = Incoming(
+            scope=scope,
+            event_id=event.event_id,
+            message_id=event.message_id,
+            text=text,
+            at=event.at,
+            reply_to=event.reply_to,
+        )
+        accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
+            if event.is_late:
+                self._answering.late.add(event.event_id)
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
@@ -170,16 +203,25 @@ class Goodbot:
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""
-        if self.conversations.running(scope.conversation) is not None:
+        if self.conversations.running_in(scope) is not None:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
+    async def _on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
+        """Answer the edited text of a question; where it is too late, tell the person that the answer is not to it."""
+        text, scope = _full_text(event), event.scope
+        reword = self._memory.recording.reword
+        is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
+        current = self.conversations.running(scope.conversation)
+        if current is None or current.message_id != event.message_id or text in ("", current.text):
+            return
+        if not (is_taken and self._answering.begin_again(current.event_id)):
+            await say(messenger, event, messages.EDITED_TOO_LATE)
+
     async def _on_deletion(self, event: PersonDeletion) -> None:
         """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
-        current = self.conversations.running(event.scope.conversation)
-        if current is not None and current.message_id == event.message_id:
-            self.conversations.stop(event.scope.conversation)
+        self.conversations.stop_message(event.scope, event.message_id)
         await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
@@ -227,12 +269,12 @@ class Goodbot:
 
     def _stop(self, command: PersonCommand) -> str:
         """Stop the answer under way there, for whoever asked or a teacher."""
-        current = self.conversations.running(command.scope.conversation)
+        current = self.conversations.running_in(command.scope)
         if current is None:
             return messages.NOTHING_RUNNING
         if command.scope.person != current.scope.person and not command.role.may_promote:
             return messages.NOT_YOURS_TO_STOP
-        return messages.STOPPED if self.conversations.stop(command.scope.conversation) else messages.NOTHING_RUNNING
+        return messages.STOPPED if self.conversations.stop(current.scope.conversation) else messages.NOTHING_RUNNING
 
     def leave(self) -> None:
         """Begin no more answers and stop those that run; the next start answers what is left."""

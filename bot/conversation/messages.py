@@ -18,12 +18,14 @@ _COMMANDS = {
     "why": "which lessons and steps an answer came from",
     "memory": "what I believe here, and taking your lessons out of use",
     "ratings": "your 👍 and 👎, and taking one back",
+    "new": "begin a new conversation: what was said before here is left out of it",
     "undo": "take back the last thing you taught me",
     "restate": "your lessons that need a new question, and giving them one",
     "export": "your data as a file",
     "forget": "erase your data",
     "privacy": "what I keep and who sees it",
     "stop": "stop what I am working on",
+    "mode": "which messages of a channel I answer; teachers choose",
 }
 _TEACHERS_COMMANDS = {
     "review": "lessons that wait for a teacher",
@@ -54,7 +56,8 @@ def help_text(spell: Spell, role: Role) -> str:
 def privacy_text(spell: Spell) -> str:
     """What is kept, who sees it, and what a person can do about it."""
     return (
-        "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections.\n\n"
+        "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections. What "
+        "people say to each other I read only where I am asked something, and do not keep.\n\n"
         "**Who sees it.** A lesson counts for you alone until a teacher, or several other people, approve it for the "
         "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
         "channels. What comes from a direct message or a private channel never leaves it.\n\n"
@@ -82,10 +85,13 @@ def how_to_correct(spell: Spell) -> str:
 DIRECT_PLACE = "DM"
 """What messengers call the place of a direct conversation."""
 NOTHING_TO_UNDO = "There is nothing of yours to take back."
+BEGUN_ANEW = "A new conversation: I leave out what was said here before. What people taught me stays."
 NO_SUCH_ANSWER = "I do not know that answer any more, or it is not one of mine."
 NO_ANSWER_YET = "There is no answer here yet."
 NOT_YOURS = "That answer is not yours to see."
 STOPPED = "Stopped."
+LATE = "A late answer: you asked while I was away."
+EDITED_TOO_LATE = "My answer is to your message as it was before you changed it. Ask again for the new one."
 NOTHING_RUNNING = "I am not working on anything here."
 NOT_YOURS_TO_STOP = "Only whoever asked that, or a teacher, can stop it."
 _IN_ANOTHER_CHANNEL = "an answer in another conversation"

@@ -30,6 +30,8 @@ from memory.model.episode import (
     derive_status,
 )
 from memory.model.events import Event, EventKind
+from memory.model.exchange import Exchange
+from memory.model.listening import ChannelMode, ListeningMode, MutedThread
 from memory.model.recall import (
     Exemplar,
     Lesson,
@@ -70,12 +72,14 @@ __all__ = [
     "ActionCall",
     "Audience",
     "Channel",
+    "ChannelMode",
     "Death",
     "EnvironmentState",
     "Episode",
     "EpisodeStatus",
     "Event",
     "EventKind",
+    "Exchange",
     "Exemplar",
     "Grade",
     "GradeSource",
@@ -85,7 +89,9 @@ __all__ = [
     "Lesson",
     "Link",
     "LinkKind",
+    "ListeningMode",
     "MemoryEntry",
+    "MutedThread",
     "Offer",
     "Option",
     "Origin",

@@ -28,6 +28,9 @@ class Progress(StrEnum):
 UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
 """Where something may be left to do: to answer, to post the answer, to tell that there will be none."""
 
+RETRY = "retry/"
+"""Begins the message id of a question that is tried again: the platform has no such message."""
+
 CRASHES, KILLS = 2, 10
 """How often the process may end while a message is in work before it is set aside: by a crash, by a kill.
 
@@ -58,8 +61,19 @@ class Incoming:
     """How often the process crashed while this was in work."""
     kills: int = 0
     """How often the process was killed while this was in work."""
+    reply_to: str = ""
+    """The id of the message it replies to, where the platform has replies."""
+    understood: str = ""
+    """What it was taken to mean in its conversation, where that is more than it says."""
     has_notes: bool = False
     """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
+    is_muted: bool = False
+    """Whether its thread is muted; only told when it is accepted, never stored."""
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether somebody wanted a question tried again, without a message of their own."""
+        return self.message_id.startswith(RETRY)
 
     @property
     def is_suspect(self) -> bool:

@@ -91,9 +91,13 @@ class Scope:
         return _joined(self.workspace, self.person, self.channel)
 
     @property
-    def conversation(self) -> tuple[str, str, str]:
-        """The key messages are queued by: one run at a time in each."""
-        return (self.workspace, self.channel, self.thread)
+    def conversation(self) -> tuple[str, str, str, str]:
+        """The key messages are queued by: one run at a time in each.
+
+        A thread, or a direct conversation. Elsewhere each person has one of their own, so that nobody waits for others.
+        """
+        is_shared = not self.thread and self.visibility is not Visibility.DIRECT
+        return (self.workspace, self.channel, self.thread, self.person if is_shared else "")
 
 
 def _joined(*parts: str) -> str:

@@ -178,6 +178,10 @@ class TeachingTable(Protocol):
         """The run of the last answer sent to a channel, or to this thread, that has its episodes. None without one."""
         ...
 
+    def newest_answer_to(self, workspace: str, channel: str, person: str, since: datetime) -> str | None:
+        """The run of the newest answer to this person outside of threads, if it was posted since then."""
+        ...
+
     def sweep_ledger(self, now: datetime) -> int:
         """Delete expired entries of every workspace; returns how many."""
         ...
@@ -202,11 +206,38 @@ class DeliveryTable(Protocol):
         ...
 
     def reword(self, workspace: str, event_id: str, text: str) -> None:
-        """Replace the text of an accepted message."""
+        """Replace the text of an accepted message; what it was understood as is gone with the old one."""
+        ...
+
+    def exchanges(
+        self,
+        workspace: str,
+        channel: str,
+        *,
+        until: datetime,
+        thread: str = "",
+        person: str = "",
+        run_id: str = "",
+        limit: int,
+        oldest_first: bool = False,
+    ) -> list[tuple[Incoming, str]]:
+        """Answered messages up to this time with what was posted of their answers, newest first.
+
+        Of one thread, one person or one run where these are given. Without those that were deleted, and those from
+        before their author began anew: everywhere, or for one person's in this channel.
+        """
+        ...
+
+    def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
+        """What the person said in this channel up to this time belongs to no later conversation; empty: in any."""
         ...
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
         """Whether an answer was ever put into this thread."""
+        ...
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        """Whose question the newest answer in this thread answers; empty where none was put."""
         ...
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
@@ -225,8 +256,11 @@ class DeliveryTable(Protocol):
         """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
         ...
 
-    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
-        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`."""
+    def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
+        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`.
+
+        `understood` is what it was taken to mean, where that is more than it says.
+        """
         ...
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -280,7 +314,7 @@ class DeliveryTable(Protocol):
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the outgoing parts of these runs; the messages they answered stay."""
+        """Erase the outgoing parts of these runs, and what the messages were understood as; the messages stay."""
         ...
 
     def delete_by(self, workspace: str, person: str) -> int:

@@ -17,11 +17,13 @@ from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.embedding import CheckedEmbedder
 from memory.services.evidence import Weighing
+from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerStory, Explaining, LessonStory
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gap, Gaps
 from memory.services.leases import Leases
+from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
@@ -100,6 +102,7 @@ class Memory:
         self.recording = Recording(core)
         self.answers = Answers(core)
         self.asking = Asking(core)
+        self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
         self.recalling = Recalling(
@@ -111,6 +114,7 @@ class Memory:
             weighing=Weighing(core, evidence),
         )
         self.channels = Channels(core)
+        self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
         self.restating = Restating(core)
@@ -157,6 +161,7 @@ __all__ = [
     "Holdings",
     "LessonMark",
     "LessonStory",
+    "ListeningState",
     "Memory",
     "Purge",
     "Recording",

@@ -1,12 +1,15 @@
 """Posted answers, found by their message or as the newest of a conversation, and the questions behind them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memory.model import Episode, Origin, Scope
 from memory.ports import Transaction
 from memory.rules.audience import may_read
 from memory.services.core import Core
+
+_YOUNG = timedelta(minutes=10)
+"""How long people mean the answer to their own question by "that" while others go on asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +25,16 @@ class Answers:
         return entry.run_id if entry else None
 
     def newest(self, scope: Scope) -> str | None:
-        """The run of the newest answer in the thread; in the channel if none was given there, or there is no thread."""
+        """The run of the newest answer in the thread; in the channel if none was given there, or there is no thread.
+
+        Outside of threads, where people ask side by side, a young answer to the person themself comes first.
+        """
+        young = self._core.clock() - _YOUNG
         with self._core.store.read() as tx:
+            if not scope.thread and (
+                own := tx.teaching.newest_answer_to(scope.workspace, scope.channel, scope.person, young)
+            ):
+                return own
             only_thread = bool(scope.thread) and tx.deliveries.has_sent(scope.workspace, scope.channel, scope.thread)
             return tx.teaching.newest_answer(scope.workspace, scope.channel, scope.thread if only_thread else "")
 

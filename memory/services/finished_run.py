@@ -20,6 +20,8 @@ class FinishedRun:
     run_id: str
     event_id: str
     """Of the message it answers; empty when there was none (a library's own run)."""
+    question: str = ""
+    """That message's text as it was answered; empty: whatever it is by now."""
     nodes: Sequence[Episode]
     recalls: Sequence[Recollection]
     parts: Sequence[str]
@@ -32,6 +34,10 @@ class FinishedRun:
     """Whose words the question is, where somebody tried another person's again (`Incoming.asked_by`)."""
     tap: Tap | None = None
     """The choice it answers (`Incoming.tap`)."""
+    understood: str = ""
+    """What the message was taken to mean in its conversation, where that is more than it says."""
+    words_of: frozenset[str] = frozenset()
+    """Others whose words that holds."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
@@ -54,8 +60,10 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
     vectors = {recall.node_path: recall.vector for recall in run.recalls}
     known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
     tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
-    for node in nodes if run.asked_by else ():
-        tx.episodes.note_words(node.workspace, node.id, run.asked_by)
+    others = sorted(run.words_of | ({run.asked_by} if run.asked_by else set()))
+    for node in nodes:
+        for person in others:
+            tx.episodes.note_words(node.workspace, node.id, person)
     tx.episodes.add_link(
         *(
             Link(

@@ -168,6 +168,7 @@ class Purging:
         promotions, shelved, released = self._withdraw_decisions(work)
         self._unlearn(work)
         self._part_joined(work)
+        tx.deliveries.begin_anew(workspace, person, "", now)
         values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
         tx.people.forget(workspace, person)
         runs, unlearned = _changed(work)

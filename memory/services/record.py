@@ -23,7 +23,7 @@ from memory.model import (
     Verdict,
     offers_of,
 )
-from memory.model.delivery import UNFINISHED
+from memory.model.delivery import RETRY, UNFINISHED
 from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.audience import stays
@@ -52,6 +52,10 @@ class Answer:
 
     parts: tuple[Outgoing, ...]
     """Those that were not posted yet, in order."""
+    total: int
+    """How many there are with those that were posted."""
+    first_message: str = ""
+    """The message that the first part became; empty if that was not posted yet."""
     lessons: tuple[UsedLesson, ...]
     """What it rests on, most relevant first."""
     options: tuple[Option, ...] = ()
@@ -74,8 +78,10 @@ class Recording:
 
     _core: Core
 
-    def accept(self, message: Incoming) -> Incoming | None:
+    def accept(self, message: Incoming, *, wakes: bool = False) -> Incoming | None:
         """Store a message before it is worked on; the message as it is now. None if it was accepted before.
+
+        `wakes`: it mentions the bot, which listens in its thread again if that was muted.
 
         `InvalidInput`: it is too long.
         """
@@ -86,6 +92,8 @@ class Recording:
             accepted = tx.deliveries.accept(kept)
             now = self._core.clock()
             tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
+            if wakes and accepted is not None and accepted.is_muted:
+                tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
             if accepted is not None and accepted.channel_visibility is scope.visibility:
                 return accepted
             is_news = note(tx, scope, now)
@@ -107,7 +115,7 @@ class Recording:
             again = Incoming(
                 scope=scope,
                 event_id=event_id,
-                message_id=f"retry/{event_id}",
+                message_id=f"{RETRY}{event_id}",
                 text=question.text,
                 at=at,
                 asked_by=question.asked_by if question.asked_by != scope.person else "",
@@ -142,26 +150,35 @@ class Recording:
                 tx.deliveries.drop_unsent(workspace, incoming.run_id)
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now."""
+        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now.
+
+        In the conversation an answered one says from now on what it says after the edit; what is too long, nothing.
+        """
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
-            if incoming is None or incoming.progress is not Progress.ACCEPTED or not text.strip():
+            if incoming is None or not text.strip():
                 return False
-            self._core.require_short(text)
-            tx.deliveries.reword(workspace, incoming.event_id, self._core.redactor.text(text))
-            return True
+            is_open = incoming.progress is Progress.ACCEPTED
+            if is_open:
+                self._core.require_short(text)
+            kept = self._core.redactor.text(text) if len(text) <= self._core.message_characters else ""
+            tx.deliveries.reword(workspace, incoming.event_id, kept)
+            return is_open
 
     def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
         """A question was deleted: it is not answered any more, and what it left undecided is archived.
 
-        Lessons that people approved or rejected stay: their votes are about the answer. False if it was no question.
+        It is gone from the conversation. Lessons that people approved or rejected stay: their votes are about the
+        answer. False if it was no question; a part of an answer is gone from the conversation too.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
             if incoming is None:
+                _erase_part(tx, workspace, channel, message_id, now)
                 return False
             tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            tx.deliveries.reword(workspace, incoming.event_id, "")
             nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
             for node in nodes:
                 if node.verdict is Verdict.PENDING and node.archived_at is None:
@@ -177,7 +194,7 @@ class Recording:
         """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
-        return [each for each in messages if stays(each.scope.visibility, scope.visibility)]
+        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
     def first_time(self, workspace: str, occasion: str) -> bool:
         """Whether this occasion has not come before: a claim that survives restarts."""
@@ -189,8 +206,9 @@ class Recording:
 
         Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
 
-        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if a lesson it
-        was shown is erased since, whose words the answer may repeat: the message is then still accepted.
+        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if it was edited
+        (`FinishedRun.question`), or a lesson it was shown is erased since, whose words the answer may repeat: the
+        message is then still accepted.
         """
         run = self._redacted(run)
         shown = lessons_shown(self._core.detector, run)  # before the transaction: it takes longer than all of that
@@ -201,9 +219,13 @@ class Recording:
             return None
 
     def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[JudgedLesson], now: datetime) -> Answer | None:
-        answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id) if run.event_id else None
+        answered = (
+            tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
+        )
         if run.event_id and answered is None:
             return None
+        if answered and run.question and answered.text != run.question:
+            raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
         nodes, events = as_made(run)
         for each in shown:
             events += each.events(run.run_id, now)
@@ -222,9 +244,14 @@ class Recording:
             count_choice(self._core, tx, run, run.tap, nodes, now)
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
+        if answered is not None and not parts:
+            # Nothing is said, so the question stands for the answer: people may still say what would be right.
+            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
+            tx.deliveries.deliver(run.workspace, run.run_id)
         readers = answered.channel_visibility if answered else None
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
+            total=len(parts),
             lessons=used_of(tx, run.workspace, shown),
             options=options,
             is_from_people=_is_from_people(nodes),
@@ -233,18 +260,24 @@ class Recording:
     def unsent(self, workspace: str, run_id: str) -> Answer:
         """What is left to post of a committed answer."""
         with self._core.store.read() as tx:
-            parts = _unsent(tx.deliveries.outgoing(workspace, run_id))
-            if not parts:
-                return Answer(parts=(), lessons=())
-            nodes = tx.episodes.of_run(workspace, run_id)
-            lessons = used_in(tx, workspace, run_id)
-            return Answer(parts=parts, lessons=lessons, options=_options(nodes), is_from_people=_is_from_people(nodes))
+            every = tx.deliveries.outgoing(workspace, run_id)
+            parts = _unsent(every)
+            nodes = tx.episodes.of_run(workspace, run_id) if parts else []
+            return Answer(
+                parts=parts,
+                total=len(every),
+                first_message=every[0].message_id if every else "",
+                lessons=used_in(tx, workspace, run_id) if parts else (),
+                options=_options(nodes),
+                is_from_people=_is_from_people(nodes),
+            )
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
         redactor = self._core.redactor
         return replace(
             run,
             nodes=tuple(map(redactor.episode, run.nodes)),
+            understood=redactor.text(run.understood),
             parts=tuple(map(redactor.text, run.parts)),
             recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
         )
@@ -260,20 +293,25 @@ class Recording:
             posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
             if posted is None:
                 return False
-            entry = LedgerEntry(
-                workspace=workspace,
-                channel=posted.channel,
-                message_id=message_id,
-                run_id=run_id,
-                part=part,
-                posted_at=now,
-                expires_at=now + timedelta(days=self._core.ledger_days),
-            )
+            entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
             tx.teaching.put_ledger(entry)
             if posted.root_id:
                 self._link(tx, posted, entry)
             tx.deliveries.deliver(workspace, run_id)
             return posted.is_overtaken and bool(posted.root_id)
+
+    def _entry(
+        self, workspace: str, channel: str, message_id: str, run_id: str, now: datetime, part: int = 1
+    ) -> LedgerEntry:
+        return LedgerEntry(
+            workspace=workspace,
+            channel=channel,
+            message_id=message_id,
+            run_id=run_id,
+            part=part,
+            posted_at=now,
+            expires_at=now + timedelta(days=self._core.ledger_days),
+        )
 
     def give_up(self, workspace: str, run_id: str) -> bool:
         """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.
@@ -316,6 +354,13 @@ def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
     if not any(node.action == ASK for node in nodes):
         return ()
     return tuple(offer.option for offer in offers_of(nodes))
+
+
+def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
+    """Erase the text of a part of an answer that was deleted."""
+    entry = tx.teaching.ledger(workspace, channel, message_id, now)
+    parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
+    tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

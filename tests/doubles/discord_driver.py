@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters.discord.messenger import DiscordMessenger
+from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
-from bot.model import BotMessage, MessageRef, PersonEvent
+from bot.model import BotMessage, IsForBot, MessageRef, PersonEvent
 from bot.ports import EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard
@@ -31,6 +32,7 @@ def make_messenger(
     *,
     naps: Naps | None = None,
     teaches: Callable[[str], bool] = lambda emoji: True,
+    is_for_bot: IsForBot = any_reply,
     **settings: Any,
 ) -> DiscordMessenger:
     """A messenger that is not connected yet."""
@@ -40,6 +42,7 @@ def make_messenger(
         clock=utc_now,
         new_id=lambda: f"id-{id(numbers)}-{next(numbers)}",
         teaches=teaches,
+        is_for_bot=is_for_bot,
         sleep=naps or Naps(),
     )
 
@@ -93,7 +96,7 @@ class Session:
 async def connected(
     server: DiscordServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps` and `teaches`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches` and `is_for_bot`."""
     guild = next(iter(server.state.guilds.values()), None) or server.guild("Home")
     there = [one for one in server.state.channels_of(guild.id) if one.name == "general"]
     general = there[0] if there else server.channel(guild, "general")

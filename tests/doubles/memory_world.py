@@ -101,6 +101,7 @@ class World:
         parts: int = 1,
         asked_by: str = "",
         action: str = "",
+        understood: str = "",
     ) -> Episode:
         """A person asks, the agent answers with an optional set of child nodes, and the answer is posted."""
         asker = of or scope()
@@ -131,6 +132,7 @@ class World:
                 channel=asker.channel,
                 embedding_model=self.memory.embedder.name,
                 asked_by=asked_by,
+                understood=understood,
             )
         )
         for part in range(1, parts + 1):

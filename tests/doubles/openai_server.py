@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -94,7 +94,9 @@ def dropped() -> Scripted:
 class OpenAIServer:
     """Use as a context manager. Answers `script`ed requests in order, any other with a 500 nobody retries."""
 
-    def __init__(self) -> None:
+    def __init__(self, rule: Callable[[str], Scripted] | None = None) -> None:
+        """`rule` answers by the text of the first turn what is not scripted."""
+        self._rule = rule
         self.asked: list[Asked] = []
         self.waiting = Event()
         """Set once a request hangs."""
@@ -121,9 +123,13 @@ class OpenAIServer:
         self._http.server_close()
         self._thread.join()
 
-    def next(self) -> Scripted:
-        """Take the next scripted reply."""
-        return self._script.popleft() if self._script else failure(500, "nothing scripted", x_should_retry="false")
+    def next(self, asked: Asked) -> Scripted:
+        """Take the next scripted reply, or what the rule says."""
+        if self._script:
+            return self._script.popleft()
+        if self._rule is None:
+            return failure(500, "nothing scripted", x_should_retry="false")
+        return self._rule(str(asked.body["messages"][1]["content"]))
 
 
 def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
@@ -134,8 +140,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("content-length", "0"))
             received = json.loads(self.rfile.read(length))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            server.asked.append(Asked(path=self.path, headers=headers, body=received))
-            self._answer(server.next())
+            asked = Asked(path=self.path, headers=headers, body=received)
+            server.asked.append(asked)
+            self._answer(server.next(asked))
 
         def _answer(self, scripted: Scripted) -> None:
             if scripted.hangs:

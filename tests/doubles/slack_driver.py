@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters.slack import SlackMessenger
+from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
-from bot.model import BotMessage, MessageRef
+from bot.model import BotMessage, IsForBot, MessageRef
 from bot.ports import EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard
@@ -40,6 +41,7 @@ def make_messenger(
     *,
     naps: Naps | None = None,
     teaches: Callable[[str], bool] = lambda emoji: True,
+    is_for_bot: IsForBot = any_reply,
     **settings: Any,
 ) -> SlackMessenger:
     """A messenger that is not connected yet."""
@@ -47,6 +49,7 @@ def make_messenger(
         slack_settings(server, **settings),
         clock=utc_now,
         teaches=teaches,
+        is_for_bot=is_for_bot,
         sleep=naps or Naps(),
     )
 
@@ -95,7 +98,7 @@ class Session:
 async def connected(
     server: SlackServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps` and `teaches`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches` and `is_for_bot`."""
     heard = heard or Heard()
     messenger = make_messenger(server, **more)
     task = asyncio.create_task(_run(messenger, sink or heard))

@@ -1,10 +1,11 @@
 """The bot as it runs, on a database file: conversation, offline model and memory behind a connected messenger."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bot.app.build import Running, assemble, open_memory
@@ -17,6 +18,8 @@ from memory.services import Memory
 from tests.doubles import discord_driver, slack_driver
 from tests.doubles.discord import DiscordServer
 from tests.doubles.slack import SlackServer
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +80,14 @@ class DiscordBot(WholeBot):
 
 
 @asynccontextmanager
-async def _assembled(folder: Path) -> AsyncIterator[tuple[Memory, Running, EventSink, "asyncio.Future[EventSink]"]]:
+async def _assembled(
+    folder: Path, more: Mapping[str, str]
+) -> AsyncIterator[tuple[Memory, Running, EventSink, "asyncio.Future[EventSink]"]]:
     environment = {
         "DATABASE_URL": f"sqlite:///{folder / 'goodbot.db'}",
         "GOODBOT_LOG_FILE": str(folder / "goodbot.log"),
         "GOODBOT_EMBEDDER_NAME": "hashing",
+        **more,
     }
     settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
     with open_memory(settings) as memory:
@@ -98,12 +104,19 @@ async def _assembled(folder: Path) -> AsyncIterator[tuple[Memory, Running, Event
         assert memory.audit.check() == []
 
 
+def _judged_by(running: Running) -> dict[str, Any]:
+    """What a messenger asks the bot about."""
+    return {"teaches": running.goodbot.knows, "is_for_bot": running.goodbot.is_for_bot}
+
+
 @asynccontextmanager
-async def slack_bot(server: SlackServer, folder: Path, **more: Any) -> AsyncIterator[SlackBot]:
-    """Connected to Slack; entering it again in the same folder is the next start."""
+async def slack_bot(
+    server: SlackServer, folder: Path, environment: Mapping[str, str] = _NOTHING, **more: Any
+) -> AsyncIterator[SlackBot]:
+    """Connected to Slack; entering it again in the same folder is the next start. `environment` has settings."""
     async with (
-        _assembled(folder) as (memory, running, sink, ready),
-        slack_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+        _assembled(folder, environment) as (memory, running, sink, ready),
+        slack_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.goodbot.sink(session.messenger))
@@ -112,11 +125,13 @@ async def slack_bot(server: SlackServer, folder: Path, **more: Any) -> AsyncIter
 
 
 @asynccontextmanager
-async def discord_bot(server: DiscordServer, folder: Path, **more: Any) -> AsyncIterator[DiscordBot]:
-    """Connected to Discord; entering it again in the same folder is the next start."""
+async def discord_bot(
+    server: DiscordServer, folder: Path, environment: Mapping[str, str] = _NOTHING, **more: Any
+) -> AsyncIterator[DiscordBot]:
+    """Connected to Discord; entering it again in the same folder is the next start. `environment` has settings."""
     async with (
-        _assembled(folder) as (memory, running, sink, ready),
-        discord_driver.connected(server, sink=sink, teaches=running.goodbot.teaches, **more) as session,
+        _assembled(folder, environment) as (memory, running, sink, ready),
+        discord_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.goodbot.sink(session.messenger))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.openai_server import OpenAIServer, failure, text, tool_call
+from tests.doubles.openai_server import OpenAIServer, Scripted, failure, text, tool_call
 from tests.doubles.process import Home
 
 pytestmark = pytest.mark.process
@@ -74,3 +74,18 @@ def test_an_unreachable_model_ends_in_a_friendly_answer(tmp_path: Path) -> None:
     transcript = chat(tmp_path, server, "hello there")
     assert "[1] Sorry, " in transcript
     assert "Traceback" not in transcript
+
+
+def test_a_follow_up_is_understood_until_a_new_conversation(tmp_path: Path) -> None:
+    def knows(prompt: str) -> Scripted:
+        block = prompt.partition("<conversation>\n")[2].partition("\n</conversation>")[0]
+        if "<last-message>" in prompt:
+            return text("capital of Spain?" if block == "- asker: capital of France?\n- you: Paris." else "?")
+        goal = prompt.rpartition("<goal>\n")[2].removesuffix("\n</goal>")
+        return text({"capital of France?": "Paris.", "capital of Spain?": "Madrid."}.get(goal, "I do not know."))
+
+    with OpenAIServer(knows) as server:
+        transcript = chat(tmp_path, server, "capital of France?", "and of Spain?", "/why", "/new", "and of Spain?")
+    assert "[2] Madrid." in transcript
+    assert "Understood as “capital of Spain?”" in transcript.replace("*", "")
+    assert "[3] I do not know." in transcript

@@ -13,14 +13,17 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.choosing import Chooser
+from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
+from bot.adapters.llm.offline.following import follow
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
+from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
 from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task
@@ -28,6 +31,7 @@ from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
 from bot.agent.tools.time_zones import find_place as find_zone
+from bot.agent.understanding import may_refer_back, usable
 from bot.conversation.messages import belief_line, review_line
 from bot.conversation.model_grading import read_guess, request_for
 from bot.conversation.purge_command import read_argument
@@ -74,6 +78,14 @@ def _unless(fault: type[Exception], run: Callable[[str], object]) -> Callable[[s
             run(text)
 
     return tried
+
+
+def _line(text: str) -> ChatLine:
+    return ChatLine(speaker=Speaker.OTHER, name=text, text=text, meant=text)
+
+
+def _request(text: str) -> str:
+    return f"<conversation>\n{text}\n</conversation>\n<last-message>\n{text}\n</last-message>"
 
 
 def _decide(goal: str, *lessons: PromptLesson, outputs: Sequence[ToolTurn] = (), keys: tuple[str, ...] = ()) -> object:
@@ -127,6 +139,15 @@ def _expansion(text: str) -> object:
 TARGETS: tuple[Target, ...] = (
     # the offline model
     Target("place", find_place),
+    Target("follow-up", lambda text: follow(text, "What is the capital of France?", _SIMILARITY)),
+    Target("follow-up, last question", lambda text: follow("and of Spain?", text, _SIMILARITY)),
+    Target("follow-up, known", lambda text: follow("and of Spain?", "Capital of France?", _SIMILARITY, [text])),
+    Target("last message", lambda text: read_last_message(_request(text))),
+    Target("last question", lambda text: read_last_question(_request(text))),
+    Target("question gone on from", lambda text: read_followed(_request(text))),
+    Target("message that may refer back", may_refer_back),
+    Target("what a message means", lambda text: usable(text, text[1:])),
+    Target("conversation", lambda text: render_conversation([_line(text), _line(text)], 100)),
     Target("expression", find_expression),
     Target("without expression", without_expression),
     *(Target(f"arguments of {tool.name}", partial(fill, tool.parameters)) for tool in OFFERED),

@@ -17,6 +17,7 @@ from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
 from bot.cli import table
+from bot.conversation import feedback, follow_up, listening_messages
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -171,6 +172,14 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "ActionCall.parse, quoted": lambda text: ActionCall.parse(f"fill('{text}, b)"),
     "importing.read_export": lambda text: import_.read_export(json.dumps([{"goal": text, text: 1}])),
     "HashingEmbedder": lambda text: HashingEmbedder().embed([text]),
+    # bot/conversation
+    "follow_up.asks": follow_up.asks,
+    "follow_up.asks, after words": lambda text: follow_up.asks(f"and of {text}"),
+    "follow_up.is_remark": follow_up.is_remark,
+    "follow_up.is_remark, after words": lambda text: follow_up.is_remark(f"ok ah {text}"),
+    "feedback.says_not_you": feedback.says_not_you,
+    "feedback.says_not_you, to somebody": lambda text: feedback.says_not_you(f"not you, @{text}"),
+    "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),
     # bot/adapters
     "splitting.split, 100": lambda text: splitting.split(text, 100),
     "splitting.split, 2000": lambda text: splitting.split(text, 2000),

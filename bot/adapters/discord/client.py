@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 OnEvent = Callable[[str, object], None]
 """Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway.
 
-A button of ours is a `press` or a `choice`.
+A button of ours is a `press` or a `choice`. Without a payload (`ready`, `resumed`, `disconnect`) it is None.
 """
 
 
@@ -82,8 +82,7 @@ class Client(discord.AutoShardedClient):
     def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
-        if args:
-            self.on_event(event, args[0])
+        self.on_event(event, args[0] if args else None)
 
     @property
     def me(self) -> int:

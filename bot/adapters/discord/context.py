@@ -10,12 +10,14 @@ import discord
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import ChannelInfo, Channels, Roles
+from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
+from bot.model import IsForBot
 from bot.ports import EventSink
 from memory.model import Role
 from memory.ports import Clock
@@ -71,7 +73,9 @@ class HandlerContext:
     mentions: Mentions
     posting: Posting
     working: TypingIndicator
+    left_lines: LeftLines
     teaches: Callable[[str], bool]
+    is_for_bot: IsForBot
     clock: Clock
     command_name: str
     """Of the slash command."""
@@ -87,6 +91,10 @@ class HandlerContext:
         """What people call the bot."""
         user = self.client.user
         return user.name if user is not None else "bot"
+
+    def tidy(self, channel: int) -> None:
+        """Begin to take away what a killed process left in a channel or thread."""
+        self.tasks.start(("left lines", channel), lambda: self.left_lines.take_away(channel))
 
     async def standing_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
         """A person's place and role in another channel or thread; None where they may not look or use the bot now.

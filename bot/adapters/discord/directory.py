@@ -16,6 +16,7 @@ log = logging.getLogger(__name__)
 PLATFORM = "discord"
 DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
+_ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _OUT_OF_REACH = object()
 """In place of a channel that Discord could not be asked about just now."""
 
@@ -168,12 +169,12 @@ Somebody = discord.User | discord.Member
 
 
 class Roles:
-    """Reads the lists in `[discord]`."""
+    """Reads `[discord]`: its lists come first, then what the server lets a person do."""
 
     def __init__(self, settings: DiscordSettings) -> None:
         self._admins = frozenset(settings.admins)
         self._teachers = frozenset(settings.teachers)
-        self._managers_teach = settings.managers_teach == "yes"
+        self._managers, self._moderators = _ROLES[settings.managers], _ROLES[settings.moderators]
         self._people = frozenset(settings.allowed_people)
         self._channels = frozenset(settings.allowed_channels)
 
@@ -182,8 +183,12 @@ class Roles:
         if somebody.bot:
             return Role.BOT
         role = self.of_id(*_ids(somebody))
-        manages = isinstance(somebody, discord.Member) and somebody.guild_permissions.manage_guild
-        return Role.TEACHER if role is Role.MEMBER and manages and self._managers_teach else role
+        if role is not Role.MEMBER or not isinstance(somebody, discord.Member):
+            return role
+        rights = somebody.guild_permissions
+        if rights.manage_guild and self._managers is not Role.MEMBER:
+            return self._managers
+        return self._moderators if rights.manage_messages else role
 
     def of_id(self, *ids: str) -> Role:
         """The same from ids alone."""

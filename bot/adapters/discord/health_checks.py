@@ -9,7 +9,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated
@@ -19,7 +19,9 @@ from memory.ports import Clock
 
 T = TypeVar("T")
 
-TOKEN, INTENTS, INVITE, SERVERS, CHANNELS, COMMANDS, SESSIONS, CLOCK = (f"GB03{number}" for number in range(8))
+TOKEN, INTENTS, INVITE, SERVERS, CHANNELS, COMMANDS, SESSIONS, CLOCK, TEACHERS = (
+    f"GB03{number}" for number in range(9)
+)
 
 PORTAL = "discord.com/developers/applications"
 _MOST_SERVERS = 10
@@ -84,7 +86,20 @@ class DiscordHealthChecks:
         found.append(await self._commands(client, application.id))
         found.append(await self._sessions(client))
         found.append(clock_result(CLOCK, "Discord", self._date, self._clock()))
+        found.append(self._teachers())
         return found
+
+    def _teachers(self) -> CheckResult:
+        """Who teaches by the settings."""
+        settings, managers = self._settings, "whoever may manage the server"
+        admins = [*([managers] if settings.managers == "admins" else []), *settings.admins]
+        teachers = [
+            *([managers] if settings.managers == "teachers" else []),
+            *(["whoever may manage messages"] if settings.moderators == "teachers" else []),
+            *settings.teachers,
+        ]
+        remedy = "set GOODBOT_DISCORD_TEACHERS, or discord.managers or discord.moderators"
+        return who_decides(TEACHERS, admins, teachers, remedy)
 
     async def _ask(self, what: str, call: Awaitable[T]) -> T:
         """The answer. Raises `MessengerError` kinds."""

@@ -14,14 +14,17 @@ from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
+from bot.adapters.discord.message_facts import guild_id, is_of_a_person, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
-from bot.adapters.discord.private_replies import way_for
+from bot.adapters.discord.private_replies import alone, way_for
+from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
-from bot.adapters.private_reply import replying_to
-from bot.adapters.rate_limit import RateLimiter
+from bot.adapters.private_reply import PrivateReply, replying_to, unsaid
+from bot.adapters.rate_limit import RateLimiter, Refused
 from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
+    UNADDRESSED,
     Address,
     PersonCommand,
     PersonDeletion,
@@ -29,6 +32,7 @@ from bot.model import (
     PersonEvent,
     PersonMessage,
     PersonReaction,
+    PersonTooFast,
     ReactionsCleared,
 )
 from memory.model import Role
@@ -41,8 +45,6 @@ _MOST_COMMANDS = 2000
 _MOST_MESSAGES = 5000
 _CALLED_LATE = timedelta(hours=1)
 """A mention that is edited into an older message calls nobody: it is likely a correction of what was long settled."""
-_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
-"""Messages in which people say something; every other kind is a notice of Discord's."""
 
 
 class _There(Protocol):
@@ -60,8 +62,10 @@ class Intake:
         self._rate_limit = RateLimiter(handlers.clock)
         self._commands: TtlCache[str, bool] = TtlCache(handlers.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
-        self._addressed: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
-        """Messages meant for the bot; one that is not among them may become so by an edit."""
+        self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(
+            handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE
+        )
+        """Messages meant for the bot, with what keeps them in order; another one may become so by an edit."""
         self._gone: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
         self._missing_intent_hint = MissingIntentHint(handlers)
@@ -80,52 +84,85 @@ class Intake:
     # Messages -------------------------------------------------------------------------------------------------
 
     def _message(self, message: discord.Message) -> None:
-        if not self._is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
+        if not is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
             return
         address = self._address(message)
         if address is None:
             self._missing_intent_hint.on_message(message)
             return
-        self._addressed.put(message.id, True)
-        self._context.tasks.start(message.channel.id, lambda: self._on_message(message, address))
+        if address not in UNADDRESSED:
+            self._addressed.put(message.id, order(message))
+        self._context.tasks.start(order(message), lambda: self._on_message(message, address))
+
+    def late(self, message: discord.Message) -> None:
+        """Take in a question from while the bot was away. Commands of that time are not carried out."""
+        if not self._addressed.get(message.id) and is_of_a_person(message) and self._admits(message):
+            self._addressed.put(message.id, order(message))
+            self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
     def _address(self, message: discord.Message) -> Address | None:
-        if _guild_id(message) is None:
+        if guild_id(message) is None:
             return Address.DIRECT
         if any(user.id == self._context.me for user in message.mentions) or (message.content and own_role_in(message)):
             return Address.MENTION
-        in_thread = isinstance(message.channel, discord.Thread)
-        # Without the privileged intent Discord shows nothing of what is not meant for the bot.
-        return Address.FOLLOW_UP if in_thread and (message.content or message.attachments) else None
-
-    def _is_of_a_person(self, message: discord.Message) -> bool:
-        return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
+        if not message.content and not message.attachments:
+            # Without the privileged intent Discord shows nothing of what is not meant for the bot.
+            return None
+        return Address.FOLLOW_UP if isinstance(message.channel, discord.Thread) else Address.OPEN
 
     def _admits(self, message: discord.Message) -> bool:
         channel = message.channel
         channels = (channel.id, getattr(channel, "parent_id", None))
-        return self._context.roles.admit(message.author, channels, is_direct=_guild_id(message) is None)
+        return self._context.roles.admit(message.author, channels, is_direct=guild_id(message) is None)
 
-    async def _on_message(self, message: discord.Message, address: Address) -> None:
-        place = await self._context.channels.of(message.channel.id, _guild_id(message))
+    async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
+        place = await self._context.channels.of(message.channel.id, guild_id(message))
         names = await self._names(message)
         text = plain(without_mention(message.content, *self._ids(message)), names)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), names))
-        if address is Address.FOLLOW_UP and typed is not None:
+        if address in UNADDRESSED:
             # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
-            if typed.name == "stop" and not self._context.working.is_on(message.channel.id):
-                return
-            typed = typed if typed.name in ("stop", CORRECT) else None
+            is_answered = address is Address.FOLLOW_UP or replied_to(message, self._context) is not None
+            if typed is not None and typed.name == "stop":
+                if not self._context.working.is_on(message.channel.id):
+                    return
+            elif typed is None or typed.name != CORRECT or not is_answered:
+                typed = None
+                if not await self._context.is_for_bot(unaddressed(message, place, address, text, self._context)):
+                    return
+            self._addressed.put(message.id, order(message))
         if not text and is_call and not message.attachments:
             typed = Typed("help")
-        if typed is None and text and (replied := self._replied_to(message)) and asked_about(replied):
+        if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
             typed = Typed(CORRECT, text)
-        if not self._is_within_rate(message, address, typed):
+        await self._within_pace(message, place, typed, address, text, is_late=is_late)
+
+    async def _within_pace(
+        self,
+        message: discord.Message,
+        place: ChannelInfo,
+        typed: Typed | None,
+        address: Address,
+        text: str,
+        *,
+        is_late: bool,
+    ) -> None:
+        """Pass on what the message is, a command or a question, unless its author is too fast."""
+        if is_late and typed is not None:
             return
-        if typed is not None:
+        is_stop = typed is not None and typed.name == "stop"
+        refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
+        if refused is not None:
+            await self._hold_back(message, place, typed, address, refused)
+        elif typed is not None:
             await self._command(message, place, typed, address)
-            return
+        else:
+            await self._question(message, place, address, text, is_late=is_late)
+
+    async def _question(
+        self, message: discord.Message, place: ChannelInfo, address: Address, text: str, *, is_late: bool
+    ) -> None:
         attached = await read_files(message.attachments, self._context.rest)
         await self._context.sink(
             PersonMessage(
@@ -138,13 +175,33 @@ class Intake:
                 address=address,
                 files=attached.files,
                 images=attached.images,
+                is_late=is_late,
+                reply_to=reply_target(message, place),
             )
         )
 
-    def _is_within_rate(self, message: discord.Message, address: Address, typed: Typed | None) -> bool:
-        """Whether the author is within the rate limit. Messages not addressed to the bot are counted apart."""
-        key = (message.channel.id, message.author.id, address is Address.FOLLOW_UP)
-        return (typed is not None and typed.name == "stop") or self._rate_limit.admits(key)
+    @staticmethod
+    def _pace_key(message: discord.Message, address: Address) -> Hashable:
+        """Messages that do not mention the bot are counted apart."""
+        return (message.channel.id, message.author.id, address in UNADDRESSED)
+
+    async def _hold_back(
+        self, message: discord.Message, place: ChannelInfo, typed: Typed | None, address: Address, refused: Refused
+    ) -> None:
+        """Leave out what somebody says who writes like a program. Corrections count even then, without a reply."""
+        person = str(message.author.id)
+        if typed is not None and typed.name == CORRECT:
+            await self._command(message, place, typed, address, reply=unsaid)
+        if refused.is_first:
+            event = PersonTooFast(
+                event_id=f"{message.id}/too fast",
+                scope=place.scope(person),
+                at=message.created_at,
+                role=self._context.roles.of(message.author),
+                rest=refused.rest,
+            )
+            with replying_to(person, alone(self._context, message)):
+                await self._context.sink(event)
 
     def _ids(self, message: discord.Message) -> tuple[int, int]:
         """The ids that mention the bot in the message's text."""
@@ -154,15 +211,22 @@ class Intake:
         text = without_mention(message.content, *self._ids(message))
         return await self._context.mentions.names(text, message.author, message.mentions)
 
-    async def _command(self, message: discord.Message, place: ChannelInfo, typed: Typed, address: Address) -> None:
+    async def _command(
+        self,
+        message: discord.Message,
+        place: ChannelInfo,
+        typed: Typed,
+        address: Address,
+        reply: PrivateReply | None = None,
+    ) -> None:
         person = str(message.author.id)
         scope, role, at = place.scope(person), self._context.roles.of(message.author), message.created_at
-        about = self._answer_replied_to(message, place) or self._context.posting.last_answer(place.id)
+        about = self._answer_replied_to(message, place)
         event_id = str(message.id)
         if self._commands.get(event_id):
             return
         self._commands.put(event_id, True)
-        with replying_to(person, way_for(self._context, typed.name, place, message)):
+        with replying_to(person, reply or way_for(self._context, typed.name, place, message)):
             await self._context.sink(
                 command_event(
                     typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address
@@ -171,23 +235,18 @@ class Intake:
 
     def _answer_replied_to(self, message: discord.Message, place: ChannelInfo) -> str:
         """The bot's message that this one replies to; for a question of the bot's the answer it is about."""
-        replied = self._replied_to(message)
+        replied = replied_to(message, self._context)
         return (asked_about(replied) or place.message_id(replied.id)) if replied is not None else ""
-
-    def _replied_to(self, message: discord.Message) -> discord.Message | None:
-        replied = message.reference.resolved if message.reference else None
-        if isinstance(replied, discord.Message) and replied.author.id == self._context.me:
-            return replied
-        return None
 
     def _edit(self, edit: discord.RawMessageUpdateEvent) -> None:
         message = edit.message
         edited_at = message.edited_at
         # A preview of a link that Discord adds is an update too, of a message that nobody edited.
         address = self._address(message)
-        if edited_at is None or address is None or not self._is_of_a_person(message):
+        if edited_at is None or address is None or not is_of_a_person(message):
             return
-        self._context.tasks.start(message.channel.id, lambda: self._on_edit(message, edited_at))
+        if address is not Address.OPEN or self._addressed.get(message.id):
+            self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at))
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._addressed.get(message.id):
             # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
@@ -198,7 +257,7 @@ class Intake:
         if not text and not message.attachments:
             return
         attached = await read_files(message.attachments, self._context.rest)
-        place = await self._context.channels.of(message.channel.id, _guild_id(message))
+        place = await self._context.channels.of(message.channel.id, guild_id(message))
         await self._context.sink(
             PersonEdit(
                 event_id=f"{message.id}/edited/{edited_at.isoformat()}",
@@ -225,7 +284,7 @@ class Intake:
         at = self._context.clock()
         self._gone.put(message_id, True)
         self._start(
-            gone.channel_id,
+            self._addressed.get(message_id) or (gone.channel_id,),
             gone,
             lambda place: PersonDeletion(
                 event_id=f"{message_id}/deleted",
@@ -337,10 +396,3 @@ class Intake:
 def spelling(emoji: discord.PartialEmoji) -> str:
     """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
     return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"
-
-
-def _guild_id(message: discord.Message) -> int | None:
-    """The server a message stands in, also while that is unavailable; None for direct messages."""
-    if message.guild is not None:
-        return message.guild.id
-    return getattr(message.channel, "guild_id", None)

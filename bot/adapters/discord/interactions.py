@@ -210,7 +210,7 @@ class Interactions:
             scope=place.scope(str(use.user.id)),
             at=use.created_at,
             role=role or self._context.roles.of(use.user),
-            message_id=about or self._context.posting.last_answer(place.id),
+            message_id=about,
         )
         await self._context.tasks.start(event.event_id, lambda: self._deliver(event, way))
         if not way.has_replied and not typed.is_choice:

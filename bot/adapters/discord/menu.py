@@ -18,6 +18,7 @@ TEACH, WHY = "Teach the bot…", "Why this answer?"
 _PLAIN = {
     "help": "What I can do",
     "why": "Which lessons and steps the last answer here came from",
+    "new": "Begin a new conversation, without what was said here before",
     "undo": "Take back the last thing you taught me",
     "ratings": "Your latest ratings, and how to take one back",
     "privacy": "What I keep and who sees it",
@@ -34,6 +35,7 @@ _BY_ID = {
     "unrate": ("Take one of your ratings back", "answer"),
     "release": ("For teachers: let a lesson be used that I hold back", "lesson"),
 }
+_MODES = ("mention", "threads", "always", "default")
 _FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
 
@@ -108,6 +110,12 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     async def known_answers(interaction: Use, switch: str = "") -> None:
         await orders.command(interaction, "known-answers", switch)
 
+    @group.command(name="mode", description="How I listen in this channel; teachers choose")
+    @app_commands.describe(listen="Which messages are meant for me")
+    @app_commands.choices(listen=[app_commands.Choice(name=each, value=each) for each in _MODES])
+    async def mode(interaction: Use, listen: str = "") -> None:
+        await orders.command(interaction, "mode", listen)
+
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
@@ -165,6 +173,7 @@ _OPTIONS = {
     TEACH_ANSWER: ("question", "answer"),
     "known-answers": ("switch",),
     "export": ("form",),
+    "mode": ("listen",),
     RESTATE: ("lesson", "question"),
 }
 """What the slash command calls the words that follow a command."""

@@ -2,13 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import discord
 
+from bot.adapters.discord import reading_along
+from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
@@ -16,18 +19,21 @@ from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
+from bot.adapters.discord.left_lines import LeftLines
+from bot.adapters.discord.long_answers import MOST_MESSAGES
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
-from bot.adapters.naming import Names
+from bot.adapters.naming import Names, plain_name
 from bot.adapters.retries import Sleep, until_reachable
+from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
-from memory.model import Visibility
+from memory.model import Scope, Visibility
 from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
@@ -40,7 +46,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `sleep` is how it waits before it tries again.
+    `teaches` says whether an emoji counts; all others cost nothing. `is_for_bot` says whom a message without a mention
+    is for. `sleep` is how it waits before it tries again, `begun` when the process began.
     """
 
     def __init__(
@@ -50,13 +57,17 @@ class DiscordMessenger:
         clock: Clock,
         new_id: NewId,
         teaches: Callable[[str], bool],
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
+        begun: datetime | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
+        self._begun = begun or clock()
         self._context: HandlerContext | None = None
         self._handlers: dict[str, Callable[[Any], object]] = {}
         self._logged_in = asyncio.Event()
@@ -94,7 +105,10 @@ class DiscordMessenger:
         client = Client(self._settings, on_event=self._on_event)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
-        self._handlers = uses.handlers | Intake(handlers).handlers | ChannelChanges(handlers).handlers
+        connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
+        intake = Intake(handlers)
+        away = CatchUp(handlers, intake.late).handlers
+        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | away | connection
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
@@ -132,16 +146,31 @@ class DiscordMessenger:
                 client,
                 rest,
                 names,
-                clock=self._clock,
                 new_id=self._new_id,
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",
+                long_answers=self._settings.long_answers,
             ),
+            left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             clock=self._clock,
             command_name=self._settings.command,
         )
+
+    def _connected_now(self, _: object) -> None:
+        if (handlers := self._context) is not None:
+            count = len(handlers.client.guilds)
+            log.info(
+                "connected to Discord as %s, in %d server%s", handlers.client.user, count, "" if count == 1 else "s"
+            )
+
+    def _resumed(self, _: object) -> None:
+        log.info("connected to Discord again")
+
+    def _disconnected(self, _: object) -> None:
+        log.info("disconnected from Discord%s", "" if self._closed.is_set() else "; connecting again")
 
     def _on_event(self, name: str, payload: object) -> None:
         handler = self._handlers.get(name)
@@ -151,8 +180,9 @@ class DiscordMessenger:
     # What the bot says ------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:
-        """Parts of at most 2,000 characters each, as Discord shows them."""
-        return in_parts(text)
+        """Parts of at most 2,000 characters each, as Discord shows them; a long text whole if it becomes a file."""
+        parts = in_parts(text)
+        return [text] if self._settings.long_answers == "file" and len(parts) > MOST_MESSAGES else parts
 
     def spell(self, command: str) -> str:
         """As a slash command."""
@@ -161,6 +191,9 @@ class DiscordMessenger:
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
         handlers = await self._connected(f"posting in channel {message.channel}")
+        place = message.thread or message.channel
+        if message.is_answer and place.isdecimal():
+            handlers.tidy(int(place))
         return await handlers.posting.post(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -185,6 +218,7 @@ class DiscordMessenger:
         """Typing while there is a text; where that lasts, a line with the text and a stop button."""
         place = thread or channel
         if place.isdecimal() and self._context is not None:
+            self._context.tidy(int(place))
             self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
@@ -192,9 +226,23 @@ class DiscordMessenger:
         handlers = await self._connected(f"handing a file to {message.private_to}")
         await handlers.posting.hand_over(message, await small_enough(attachment))
 
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message, by the history of its place. Raises `MessengerError` kinds."""
+        return await reading_along.remarks(self._at_hand(), scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their display name, as plain words."""
+        return plain_name(await self._at_hand().posting.names.of(person))
+
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
+
+    def _at_hand(self) -> HandlerContext:
+        """The present login. Raises `MessengerUnavailable` at once without one."""
+        if self._context is None:
+            raise MessengerUnavailable("the bot is not logged in to Discord")
+        return self._context
 
     async def _connected(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""

@@ -4,7 +4,6 @@ import io
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
 import discord
@@ -13,6 +12,7 @@ from discord import ui
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
+from bot.adapters.discord.long_answers import LongAnswers, as_document, in_thread
 from bot.adapters.discord.markdown import one_line, to_discord
 from bot.adapters.discord.rest import (
     BLOCKED,
@@ -29,10 +29,9 @@ from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep
 from bot.adapters.splitting import size, split
-from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
-from memory.ports import Clock, NewId
+from memory.ports import NewId
 
 log = logging.getLogger(__name__)
 
@@ -40,11 +39,10 @@ LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
 _SMALLEST_PART = 100
-_SMALL_PRINT = "-# ↳ used lesson: "
+_SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
 _LESSON_LENGTH = 200
 _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
-_MOST_PLACES, _KEEP = 5000, timedelta(days=2)
 
 
 class Posting:
@@ -56,37 +54,31 @@ class Posting:
         rest: Rest,
         names: Names,
         *,
-        clock: Clock,
         new_id: NewId,
         sleep: Sleep,
         streams: bool = True,
+        long_answers: LongAnswers = "thread",
     ) -> None:
         self._client = client
         self._sleep = sleep
         self._streams = streams
         """Whether a long answer grows instead of appearing as a whole."""
+        self._long_answers = long_answers
         self._rest = rest
         self._new_id = new_id
-        self._names = names
-        self._last_answers: TtlCache[str, str] = TtlCache(clock, size=_MOST_PLACES, keep=_KEEP)
-
-    def last_answer(self, place: str) -> str:
-        """The id of the newest answer in a channel or thread; empty when that is forgotten."""
-        return self._last_answers.get(place) or ""
+        self.names = names
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it, to one person alone where their act opened a way. A notice may take several messages.
 
         Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
         """
-        message = await by_name(message, self._names.of)
+        message = await by_name(message, self.names.of)
         tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None
         if tell is not None:
             return _ref(message, await tell(message.text, choices=message.choices))
         if message.is_answer:
-            ref = _ref(message, await self._send_answer(message))
-            self._last_answers.put(message.thread or message.channel, ref.message_id)
-            return ref
+            return _ref(message, await self._send_answer(message))
         try:
             return await self._notice(message)
         except (ChannelNotFound, NotPermitted):
@@ -149,8 +141,12 @@ class Posting:
     # one message ------------------------------------------------------------------------------------------------
 
     async def _send_answer(self, message: BotMessage) -> str:
-        """Send an answer's part. Only a long first one is streamed."""
+        """Send an answer's part. Only a long first one is streamed, one of more than a message comes with a file."""
         text, view = _answer(message), _under_answer(message)
+        if size(text) > LIMIT and self._long_answers == "file":
+            return await self._send(message, _opening(message.text), view=view, file=as_document(message))
+        if self._long_answers == "thread":
+            message = await in_thread(self._client, self._rest, message)
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
@@ -178,14 +174,22 @@ class Posting:
             return await self._send(message, text, view=view, attempt="whole")
         return sent
 
-    async def _send(self, message: BotMessage, text: str, *, view: ui.View | None = None, attempt: str = "") -> str:
+    async def _send(
+        self,
+        message: BotMessage,
+        text: str,
+        *,
+        view: ui.View | None = None,
+        attempt: str = "",
+        file: Attachment | None = None,
+    ) -> str:
         place = message.thread or message.channel
         if not place.isdecimal():
             raise ChannelNotFound(f"cannot post in channel {place!r} of {message.workspace}: no id of Discord's")
         answered = address(message.channel, message.reply_to) if message.part == 1 else None
         reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
         of_answer = f"{message.run_id}/{message.part}{attempt}" if message.run_id and message.is_answer else ""
-        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view)
+        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view, file=file)
         return f"{message.thread}-{sent}" if message.thread else sent
 
     async def _to(
@@ -253,17 +257,24 @@ def _under_answer(message: BotMessage) -> ui.View | None:
 
 
 def _answer(message: BotMessage) -> str:
-    """An answer's text, with the lessons it used in small print as far as there is room."""
+    """An answer's text, with its note and the lessons it used in small print as far as there is room."""
     text = to_discord(message.text)
-    for lesson in message.lessons[:_MOST_LESSONS]:
-        line = f"\n{_SMALL_PRINT}{one_line(lesson, _LESSON_LENGTH)}"
+    below = [f"{_LESSON}{one_line(lesson, _LESSON_LENGTH)}" for lesson in message.lessons[:_MOST_LESSONS]]
+    for small in (*([message.note] if message.note else []), *below):
+        line = f"\n{_SMALL_PRINT}{small}"
         if size(text) + size(line) <= LIMIT:
             text += line
     return text
 
 
+def _opening(text: str) -> str:
+    """The beginning of an answer whose whole is attached."""
+    note = f"\n{_SMALL_PRINT}the whole answer is in the file"
+    return to_discord(in_parts(text, LIMIT - size(note))[0])[: LIMIT - size(note)] + note
+
+
 def without_small_print(shown: str) -> str:
-    """The text of a posted answer, without the lessons under it and invisible characters."""
+    """The text of a posted answer, without what is under it and invisible characters."""
     lines = shown.replace(INVISIBLE, "").split("\n")
     while lines and lines[-1].startswith(_SMALL_PRINT):
         lines.pop()

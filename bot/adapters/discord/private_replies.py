@@ -1,6 +1,7 @@
 """The kinds of private reply: an answer only one person sees, a direct message, or a plain reply."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import discord
 
@@ -113,3 +114,16 @@ def way_for(handlers: HandlerContext, command: str, place: ChannelInfo, message:
         return sent
 
     return under_it if place.is_direct or command in _FOR_ALL else directly
+
+
+def alone(handlers: HandlerContext, message: discord.Message) -> PrivateReply:
+    """A direct message, where the message is not one anyway; a reply only to somebody who takes none."""
+    posting = handlers.posting
+
+    async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        if message.guild is not None:
+            with suppress(NotPermitted):
+                return await posting.direct(str(message.author.id), text, file)
+        return await posting.reply(message.channel.id, message.id, text, file)
+
+    return tell

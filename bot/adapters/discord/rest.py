@@ -27,6 +27,9 @@ ALREADY_ACKNOWLEDGED = 40060
 NO_HISTORY = 160002
 """Replying takes the right to read the channel's history."""
 
+HAS_THREAD = 160004
+"""A message begins one thread at most."""
+
 BLOCKED = frozenset({200000, 240000})
 """A server's AutoMod, or Discord itself because of a harmful link, takes no message that says this."""
 

@@ -73,6 +73,12 @@ def asked_about(message: discord.Message) -> str:
     return next((match["answer"] for match in found if match), "")
 
 
+def is_stop_line(message: discord.Message) -> bool:
+    """Whether it is a line that shows work, with a stop button."""
+    buttons = (button for line in message.components for button in getattr(line, "children", ()))
+    return any(getattr(button, "custom_id", None) == f"goodbot:{STOP}" for button in buttons)
+
+
 def row(*acts: str, answer: str = "") -> ui.View:
     """Buttons in a row."""
     view = ui.View(timeout=None)

@@ -65,6 +65,8 @@ def message_blocks(message: BotMessage) -> list[Block]:
 def under_answer(message: BotMessage) -> list[Block]:
     """What comes after the text."""
     blocks: list[Block] = []
+    if message.note:
+        blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(message.note)}]})
     if message.lessons:
         used = [f"↳ used lesson: {escaped(harmless(lesson)[:_LESSON_LIMIT])}" for lesson in message.lessons[:10]]
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": line} for line in used]})

@@ -14,15 +14,19 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.adapters.retries import Sleep, until_reachable
-from bot.adapters.slack.web import Web, library_log
+from bot.adapters.slack.web import Web, library_log, names_token
 from bot.adapters.tasks import FairGate, unless
 from bot.config import SlackSettings
-from bot.errors import ConfigError, MessengerError
+from bot.errors import ConfigError, MessengerError, NotPermitted
 
 log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 _TOKENS_BEGIN = {"bot_token": "xoxb-", "app_token": "xapp-"}
+_WHERE_IT_IS = (
+    "set it to an App-Level Token (xapp-...) with the scope connections:write, made on the page Basic Information of "
+    "your app on api.slack.com/apps"
+)
 _LARGEST_BODY = 1024 * 1024
 _GRACE_S = 3.0
 _PINGS_BEFORE_NEW = 6
@@ -112,7 +116,11 @@ class SocketConnection:
 
     async def _connect(self) -> None:
         # Asked for here first: slack-sdk would go on for ever with a token that Slack refuses.
-        answer = await self._web.call(self._web.client.apps_connections_open, "Socket Mode", app_token=self._app_token)
+        opening = self._web.client.apps_connections_open
+        try:
+            answer = await self._web.call(opening, "Socket Mode", app_token=self._app_token)
+        except NotPermitted as error:
+            raise names_token(error, "SLACK_APP_TOKEN", _WHERE_IT_IS) from error.__cause__
         self._link = _Link(self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s)
         try:
             # An address is good only once, so a new one must be asked for if this one does not work.

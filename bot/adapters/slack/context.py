@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import CORRECT, Typed, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
@@ -13,7 +13,7 @@ from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
 from bot.errors import MessengerError
-from bot.model import Address, PersonCommand
+from bot.model import Address, IsForBot, PersonCommand
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock
@@ -43,6 +43,7 @@ class HandlerContext:
     status: Status
     files: Files
     teaches: Callable[[str], bool]
+    is_for_bot: IsForBot
     clock: Clock
 
     async def admits(self, location: Location) -> bool:
@@ -74,11 +75,10 @@ class HandlerContext:
         if typed.name == "stop":
             await self.stop(location, event_id=event_id, at=at)
             return
-        role = await self.roles.of(location)
+        role = await self.roles.of(location, is_wide=typed.name != CORRECT)
         scope = await self.scope(location)
-        answer = about or self.threads.last_answer(location.channel, location.thread)
         await self.sink(
-            command_event(typed, event_id=event_id, scope=scope, at=at, role=role, message_id=answer, address=address)
+            command_event(typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address)
         )
 
     async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:

@@ -9,6 +9,7 @@ from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json, Web, code_of
 from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
+from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from memory.model import Role, Scope, Visibility
 from memory.ports import Clock
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 _KEEP = timedelta(minutes=10)
 """A channel may change who reads it while the bot is no member, and then no event of ours says so."""
 _KEEP_ROLES = timedelta(minutes=10)
+_ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _DIRECT_MESSAGE = "DM"
 _AT_ONCE_S = 0.0
 """A name is a courtesy: nothing waits for it."""
@@ -29,6 +31,8 @@ class ChannelInfo:
 
     visibility: Visibility
     name: str
+    creator: str = ""
+    """The person who made the channel; empty where Slack does not say."""
     is_known: bool = True
     """False where Slack could not be asked just now: then this is as it was seen last, or a guess."""
 
@@ -58,6 +62,10 @@ class Channels:
             place=place.name,
             is_visibility_known=place.is_known or is_shared,
         )
+
+    async def is_creator(self, location: Location) -> bool:
+        """Whether who acts made the channel they act in."""
+        return (await self._place(location)).creator == location.user
 
     async def name(self, channel: str, *, reader: str) -> str:
         """A channel's name without its #; nothing where the people of the channel `reader` may not know of it."""
@@ -96,19 +104,28 @@ def _read(channel: Json) -> ChannelInfo:
     if channel.get("is_im"):
         return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
     name = "group DM" if channel.get("is_mpim") else f"#{channel.get('name') or channel['id']}"
+    creator = str(channel.get("creator") or "")
     if any(channel.get(flag) for flag in ("is_ext_shared", "is_org_shared", "is_shared")):
-        return ChannelInfo(Visibility.SHARED, name)
+        return ChannelInfo(Visibility.SHARED, name, creator)
     is_private = channel.get("is_private") or channel.get("is_mpim")
-    return ChannelInfo(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name)
+    return ChannelInfo(Visibility.PRIVATE if is_private else Visibility.PUBLIC, name, creator)
 
 
 class Roles:
-    """Resolves roles when people act. `admins` and `teachers` hold user ids (U, W) and user group ids (S)."""
+    """Resolves roles when people act: the lists in `[slack]` come first, then what people are in the workspace.
 
-    def __init__(self, web: Web, clock: Clock, *, team: str, admins: Iterable[str], teachers: Iterable[str]) -> None:
+    The lists hold user ids (U, W) and user group ids (S). `installer` installed the app, where that is known.
+    """
+
+    def __init__(
+        self, web: Web, clock: Clock, channels: Channels, settings: SlackSettings, *, team: str, installer: str = ""
+    ) -> None:
         self._web = web
         self._team = team
-        self._named = {Role.ADMIN: tuple(admins), Role.TEACHER: tuple(teachers)}
+        self._channels = channels
+        self._named = {Role.ADMIN: settings.admins, Role.TEACHER: settings.teachers}
+        self._owners, self._creators = _ROLES[settings.owners], _ROLES[settings.creators]
+        self._installer = installer
         self._in_order = KeyedLock()
         """Several acts of one person at once ask Slack once."""
         self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP_ROLES)
@@ -120,8 +137,8 @@ class Roles:
         seems_foreign = self._seems_foreign(location)
         return self._people.get((location.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
 
-    async def of(self, location: Location) -> Role:
-        """The role of who acts.
+    async def of(self, location: Location, *, is_wide: bool = False) -> Role:
+        """The role of who acts. `is_wide`: the act may reach beyond the channel, where its creator is nobody special.
 
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
         may, so its event is left for Slack to send again.
@@ -134,7 +151,10 @@ class Roles:
                     self._of_foreign(location.user) if self._seems_foreign(location) else self._of_ours(location.user)
                 )
                 self._people.put(key, role)
-        return role
+        if role is not Role.MEMBER or self._creators is role:
+            return role
+        is_theirs = location.user == self._installer or (not is_wide and await self._channels.is_creator(location))
+        return self._creators if is_theirs else role
 
     def _seems_foreign(self, location: Location) -> bool:
         return location.team not in ("", self._team)
@@ -197,7 +217,9 @@ class Roles:
         is_ours = str(user.get("team_id") or self._team) == self._team or self._team in teams
         if not is_ours or any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
             return Role.GUEST
-        return Role.MEMBER
+        is_home = str(user.get("team_id") or self._team) == self._team
+        is_owner = any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner"))
+        return self._owners if is_home and is_owner else Role.MEMBER
 
 
 async def name_of(web: Web, user: str) -> str:

@@ -15,6 +15,8 @@ from bot.model import Address
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_CALLS = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
+"""What notifies a person, a group or everybody."""
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 """Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
 `<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text")."""
@@ -59,6 +61,8 @@ class NewMessage:
     typed: str = ""
     """The same text as it is read for commands."""
     files: tuple[Json, ...] = ()
+    is_for_others: bool = False
+    """It mentions somebody else, a group, or everybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,19 +129,23 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
     if subtype not in _SPOKEN or not _is_person(event, bot_user):
         return None
     text = str(event.get("text") or "")
-    address = _address(event, text, bot_user)
-    if address is None:
-        return None
     ts, without_name = str(event["ts"]), without_mention(text, bot_user)
     return NewMessage(
         location=_location(event, event, ts),
         ts=ts,
         text=plain(without_name),
         typed=as_command(without_name),
-        address=address,
+        address=_address(event, text, bot_user),
         is_in_thread=bool(event.get("thread_ts")),
         files=tuple(event.get("files") or ()),
+        is_for_others=_CALLS.search(without_name) is not None,
     )
+
+
+def names_somebody(event: Json, bot_user: str) -> bool:
+    """Whether the text of a message, or of its change, has a mention in it that is not the bot's."""
+    text = str((event.get("message") or event).get("text") or "")
+    return any(mark in without_mention(text, bot_user) for mark in ("<@", "<#", "<!"))
 
 
 def read_reaction(event: Json) -> MessageReaction | None:
@@ -178,12 +186,12 @@ def ends_installation(event: Json, bot_user: str) -> str:
     return ""
 
 
-def _address(event: Json, text: str, bot_user: str) -> Address | None:
+def _address(event: Json, text: str, bot_user: str) -> Address:
     if _is_direct(event):
         return Address.DIRECT
     if event.get("type") == "app_mention" or mentions(text, bot_user):
         return Address.MENTION
-    return Address.FOLLOW_UP if event.get("thread_ts", event["ts"]) != event["ts"] else None
+    return Address.FOLLOW_UP if event.get("thread_ts", event["ts"]) != event["ts"] else Address.OPEN
 
 
 def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage | None:

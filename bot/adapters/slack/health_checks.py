@@ -11,7 +11,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
 from bot.adapters.retries import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
@@ -20,7 +20,9 @@ from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable
 from memory.ports import Clock
 
-TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND = (f"GB02{number}" for number in range(8))
+TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND, TEACHERS = (
+    f"GB02{number}" for number in range(9)
+)
 
 APPS = "api.slack.com/apps"
 _SIGNATURE_AGE = timedelta(minutes=5)
@@ -123,6 +125,7 @@ class SlackHealthChecks:
             await self._web.close()
         found.append(self._compared(date))
         found.append(self._command())
+        found.append(self._teachers())
         return found
 
     async def _of_several(self) -> list[CheckResult]:
@@ -133,7 +136,7 @@ class SlackHealthChecks:
         socket = [await self._socket({})] if self._settings.mode == "socket" else []
         address = self._settings.public_url or "the address that leads to this machine"
         what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
-        return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command()]
+        return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command(), self._teachers()]
 
     async def _clock_of_several(self) -> CheckResult:
         """Slack tells everybody the time, and refuses this question without a token."""
@@ -249,6 +252,17 @@ class SlackHealthChecks:
         if not found.get("is_member"):
             return fault(CHANNELS, f"the bot is not a member of {name} ({channel})", f"type /invite @{bot} there")
         return name
+
+    def _teachers(self) -> CheckResult:
+        """Who teaches by the settings."""
+        settings, owners = self._settings, "the workspace's owners and admins"
+        admins = [*([owners] if settings.owners == "admins" else []), *settings.admins]
+        teachers = [
+            *([owners] if settings.owners == "teachers" else []),
+            *(["whoever created a channel, in it"] if settings.creators == "teachers" else []),
+            *settings.teachers,
+        ]
+        return who_decides(TEACHERS, admins, teachers, "set GOODBOT_SLACK_TEACHERS, or slack.owners or slack.creators")
 
     def _command(self) -> CheckResult:
         """Slack has no call that lists an app's commands."""

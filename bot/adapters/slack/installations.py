@@ -48,6 +48,8 @@ class Installed:
     bot_user: str
     token: str = field(repr=False)
     at: datetime
+    installer: str = ""
+    """The person who installed it."""
 
 
 class Installations:
@@ -144,12 +146,14 @@ class Installations:
         bot = None if row is None else self._store.find_bot(enterprise_id=row.enterprise_id, team_id=team)
         if bot is None or not bot.bot_token:
             return None
+        installation = self._store.find_installation(enterprise_id=bot.enterprise_id, team_id=team)
         return Installed(
             team=team,
             enterprise=bot.enterprise_id,
             bot_user=bot.bot_user_id,
             token=bot.bot_token,
             at=datetime.fromtimestamp(bot.installed_at, UTC),
+            installer=installation.user_id if installation is not None else "",
         )
 
     def _new_state(self) -> str:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.adapters.attachments import Attached
 from bot.adapters.command_words import CORRECT, Typed, command_in
+from bot.adapters.private_reply import replying_to, unsaid
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
@@ -17,6 +18,7 @@ from bot.adapters.slack.events import (
     NewMessage,
     at,
     message_id_of,
+    names_somebody,
     read_channel_change,
     read_message,
     read_reaction,
@@ -26,7 +28,18 @@ from bot.adapters.slack.web import Json
 from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
-from bot.model import Address, ChannelChanged, PersonDeletion, PersonEdit, PersonMessage, PersonReaction
+from bot.model import (
+    UNADDRESSED,
+    Address,
+    ChannelChanged,
+    PersonDeletion,
+    PersonEdit,
+    PersonMessage,
+    PersonReaction,
+    PersonTooFast,
+    ThreadSoFar,
+    Unaddressed,
+)
 from memory.model import Role
 from memory.rules.emoji import normalise
 
@@ -62,10 +75,12 @@ class Intake:
         read = read_message(event, bot)
         if read is None or not await self._context.admits(read.location):
             return
-        async with self._in_order(("message", read.location.channel)):
-            match read_message(await self._context.mentions.in_event(event), bot):
-                case NewMessage() as message:
-                    await self._on_message(message)
+        async with self._in_order(("message", read.location.channel, read.location.user)):
+            if names_somebody(event, bot):
+                event = await self._context.mentions.in_event(event)
+            match read_message(event, bot):
+                case NewMessage() as new:
+                    await self._on_message(new)
                 case EditedMessage() as edited:
                     await self._edited(edited, str(body["event_id"]))
                 case DeletedMessage() as deleted:
@@ -126,27 +141,66 @@ class Intake:
             return
         text = change.text if change is not None else message.text
         typed = command_in(change.text if change is not None else message.typed)
-        if typed is not None and message.address is Address.FOLLOW_UP:
+        if message.address in UNADDRESSED:
             # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
-            if typed.name == "stop" and not self._context.status.is_busy(
-                message.location.channel, message.location.thread
-            ):
-                return
-            typed = typed if typed.name in ("stop", CORRECT) else None
+            if typed is not None and typed.name == "stop":
+                if not self._context.status.is_busy(message.location.channel, message.location.thread):
+                    return
+            elif typed is None or typed.name != CORRECT or message.address is Address.OPEN:
+                typed = None
+                if not await self._context.is_for_bot(await self._unaddressed(message, text)):
+                    return
         if typed is None and not text and not message.files and message.address is Address.MENTION:
             typed = Typed("help")
-        if self._is_admitted(message, typed):
-            await (self._command(message, typed) if typed is not None else self._question(message, text))
+        if typed is not None and typed.name == "stop":
+            await self._command(message, typed)
+        else:
+            await self._within_pace(message, typed, text)
         # The same message under its other name (`app_mention`) is not delivered again.
         self._accepted.put(key, True)
 
-    def _is_admitted(self, message: NewMessage, typed: Typed | None) -> bool:
-        """Whether the author is within the rate limit. Messages not meant for the bot count for their thread alone."""
+    async def _unaddressed(self, message: NewMessage, text: str) -> Unaddressed:
+        handlers, location = self._context, message.location
+
+        async def read_thread() -> ThreadSoFar | None:
+            return await handlers.threads.so_far(location.channel, location.thread, message.ts, handlers.identity)
+
+        return Unaddressed(
+            scope=await handlers.scope(location),
+            text=text,
+            address=message.address,
+            read_thread=read_thread,
+            is_for_others=message.is_for_others,
+        )
+
+    async def _within_pace(self, message: NewMessage, typed: Typed | None, text: str) -> None:
+        """Hand it over, unless its author writes like a program. Corrections count even then, without a reply."""
         location = message.location
         thread = location.thread if message.address is Address.FOLLOW_UP else ""
-        return (typed is not None and typed.name == "stop") or self._rate_limit.admits(
-            (location.channel, thread, location.user)
-        )
+        refused = self._rate_limit.refused((location.channel, thread, location.user))
+        if refused is None:
+            await (self._command(message, typed) if typed is not None else self._question(message, text))
+            return
+        if typed is not None and typed.name == CORRECT:
+            with replying_to(location.user, unsaid):
+                await self._command(message, typed)
+        if refused.is_first:
+            await self._context.sink(
+                PersonTooFast(
+                    event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
+                    scope=await self._context.scope(self._replied_in(message)),
+                    at=at(message.ts),
+                    role=self._context.roles.at_hand(location),
+                    rest=refused.rest,
+                )
+            )
+
+    @staticmethod
+    def _replied_in(message: NewMessage) -> Location:
+        """Where a private reply shows: not in a channel thread that has no replies."""
+        if message.address is Address.DIRECT or message.is_in_thread:
+            return message.location
+        return replace(message.location, thread="")
 
     async def _question(self, message: NewMessage, text: str) -> None:
         handlers, location = self._context, message.location
@@ -167,10 +221,8 @@ class Intake:
         )
 
     async def _command(self, message: NewMessage, typed: Typed) -> None:
-        """A typed command. Its private answer would not show in a channel thread that has no replies."""
-        location = message.location
-        if message.address is not Address.DIRECT and not message.is_in_thread:
-            location = replace(location, thread="")
+        """A typed command, answered privately."""
+        location = self._replied_in(message)
         event_id = message_id_of(location.channel, message.ts)
         await self._context.command(typed, location, event_id=event_id, at=at(message.ts), address=message.address)
 

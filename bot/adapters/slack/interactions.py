@@ -17,6 +17,7 @@ from bot.adapters.slack.response_url import ResponseUrl
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
+from memory.model import Audience
 
 log = logging.getLogger(__name__)
 
@@ -185,13 +186,15 @@ class Interactions:
         handlers, view = self._context, body["view"]
         place = Answer.unpacked(view["private_metadata"])
         location = _at(body, place)
+        fields = await self._entered(view, place.channel)
+        is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await handlers.sink(
             forms.teaching_event(
-                await self._entered(view, place.channel),
+                fields,
                 event_id=f"teaching/{view['id']}",
                 scope=await handlers.scope(location),
                 at=handlers.clock(),
-                role=await handlers.roles.of(location),
+                role=await handlers.roles.of(location, is_wide=is_wide),
             )
         )
 

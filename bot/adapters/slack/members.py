@@ -18,8 +18,8 @@ from bot.errors import NotPermitted
 log = logging.getLogger(__name__)
 
 OnEnd = Callable[[str], None]
-NewMessenger = Callable[[str, OnEnd], SlackMessenger]
-"""A messenger by its token, and whom it tells that there is no more use for that."""
+NewMessenger = Callable[[Installed, OnEnd], SlackMessenger]
+"""A messenger of an installation, and whom it tells that there is no more use for its token."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Members:
         await asyncio.gather(*(_leave(member) for member in self._members.values()))
 
     async def _joined(self, installed: Installed) -> Member | None:
-        messenger = self._new_messenger(installed.token, lambda why: self._remove_soon(installed, why))
+        messenger = self._new_messenger(installed, lambda why: self._remove_soon(installed, why))
         member = None
         try:
             identity = await messenger.join()

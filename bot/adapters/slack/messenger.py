@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, splitting
-from bot.adapters.naming import Names, by_name
+from bot.adapters.naming import Names, by_name, plain_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
@@ -25,19 +25,30 @@ from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
+from bot.adapters.slack.reading_along import ReadingAlong
 from bot.adapters.slack.streaming import Streamer
 from bot.adapters.slack.threads import Status, Threads
-from bot.adapters.slack.web import Identity, Json, Web, code_of
+from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
+from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
+from memory.model import Scope
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
 
-_EMOJI_NAMES = {"🧠": "brain", "👀": "eyes", "👍": "+1", "👎": "-1", "🛑": "octagonal_sign", "📝": "memo"}
+_EMOJI_NAMES = {
+    "🧠": "brain",
+    "👀": "eyes",
+    "👍": "+1",
+    "👎": "-1",
+    "🛑": "octagonal_sign",
+    "📝": "memo",
+    "🤷": "shrug",
+}
 _SAME_ALREADY = frozenset({"already_reacted", "no_reaction"})
 _OUT_OF_REACH = frozenset(
     {
@@ -46,18 +57,20 @@ _OUT_OF_REACH = frozenset(
     }
 )
 """Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
+_WHERE_IT_IS = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
 def _log_the_end(why: str) -> None:
-    log.error("Slack is over for now: %s. Install the app again and set its new token.", why)
+    log.error("Slack is over for now: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
 class SlackMessenger:
     """One Slack workspace, by one bot token.
 
-    `teaches` says whether an emoji counts, so that most reactions cost nothing. `sleep` is how it waits where Slack
-    asks to, `begun` when the process began. `on_end` is told why there is no more use for the token.
+    `teaches` says whether an emoji counts, so that most reactions cost nothing, `is_for_bot` whom a message without a
+    mention is for. `sleep` is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why
+    there is no more use for the token. `installer` is the person who installed the app, where that is known.
     """
 
     def __init__(
@@ -66,13 +79,17 @@ class SlackMessenger:
         *,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
+        installer: str = "",
     ) -> None:
         self._settings = settings
+        self._installer = installer
         self._clock = clock
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end
@@ -109,7 +126,7 @@ class SlackMessenger:
         check_tokens(self._settings)
         self._running = asyncio.current_task()
         try:
-            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            await self._join_when_reachable()
             if not self._ended.is_set():
                 await self._deliver(sink)
         except NotPermitted:
@@ -119,6 +136,12 @@ class SlackMessenger:
         finally:
             self._running = None
             await self._web.close()
+
+    async def _join_when_reachable(self) -> None:
+        try:
+            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+        except NotPermitted as error:
+            raise names_token(error, "SLACK_BOT_TOKEN", _WHERE_IT_IS) from error.__cause__
 
     async def close(self) -> None:
         """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
@@ -174,12 +197,13 @@ class SlackMessenger:
             settings=settings,
             web=self._web,
             channels=channels,
-            roles=Roles(self._web, self._clock, team=identity.team, admins=settings.admins, teachers=settings.teachers),
+            roles=Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer),
             mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
             threads=self._threads,
             status=self._status,
             files=self._files,
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             clock=self._clock,
         )
         return WorkspaceListeners(
@@ -243,16 +267,28 @@ class SlackMessenger:
 
     async def _post(self, message: BotMessage) -> str:
         ts = await self._poster.posted_before(message)
-        if not ts and message.is_answer:
-            ts = await self._streamer.take_up(message, may_be_begun=self._poster.may_be_posted(message))
-        if not ts and message.is_answer and self._settings.answers == "stream" and self._identity:
+        streams, is_old = self._settings.answers == "stream", self._poster.may_be_posted(message)
+        if not ts and message.is_answer and (streams or is_old):
+            ts = await self._streamer.take_up(message, may_be_begun=is_old)
+        if not ts and message.is_answer and streams and self._identity:
             asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
             ts = await self._streamer.stream(message, asker, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
-            self._streamer.posted(message)
+            await self._tidy(message)
+            if streams or is_old:
+                self._streamer.posted(message)
             self._threads.answered(message.channel, message.thread, ts)
         return ts
+
+    async def _tidy(self, message: BotMessage) -> None:
+        """Take away the status, with its stop button, that a killed process left in the thread of this answer."""
+        is_busy = self._status.is_busy(message.channel, message.thread)
+        if message.thread and message.is_last and not is_busy and self._poster.may_be_posted(message):
+            try:
+                await self._status.end(message.channel, message.thread)
+            except MessengerError as error:
+                log.info("the status of a thread nobody works in stays: %s", error)
 
     async def _post_directly(self, message: BotMessage) -> str:
         """In the person's direct conversation with the bot. Without choices: there they would be about that one."""
@@ -313,6 +349,21 @@ class SlackMessenger:
         await self._files.hand_over(message, attachment, direct)
         if direct != message.channel or reply_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
+
+    # Reading along --------------------------------------------------------------------------------------------------
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
+        self._check_workspace(scope.workspace)
+        return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, as plain words."""
+        self._check_workspace(workspace)
+        return await self._name_of(person)
+
+    async def _name_of(self, person: str) -> str:
+        return plain_name(await self._names.of(person))
 
     # Small parts ----------------------------------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ def to_mrkdwn(text: str) -> str:
 
 
 def _quiet(text: str) -> str:
+    if "```" not in text and "~~~" not in text:
+        return _quiet_words(text)
     return "".join(_quiet_code(part) if is_code else _quiet_words(part) for part, is_code in parted(text))
 
 

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
-from bot.adapters.slack.web import Json, Method, Web, code_of
+from bot.adapters.slack.web import Identity, Json, Method, Web, code_of
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError
+from bot.model import ThreadSoFar
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -17,6 +18,8 @@ ANSWER_EVENT = "goodbot_answer"
 
 _KEEP = timedelta(days=2)
 _PAGES = 10
+_LOOK_S, _WHOLE_THREAD = 1.0, 500
+"""How long looking at a thread may wait for Slack, in seconds, and the most messages it reads."""
 _MOST_ASKERS = 20
 """People remembered for each thread."""
 
@@ -32,14 +35,12 @@ class Threads:
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
         self._thread_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=20_000, keep=_KEEP)
-        self._last_answer: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, keep=_KEEP)
         self._asker_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, keep=_KEEP)
         self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, keep=_KEEP)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
         """The bot answered there."""
         self._thread_of.put((channel, ts), thread)
-        self._last_answer.put((channel, thread), ts)
 
     def asked(self, channel: str, thread: str, message: str, person: str) -> None:
         """A person asked something there: the time stamp of what they said, or of the answer they want anew."""
@@ -54,10 +55,6 @@ class Threads:
     def askers(self, channel: str, thread: str) -> tuple[str, ...]:
         """Who asked in a thread, the last one last; empty when that is forgotten."""
         return self._askers.get((channel, thread)) or ()
-
-    def last_answer(self, channel: str, thread: str) -> str:
-        """The time stamp of the last answer in a thread; empty when that is forgotten."""
-        return self._last_answer.get((channel, thread)) or ""
 
     def known(self, channel: str, ts: str) -> str:
         """The thread of a message without asking Slack; empty when unknown."""
@@ -83,6 +80,30 @@ class Threads:
             return {}
         messages: list[Json] = answer.get("messages") or [{}]
         return messages[0]
+
+    async def so_far(self, channel: str, thread: str, before: str, me: Identity) -> ThreadSoFar | None:
+        """What was said in a thread before a message; None when Slack cannot say, or it is very long."""
+        try:
+            answer = await self._web.call(
+                self._web.client.conversations_replies,
+                channel,
+                patience_s=_LOOK_S,
+                channel=channel,
+                ts=thread,
+                limit=_WHOLE_THREAD,
+            )
+        except MessengerError as error:
+            log.info("what was said in thread %s of %s is not known: %s", thread, channel, error)
+            return None
+        if answer.get("has_more"):
+            return None
+        earlier: list[Json] = [each for each in answer.get("messages") or () if float(each["ts"]) < float(before)]
+        last = earlier[-1] if earlier else {}
+        return ThreadSoFar(
+            people=frozenset(str(each["user"]) for each in earlier if each.get("user") and not each.get("bot_id")),
+            is_last_ours=bool(last) and (last.get("user") == me.user or last.get("bot_id") == me.bot),
+            last_text=str(last.get("text") or ""),
+        )
 
     async def find_part(self, channel: str, thread: str, run_id: str, part: int) -> str:
         """The time stamp of a part of an answer that was posted already, or nothing.

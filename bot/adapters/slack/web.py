@@ -35,6 +35,7 @@ _FORBIDDEN = _TOKEN_GONE | {
     *("restricted_action", "restricted_action_thread_only_channel", "ekm_access_denied", "team_access_not_granted"),
     *("token_expired", "cannot_dm_bot", "messages_tab_disabled"),
 }
+_NO_TOKEN = _TOKEN_GONE | {"invalid_auth", "not_authed", "not_allowed_token_type", "token_expired"}
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 _PASSING = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"})
 
@@ -174,6 +175,15 @@ def _client(api_url: str, token: str | None) -> AsyncWebClient:
         trust_env_in_session=True,
         logger=library_log(),
     )
+
+
+def names_token(error: NotPermitted, variable: str, remedy: str) -> NotPermitted:
+    """A refusal of a token as an error that says which setting it is, and what to do."""
+    if code_of(error) not in _NO_TOKEN:
+        return error
+    refused = NotPermitted(f"Slack refuses the token in {variable} ({code_of(error)}): {remedy}")
+    refused.__cause__ = error.__cause__
+    return refused
 
 
 def code_of(error: BaseException) -> str:

@@ -6,7 +6,7 @@ message; a messenger has the token of its own workspace only, so nothing can rea
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,18 @@ from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
-from bot.adapters.slack.installations import Installations
+from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.web import Web
+from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
-from bot.model import Attachment, BotMessage, MessageRef, PersonReaction, PersonVote
+from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
+from memory.model import Scope
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -50,12 +52,14 @@ class SlackWorkspaces:
         path: Path,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
         self._teaches = teaches
+        self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._begun = clock()
         self._ended = asyncio.Event()
@@ -145,14 +149,16 @@ class SlackWorkspaces:
                 self._opened = installations
         return self._opened
 
-    def _new_messenger(self, token: str, on_end: Callable[[str], None]) -> SlackMessenger:
+    def _new_messenger(self, installed: Installed, on_end: Callable[[str], None]) -> SlackMessenger:
         return SlackMessenger(
-            self._settings.model_copy(update={"bot_token": SecretStr(token)}),
+            self._settings.model_copy(update={"bot_token": SecretStr(installed.token)}),
             clock=self._clock,
             teaches=self._teaches,
+            is_for_bot=self._is_for_bot,
             sleep=self._sleep,
             begun=self._begun,
             on_end=on_end,
+            installer=installed.installer,
         )
 
     def _web_of(self, token: str, gone: Callable[[str], None]) -> Web:
@@ -207,6 +213,14 @@ class SlackWorkspaces:
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation."""
         await (await self._messenger(message.workspace)).hand_over(message, attachment)
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
+        return await (await self._messenger(scope.workspace)).remarks(scope, message_id, wanted, last)
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, as plain words."""
+        return await (await self._messenger(workspace)).name_of(workspace, person)
 
 
 def check_oauth(settings: SlackSettings) -> None:

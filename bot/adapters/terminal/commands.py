@@ -25,6 +25,7 @@ Type a message to ask something. To teach:
   /correct TEXT         what would have been right
   /react EMOJI [n]      react to answer [n]; without n, to the last one
   /unreact [EMOJI] [n]  take a reaction back
+  /new                  begin a new conversation: what was said before is left out of it
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
   /restate [ID TEXT]    lessons that need a new question; gives one its question
@@ -227,8 +228,8 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 
 _PLAIN = (
-    *("memory", "archive", "restore", "ratings", "unrate", "undo", "restate", "forget", "privacy", "stop", "choose"),
-    *("review", "promote", "release", "purge", "gaps", "teach", "known-answers"),
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy"),
+    *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers"),
 )
 """Commands of the bot that are passed on as they are typed."""
 

@@ -1,7 +1,7 @@
 """The messenger for the terminal: typed lines become events, messages go to the screen."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bot.adapters.command_words import CORRECT, Typed
@@ -38,8 +38,10 @@ from bot.model import (
     PersonMessage,
     PersonReaction,
     PersonVote,
+    Remark,
 )
 from bot.ports import EventSink
+from memory.model import Scope
 from memory.ports import Clock, NewId
 
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
@@ -173,6 +175,14 @@ class TerminalMessenger:
         if message.text:
             await self._screen.notice(message.text)
         await self._screen.remark(f"saved to {path}")
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """None: here people speak to the bot alone."""
+        return []
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, which is all there is of them."""
+        return person
 
     async def close(self) -> None:
         """End `run` at the next line; a line that is being handled is finished first."""

@@ -15,7 +15,7 @@ from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, Posted
 from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
-from bot.config import Settings
+from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
 from memory.model import offers_of
 from memory.ports import Embedder
@@ -87,6 +87,11 @@ def _parts(text: str) -> list[str]:
         found = split(text, judge)
         parts += found.parts if found else ()
     return parts
+
+
+def _without_conversation(settings: Settings) -> Settings:
+    """Every message is for itself: none goes on from the one before."""
+    return settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
 
 
 async def stream(

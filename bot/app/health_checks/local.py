@@ -117,7 +117,7 @@ def _set_aside(settings: Settings) -> CheckResult:
 
 
 def _named(message: Incoming) -> str:
-    place = " ".join(filter(None, message.scope.conversation))
+    place = " ".join(filter(None, message.scope.conversation[:3]))
     return (
         f"{message.event_id} in {place}, {message.at:%Y-%m-%d %H:%M} UTC "
         f"(crashes: {message.crashes}, kills: {message.kills})"

@@ -1,17 +1,21 @@
-"""Who can read which channel now, and what was decided for it."""
+"""Who can read which channel now, what was decided for it, and how the bot listens there."""
 
 from typing import Any
 
-from sqlalchemy import Label, Table, select, update
+from sqlalchemy import Label, Table, delete, select, update
 
-from memory.adapters.sql.delivery_tables import channels, known_answers
+from memory.adapters.sql.delivery_tables import channel_modes, channels, known_answers, muted_threads
 from memory.adapters.sql.session import SqlTable, matching
-from memory.model import Channel, KnownAnswers
+from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, MutedThread
 
 _c = channels.c
 _k = known_answers.c
 _GET = select(channels).where(matching(channels, "channel"))
 _KNOWN_ANSWERS = select(known_answers).where(matching(known_answers, "channel"))
+_MODE = select(channel_modes).where(matching(channel_modes, "channel"))
+_DROP_MODE = delete(channel_modes).where(matching(channel_modes, "channel"))
+_MUTED = select(muted_threads.c.since).where(matching(muted_threads, "channel", "thread"))
+_UNMUTE = delete(muted_threads).where(matching(muted_threads, "channel", "thread"))
 
 
 class SqlChannelTable(SqlTable):
@@ -32,6 +36,26 @@ class SqlChannelTable(SqlTable):
     def erase_person(self, workspace: str, person: str) -> None:
         own = (_k.workspace == workspace, _k.switched_by == person)
         self._session.run(update(known_answers).where(*own).values(switched_by=""))
+
+    def put_mode(self, chosen: ChannelMode) -> None:
+        self._session.put(channel_modes, chosen)
+
+    def drop_mode(self, workspace: str, channel: str) -> None:
+        self._session.run(_DROP_MODE, {"workspace": workspace, "channel": channel})
+
+    def mode(self, workspace: str, channel: str) -> ListeningMode | None:
+        chosen = self._session.first(ChannelMode, _MODE, workspace=workspace, channel=channel)
+        return chosen.mode if chosen is not None else None
+
+    def mute(self, thread: MutedThread) -> None:
+        self._session.put(muted_threads, thread)
+
+    def unmute(self, workspace: str, channel: str, thread: str) -> None:
+        self._session.run(_UNMUTE, {"workspace": workspace, "channel": channel, "thread": thread})
+
+    def is_muted(self, workspace: str, channel: str, thread: str) -> bool:
+        where = {"workspace": workspace, "channel": channel, "thread": thread}
+        return self._session.row(_MUTED, where) is not None
 
 
 def channel_visibility(table: Table) -> Label[Any]:

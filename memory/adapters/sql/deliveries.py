@@ -11,7 +11,15 @@ from sqlalchemy.dialects.sqlite import insert
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, incoming_taps, outgoing
+from memory.adapters.sql.delivery_tables import (
+    channels,
+    fresh_starts,
+    incoming,
+    incoming_askers,
+    incoming_taps,
+    muted_threads,
+    outgoing,
+)
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
@@ -33,7 +41,14 @@ _READERS = (
 _HAS_NOTES = exists().where(
     short_memories.c.workspace == changed_column(_i.workspace), short_memories.c.person == changed_column(_i.person)
 )
-_ACCEPT = insert(incoming).on_conflict_do_nothing().returning(_READERS, _HAS_NOTES.label("has_notes"))
+_IS_MUTED = exists().where(
+    *(muted_threads.c[name] == changed_column(_i[name]) for name in ("workspace", "channel", "thread"))
+)
+_ACCEPT = (
+    insert(incoming)
+    .on_conflict_do_nothing()
+    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"))
+)
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -49,6 +64,13 @@ _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.messa
 _TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)
 _TAPPED = select(func.count(_t.asked_run_id.distinct())).where(matching(incoming_taps))
 _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
+_ASKER_IN = (
+    select(_i.person)
+    .join(outgoing, and_(_o.workspace == _i.workspace, _o.run_id == _i.run_id))
+    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None))
+    .order_by(_o.sent_at.desc(), _o.run_id.desc())
+    .limit(1)
+)
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
 _UNFINISHED = (
@@ -67,7 +89,9 @@ _ASKER_OF_CHANGED = (
     .where(_a.workspace == changed_column(_i.workspace), _a.event_id == changed_column(_i.event_id))
     .scalar_subquery()
 )
-_ANSWER = _ADVANCE_TO_RUN.returning(*_i, func.coalesce(_ASKER_OF_CHANGED, "").label("asked_by"), _READERS)
+_ANSWER = _ADVANCE_TO_RUN.values(understood=bindparam("meant")).returning(
+    *_i, func.coalesce(_ASKER_OF_CHANGED, "").label("asked_by"), _READERS
+)
 _ADVANCE_RUN = (
     update(incoming)
     .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
@@ -76,6 +100,15 @@ _ADVANCE_RUN = (
 )
 _DELIVER = _ADVANCE_RUN.where(~_IS_UNSENT)
 _OUTGOING = select(outgoing, channel_visibility(outgoing)).where(among(outgoing, "run_id")).order_by(_o.part)
+_f = fresh_starts.c
+_BEGIN_ANEW = insert(fresh_starts).on_conflict_do_update(
+    index_elements=["workspace", "person", "channel"],
+    set_={"at": func.max(_f.at, insert(fresh_starts).excluded.at)},
+)
+_IS_OVER = exists().where(_f.workspace == _i.workspace, _f.person == _i.person, _f.at >= _i.at)
+_EXCHANGES = _WHOLE.where(
+    _i.workspace == bindparam("w"), _i.channel == bindparam("c"), _i.at <= bindparam("until")
+).where(_i.run_id != "", _i.text != "")
 _DROP_UNSENT = delete(outgoing).where(matching(outgoing, "run_id"), _o.sent_at.is_(None))
 _ROOT = (
     select(episodes.c.id)
@@ -115,7 +148,8 @@ class SqlDeliveryTable(SqlTable):
         if tap := message.tap:
             row_of_tap = {**event, "asked_run_id": tap.run_id, "number": tap.number, "role": tap.role}
             self._session.run(add_statement(incoming_taps), row_of_tap)
-        return replace(message, channel_visibility=row.channel_visibility, has_notes=row.has_notes)
+        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted")}
+        return replace(message, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)
@@ -125,11 +159,15 @@ class SqlDeliveryTable(SqlTable):
         return self._session.first(incoming_of, _OF_MESSAGE, **where)
 
     def reword(self, workspace: str, event_id: str, text: str) -> None:
-        if not self._session.run(_MOVE.values(text=storable(text)), {"w": workspace, "event": event_id}):
+        if not self._session.run(_MOVE.values(text=storable(text), understood=""), {"w": workspace, "event": event_id}):
             raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
         return self._session.row(_SENT, {"workspace": workspace, "channel": channel, "thread": thread}) is not None
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        row = self._session.row(_ASKER_IN, {"workspace": workspace, "channel": channel, "thread": thread})
+        return "" if row is None else str(row.person)
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)
@@ -147,9 +185,43 @@ class SqlDeliveryTable(SqlTable):
             return self._session.run(_ADVANCE_TO_RUN, {**move, "run": storable(run_id)}) == 1
         return self._session.run(_ADVANCE, move) == 1
 
-    def answer(self, workspace: str, event_id: str, run_id: str) -> Incoming | None:
+    def exchanges(
+        self,
+        workspace: str,
+        channel: str,
+        *,
+        until: datetime,
+        thread: str = "",
+        person: str = "",
+        run_id: str = "",
+        limit: int,
+        oldest_first: bool = False,
+    ) -> list[tuple[Incoming, str]]:
+        # In a thread, which is everybody's, only what was ended everywhere is over.
+        places = ("", channel) if person else ("",)
+        query = _EXCHANGES.where(~_IS_OVER.where(_f.channel.in_(places)))
+        for column, wanted in ((_i.thread, thread), (_i.person, person), (_i.run_id, run_id)):
+            query = query.where(column == wanted) if wanted else query
+        order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
+        asked = query.order_by(*order).limit(limit).subquery()
+        posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
+        statement = select(asked, _o.text.label("part")).join(outgoing, posted)
+        found: dict[Incoming, list[str]] = {}
+        again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
+        where = {"w": workspace, "c": channel, "until": until}
+        for row in self._session.rows(statement.order_by(*again, _o.part), where):
+            values = dict(row._mapping)
+            part = values.pop("part")
+            found.setdefault(incoming_of(**values), []).append(part)
+        return [(message, "\n".join(filter(None, parts))) for message, parts in found.items() if any(parts)]
+
+    def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
+        row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}
+        self._session.run(_BEGIN_ANEW, row)
+
+    def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
         move = {"w": workspace, "event": event_id, "before": Progress.ACCEPTED, "after": Progress.ANSWERED}
-        row = self._session.changed(_ANSWER, {**move, "run": storable(run_id)})
+        row = self._session.changed(_ANSWER, {**move, "run": storable(run_id), "meant": storable(understood)})
         return None if row is None else incoming_of(**row._mapping)
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -200,6 +272,7 @@ class SqlDeliveryTable(SqlTable):
         is_theirs = and_(_i.workspace == workspace, or_(_i.person == person, _ASKER.is_not_distinct_from(person)))
         runs = self._session.rows(select(_i.run_id).distinct().where(is_theirs, _i.run_id != ""))
         self.delete_runs(workspace, [row.run_id for row in runs])
+        self._session.run(delete(fresh_starts).where(_f.workspace == workspace, _f.person == person))
         return self._session.run(delete(incoming).where(is_theirs))
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
@@ -207,6 +280,8 @@ class SqlDeliveryTable(SqlTable):
         for ids in chunks(run_ids, ID_LIMIT):
             here = and_(_o.workspace == workspace, _o.run_id.in_(ids))
             self._session.run(delete(outgoing).where(here))
+            of_runs = and_(_i.workspace == workspace, _i.run_id.in_(ids), _i.understood != "")
+            self._session.run(update(incoming).where(of_runs).values(understood=""))
 
 
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns

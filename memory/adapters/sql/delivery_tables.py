@@ -1,10 +1,20 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import Boolean, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
+from sqlalchemy import Boolean, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, String, Table, Text, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
-from memory.model import Channel, KnownAnswers, Outgoing, Progress, Role, Visibility
+from memory.model import (
+    Channel,
+    ChannelMode,
+    KnownAnswers,
+    ListeningMode,
+    MutedThread,
+    Outgoing,
+    Progress,
+    Role,
+    Visibility,
+)
 
 channels = Table(
     "channels",
@@ -29,6 +39,26 @@ known_answers = Table(
     info={READ_AS: KnownAnswers},
 )
 
+channel_modes = Table(
+    "channel_modes",
+    metadata,
+    *short("workspace", "channel"),
+    Column("mode", Word(ListeningMode), nullable=False),
+    PrimaryKeyConstraint("workspace", "channel"),
+    sqlite_with_rowid=False,
+    info={READ_AS: ChannelMode},
+)
+
+muted_threads = Table(
+    "muted_threads",
+    metadata,
+    *short("workspace", "channel", "thread"),
+    *moment("since"),
+    PrimaryKeyConstraint("workspace", "channel", "thread"),
+    sqlite_with_rowid=False,
+    info={READ_AS: MutedThread},
+)
+
 incoming = Table(
     "incoming",
     metadata,
@@ -39,9 +69,12 @@ incoming = Table(
     *short("run_id", "place"),
     *number("crashes", "kills"),
     *prose("text"),
+    Column("reply_to", String, nullable=False, server_default=""),
+    Column("understood", Text, nullable=False, server_default=""),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "person", "channel", "at"),
+    Index(None, "workspace", "channel", "thread", "at"),
     Index(None, "progress", "workspace", "at"),
     Index(
         "uq_incoming_message",
@@ -74,6 +107,16 @@ incoming_taps = Table(
     PrimaryKeyConstraint("workspace", "event_id"),
     ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
     Index(None, "workspace", "asked_run_id"),
+    sqlite_with_rowid=False,
+)
+
+# What a person said before this belongs to no conversation any more; without a channel: anywhere.
+fresh_starts = Table(
+    "fresh_starts",
+    metadata,
+    *short("workspace", "person", "channel"),
+    *moment("at"),
+    PrimaryKeyConstraint("workspace", "person", "channel"),
     sqlite_with_rowid=False,
 )
 

@@ -109,6 +109,10 @@ _NEWEST = (
 _IS_REMEMBERED = exists().where(
     episodes.c.workspace == _l.workspace, episodes.c.run_id == _l.run_id, episodes.c.parent_id == ""
 )
+_NEWEST_TO = _NEWEST.where(
+    _l.posted_at >= bindparam("since", type_=_l.posted_at.type),
+    _IS_REMEMBERED.where(episodes.c.thread == "", episodes.c.person == bindparam("asker")),
+)
 
 
 class SqlTeachingTable(SqlTable):
@@ -224,6 +228,12 @@ class SqlTeachingTable(SqlTable):
     def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
         newest = _NEWEST.where(_IS_REMEMBERED.where(episodes.c.thread == thread) if thread else _IS_REMEMBERED)
         row = self._session.row(newest, {"workspace": workspace, "channel": channel})
+        return None if row is None else row.run_id
+
+    def newest_answer_to(self, workspace: str, channel: str, person: str, since: datetime) -> str | None:
+        row = self._session.row(
+            _NEWEST_TO, {"workspace": workspace, "channel": channel, "asker": person, "since": since}
+        )
         return None if row is None else row.run_id
 
     def sweep_ledger(self, now: datetime) -> int:

@@ -46,7 +46,10 @@ _RULE_CHARACTERS = 700
 _MOST_AGAINST = 2
 _VERDICTS_TOKENS = 80
 """Kept free for that line."""
-_TAG = re.compile(r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output|conversation|last-message)\b)",
+    re.IGNORECASE,
+)
 _FORMAT = re.compile(
     r"^[ \t]*+(?:# lessons from previous attempt|# rules from several lessons|what people's verdicts say:"
     r"|\d{1,3}\. (?:repeat|avoid|disputed): )",

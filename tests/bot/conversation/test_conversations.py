@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Address
 from memory.model import Role
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import scope
@@ -39,14 +38,44 @@ async def test_a_teacher_stops_anybodys_answer(chat: Chat) -> None:
     assert await chat.command("stop", by=TEA, role=Role.TEACHER) == "Stopped."
 
 
-async def test_a_reply_in_a_thread_that_is_being_answered_waits_its_turn(chat: Chat) -> None:
+async def test_nobody_waits_for_another_persons_question_outside_of_threads(chat: Chat) -> None:
     await begun(chat)
-    await chat.sink(replace(chat.message("and this?", BOB), address=Address.FOLLOW_UP))
-    elsewhere = chat.message("not for the bot", scope("ana", channel="c2"))
-    await chat.sink(replace(elsewhere, address=Address.FOLLOW_UP))
+    for text, who in (("mine?", ANA), ("yours?", BOB), ("yours too?", BOB)):
+        await chat.sink(chat.message(text, who))
+    for expected in ("yours?", "yours too?"):
+        assert (await chat.messenger.arrived.get()).text == f"the answer to {expected}"
+    assert "" not in chat.messenger.shown  # something is still being worked on there
+    chat.oracle.gates["slow"].set()
+    await chat.bot.idle()
+    assert chat.messenger.answers[2:] == ["the answer to slow", "the answer to mine?"]
+    assert chat.messenger.shown[-1] == ""
+
+
+async def test_in_a_thread_questions_wait_for_each_other(chat: Chat) -> None:
+    chat.oracle.gates["slow"] = asyncio.Event()
+    for text, who in (("slow", ANA), ("and this?", BOB)):
+        await chat.sink(chat.message(text, replace(who, thread="t1")))
+    assert await chat.oracle.arrived.get() == "slow"
     chat.oracle.gates["slow"].set()
     await chat.bot.idle()
     assert chat.messenger.answers == ["the answer to slow", "the answer to and this?"]
+
+
+async def test_of_several_answers_outside_of_threads_a_person_stops_their_own_and_a_teacher_the_last(
+    chat: Chat,
+) -> None:
+    for who in (ANA, BOB):
+        question = f"slow for {who.person}"
+        chat.oracle.gates[question] = asyncio.Event()
+        await chat.sink(chat.message(question, who))
+        assert await chat.oracle.arrived.get() == question
+    assert await chat.command("stop", by=TEA) == "Only whoever asked that, or a teacher, can stop it."
+    assert await chat.command("stop") == "Stopped."
+    chat.oracle.gates["slow for ana"].set()
+    assert await chat.command("stop", by=TEA, role=Role.TEACHER) == "Stopped."
+    chat.oracle.gates["slow for bob"].set()
+    await chat.bot.idle()
+    assert ["I was asked to stop" in text for text in chat.messenger.answers] == [True, True]
 
 
 async def test_while_things_load_people_are_heard_and_the_answer_waits_without_a_thread() -> None:

@@ -21,7 +21,7 @@ IN_THREAD = replace(ANA, thread="t2")
 READS: dict[str, tuple[Callable[[World, Scope], object], int]] = {
     "memory": (lambda world, here: LessonAccess(world.memory).believed(here, 1), 2),
     "review": (lambda world, here: LessonAccess(world.memory).waiting(here, 1), 2),
-    "newest": (lambda world, here: world.memory.answers.newest(here), 1),
+    "newest": (lambda world, here: world.memory.answers.newest(here), 2),
     "newest in a thread": (lambda world, here: world.memory.answers.newest(IN_THREAD), 2),
     "to be graded": (lambda world, here: world.memory.model_grades.waiting(timedelta(0), 10), 9),
 }

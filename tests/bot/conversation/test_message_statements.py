@@ -11,8 +11,8 @@ from memory.adapters.sql import SqlStore
 from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import World, scope
 
-TRANSACTIONS = 4
-"""Accepted, recalled, committed, noted as posted."""
+TRANSACTIONS = 5
+"""Accepted, read in its conversation, recalled, committed, noted as posted."""
 
 QUESTION = "how do I reset the router?"
 ANSWER = "hold the button for ten seconds"

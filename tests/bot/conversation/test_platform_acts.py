@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.messages import NO_SUCH_ANSWER
+from bot.conversation.messages import EDITED_TOO_LATE, NO_SUCH_ANSWER
 from bot.model import (
-    Address,
     PersonDeletion,
     PersonEdit,
     PersonRetry,
@@ -19,6 +18,7 @@ from bot.model import (
 )
 from memory.model import Audience, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
+from memory.services import Answer, FinishedRun, Recording
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 
 
@@ -59,19 +59,6 @@ async def teach(chat: Chat, by: Scope, *, role: Role = Role.MEMBER, audience: Au
     return chat.messenger.notices[-1]
 
 
-async def test_a_reply_in_a_thread_is_answered_only_where_the_bot_answered_before(chat: Chat) -> None:
-    stranger = replace(chat.message("just talking", IN_THREAD), address=Address.FOLLOW_UP)
-    await chat.sink(stranger)
-    await chat.bot.idle()
-    assert chat.messenger.posts == []
-    await chat.sink(replace(chat.message("lunch?", IN_THREAD), address=Address.MENTION))
-    await chat.bot.idle()
-    await chat.sink(replace(chat.message("and dinner?", replace(BOB, thread="t1")), address=Address.FOLLOW_UP))
-    await chat.sink(replace(chat.message("elsewhere", replace(BOB, thread="t2")), address=Address.FOLLOW_UP))
-    await chat.bot.idle()
-    assert chat.messenger.answers == ["the answer to lunch?", "the answer to and dinner?"]
-
-
 async def test_a_button_under_an_answer_that_is_forgotten_says_so_and_a_reaction_is_silent(chat: Chat) -> None:
     posted = await chat.ask("lunch?")
     await chat.command("forget", "yes")
@@ -100,17 +87,78 @@ async def test_attached_text_is_part_of_the_question(chat: Chat) -> None:
     assert chat.oracle.asked == ["sum this up\n\nAttached file a.txt:\none two"]
 
 
-async def test_an_edit_counts_until_the_question_is_being_answered(chat: Chat) -> None:
+async def edit(chat: Chat, message_id: str, text: str) -> None:
+    await chat.sink(
+        PersonEdit(event_id=chat.world.ids(), scope=ANA, message_id=message_id, text=text, at=chat.world.clock())
+    )
+
+
+async def test_an_edit_counts_while_the_question_waits(chat: Chat) -> None:
     gate = chat.oracle.gates["first"] = asyncio.Event()
     await chat.sink(chat.message("first", message_id="m1"))
     await chat.sink(chat.message("lnch?", message_id="m2"))
-    for message_id, text in (("m2", "lunch?"), ("m1", "too late"), ("m9", "unknown"), ("m2", " ")):
-        await chat.sink(
-            PersonEdit(event_id=chat.world.ids(), scope=ANA, message_id=message_id, text=text, at=chat.world.clock())
-        )
+    for message_id, text in (("m2", "lunch?"), ("m9", "unknown"), ("m2", " ")):
+        await edit(chat, message_id, text)
     gate.set()
     await chat.bot.idle()
     assert chat.messenger.answers == ["the answer to first", "the answer to lunch?"]
+    assert chat.messenger.notices == []
+
+
+async def test_an_edit_while_the_agent_works_begins_it_again(chat: Chat) -> None:
+    chat.oracle.gates["lnch?"] = asyncio.Event()
+    await chat.sink(chat.message("lnch?", message_id="m1"))
+    assert await chat.oracle.arrived.get() == "lnch?"
+    await edit(chat, "m1", "lunch?")
+    await chat.bot.idle()
+    assert (chat.messenger.answers, chat.messenger.notices) == (["the answer to lunch?"], [])
+    [root] = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True, limit=None))
+    assert root.goal == "lunch?"
+
+
+async def test_an_edit_in_the_moment_of_the_commit_is_answered_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = chat.world.memory.recording
+    finish, finished = Recording.finish, list[FinishedRun]()
+
+    def late(self: Recording, run: FinishedRun) -> Answer | None:
+        if not finished:
+            recording.reword(ANA.workspace, ANA.channel, "m1", "lunch?")
+        finished.append(run)
+        return finish(self, run)
+
+    monkeypatch.setattr(Recording, "finish", late)
+    await chat.sink(chat.message("lnch?", message_id="m1"))
+    await chat.bot.idle()
+    assert (chat.messenger.answers, len(finished)) == (["the answer to lunch?"], 2)
+
+
+async def test_an_edit_of_what_is_being_posted_is_told_that_it_came_too_late(chat: Chat) -> None:
+    async def edits() -> None:
+        chat.messenger.after_post = None
+        await edit(chat, "m1", "lunch?")
+
+    chat.messenger.after_post = edits
+    await chat.sink(chat.message("lnch?", message_id="m1"))
+    await chat.bot.idle()
+    assert (chat.messenger.answers, chat.messenger.notices) == (["the answer to lnch?"], [EDITED_TOO_LATE])
+    await edit(chat, "m1", "dinner?")
+    assert chat.messenger.notices == [EDITED_TOO_LATE]
+
+
+async def test_who_edits_again_and_again_gets_an_answer_all_the_same(chat: Chat) -> None:
+    texts = [f"question {number}" for number in range(9)]
+    for text in texts:
+        chat.oracle.gates[text] = asyncio.Event()
+    await chat.sink(chat.message(texts[0], message_id="m1"))
+    for text in texts[1:]:
+        await chat.oracle.arrived.get()
+        await edit(chat, "m1", text)
+        if chat.messenger.notices:
+            break
+    chat.oracle.gates[chat.oracle.asked[-1]].set()
+    await chat.bot.idle()
+    assert chat.messenger.answers == [f"the answer to {texts[5]}"]
+    assert chat.messenger.notices == [EDITED_TOO_LATE]
 
 
 async def test_a_deleted_question_is_not_answered(chat: Chat) -> None:

@@ -94,6 +94,7 @@ def channel_json(channel: Channel, bot_id: str, user: str = "") -> Json:
         "is_mpim": False,
         "is_private": channel.kind == "group",
         "created": channel.created,
+        "creator": channel.creator,
         "is_archived": channel.archived,
         "is_general": False,
         "is_shared": channel.shared,

@@ -47,6 +47,7 @@ class Channel:
     shared: bool = False
     """Shared with another workspace through Slack Connect."""
     created: int = 0
+    creator: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

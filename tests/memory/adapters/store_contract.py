@@ -10,8 +10,10 @@ import pytest
 from memory import ports
 from memory.errors import InvalidInput, NotFound, StoreUnavailable
 from memory.model import (
+    ChannelMode,
     EventKind,
     LinkKind,
+    ListeningMode,
     Progress,
 )
 from memory.model.judgement import Threshold
@@ -35,6 +37,7 @@ from tests.memory.adapters.store_samples import (
     item,
     judgement,
     link,
+    muted,
     outgoing,
     reaction,
     retrieval,
@@ -97,6 +100,10 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
     "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
     "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
+    "put_mode": lambda tx, w: tx.channels.put_mode(ChannelMode(workspace=w, channel="C1", mode=ListeningMode.MENTION)),
+    "drop_mode": lambda tx, w: tx.channels.drop_mode(w, "C1"),
+    "mute": lambda tx, w: tx.channels.mute(muted(w, "t2")),
+    "unmute": lambda tx, w: tx.channels.unmute(w, "C1", "t1"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""
@@ -121,6 +128,7 @@ class StoreContract(StoreCase):
                 (ports.EventLog, tx.log),
                 (ports.TeachingTable, tx.teaching),
                 (ports.PeopleTable, tx.people),
+                (ports.ChannelTable, tx.channels),
                 (ports.DeliveryTable, tx.deliveries),
                 (ports.RetrievalTable, tx.retrievals),
                 (ports.JudgementTable, tx.judgements),

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from memory.model import Channel, KnownAnswers, Visibility
+from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, Visibility
 from memory.model.topic import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, episode, incoming, outgoing, short
+from tests.memory.adapters.store_samples import NOW, episode, incoming, muted, outgoing, short
 
 
 def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
@@ -72,6 +72,38 @@ class ChannelsContract(StoreCase):
         with store.read() as tx:
             assert now_of(tx, "w") == {Visibility.PRIVATE}
             assert now_of(tx, "v") == {None}
+
+    def test_what_was_chosen_for_a_channel_holds_there_until_it_is_dropped(self, store: Store) -> None:
+        with store.write() as tx:
+            for mode in (ListeningMode.ALWAYS, ListeningMode.MENTION):
+                tx.channels.put_mode(ChannelMode(workspace="w", channel="C1", mode=mode))
+        with store.write() as tx:
+            assert tx.channels.mode("w", "C1") is ListeningMode.MENTION
+            assert tx.channels.mode("v", "C1") is tx.channels.mode("w", "C2") is None
+            tx.channels.drop_mode("w", "C1")
+            assert tx.channels.mode("w", "C1") is None
+
+    def test_a_muted_thread_stays_so_until_it_is_unmuted(self, store: Store) -> None:
+        with store.write() as tx:
+            for _ in range(2):
+                tx.channels.mute(muted())
+        with store.write() as tx:
+            assert tx.channels.is_muted("w", "C1", "t1")
+            for elsewhere in (("v", "C1", "t1"), ("w", "C2", "t1"), ("w", "C1", "t2"), ("w", "C1", "")):
+                assert not tx.channels.is_muted(*elsewhere)
+                tx.channels.unmute(*elsewhere)
+            assert tx.channels.is_muted("w", "C1", "t1")
+            tx.channels.unmute("w", "C1", "t1")
+            assert not tx.channels.is_muted("w", "C1", "t1")
+
+    def test_an_accepted_message_says_whether_its_thread_is_muted(self, store: Store) -> None:
+        with store.write() as tx:
+            for elsewhere in (muted("v", "t"), muted("w", "t2")):
+                tx.channels.mute(elsewhere)
+            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
+            tx.channels.mute(muted("w", "t"))
+            assert tx.deliveries.accept(incoming("ev2")) == replace(incoming("ev2"), is_muted=True)
+            assert tx.deliveries.incoming("w", "ev2") == incoming("ev2")
 
     def test_a_topic_says_where_it_was_brought_up_and_who_can_read_that_now(self, store: Store) -> None:
         here = Topic(

@@ -1,6 +1,7 @@
 """What every store does with messages and the parts of their answers."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -185,6 +186,18 @@ class DeliveriesContract(StoreCase):
             assert tx.deliveries.has_sent("w", unsent.channel, "t1")
             for nowhere in (("v", unsent.channel, "t1"), ("w", "C9", "t1"), ("w", unsent.channel, "t2")):
                 assert not tx.deliveries.has_sent(*nowhere)
+
+    def test_whose_question_was_answered_last_in_a_thread(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, person in enumerate(("ana", "bo", "cy"), start=1):
+                message = incoming(f"ev{number}", run_id=f"r{number}")
+                tx.deliveries.accept(replace(message, scope=replace(message.scope, person=person)))
+                sent_at = NOW + timedelta(seconds=number) if person != "cy" else None
+                tx.deliveries.put_outgoing(replace(outgoing(1), run_id=f"r{number}", thread="t1", sent_at=sent_at))
+        with store.read() as tx:
+            assert tx.deliveries.asker_in("w", "C1", "t1") == "bo"
+            for nowhere in (("v", "C1", "t1"), ("w", "C9", "t1"), ("w", "C1", "t2")):
+                assert tx.deliveries.asker_in(*nowhere) == ""
 
     def test_what_a_person_said_is_newest_first(self, store: Store) -> None:
         with store.write() as tx:

@@ -72,6 +72,20 @@ class TablesContract(StoreCase):
         with store.read() as tx:
             assert [len(tx.log.of_episode("w", each)) for each in ("e1", "e2")] == [3, 1]
 
+    def test_the_newest_answer_to_a_person_outside_of_threads(self, store: Store) -> None:
+        with store.write() as tx:
+            for number, person in enumerate(("ana", "ana", "bo"), start=1):
+                answer = episode(f"e{number}", run_id=f"r{number}", person=person, thread="")
+                tx.episodes.put(answer)
+                posted_at = NOW + timedelta(minutes=number)
+                tx.teaching.put_ledger(replace(entry(f"m{number}"), run_id=f"r{number}", posted_at=posted_at))
+        with store.read() as tx:
+            newest = tx.teaching.newest_answer_to
+            assert newest("w", "C1", "ana", NOW) == newest("w", "C1", "ana", NOW + timedelta(minutes=2)) == "r2"
+            assert newest("w", "C1", "ana", NOW + timedelta(minutes=3)) is None
+            assert newest("w", "C1", "bo", NOW) == "r3"
+            assert newest("v", "C1", "ana", NOW) is newest("w", "C2", "ana", NOW) is None
+
     def test_a_source_is_logged_once_per_episode_and_kind(self, store: Store) -> None:
         with store.write() as tx:
             assert tx.log.append(event("e1", EventKind.VOTED, source="s"))
@@ -365,6 +379,7 @@ class TablesContract(StoreCase):
             assert tx.teaching.newest_answer("w", "C1") == "r3"
             assert [tx.teaching.newest_answer("w", "C1", each) for each in ("t1", "t2", "t3")] == ["r3", "r2", None]
             assert tx.teaching.newest_answer("w", "C2") is None
+            assert tx.teaching.newest_answer_to("w", "C1", "ana", NOW) is None  # all are in threads
             assert tx.teaching.newest_answer("v", "C1") is None
 
     def test_expired_entries_are_swept_everywhere(self, store: Store) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from memory.model import (
     Audience,
+    ChannelMode,
     EnvironmentState,
     Episode,
     EpisodeStatus,
@@ -21,6 +22,8 @@ from memory.model import (
     Lesson,
     Link,
     LinkKind,
+    ListeningMode,
+    MutedThread,
     Origin,
     Outgoing,
     Reaction,
@@ -384,6 +387,12 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.steps.put(step(workspace=workspace))
     tx.steps.add_grade(grade(workspace=workspace))
     tx.short.put(short(workspace=workspace))
+    tx.channels.put_mode(ChannelMode(workspace=workspace, channel="C1", mode=ListeningMode.ALWAYS))
+    tx.channels.mute(muted(workspace))
+
+
+def muted(workspace: str = "w", thread: str = "t1") -> MutedThread:
+    return MutedThread(workspace=workspace, channel="C1", thread=thread, since=NOW)
 
 
 def dump(store: Store, workspace: str) -> dict[str, object]:
@@ -434,6 +443,8 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "grades": _ungraded(tx, workspace),
             "short": tx.short.get(workspace, "notes", "k1", NOW),
             "short of": tx.short.of_person(workspace, "ana"),
+            "mode": tx.channels.mode(workspace, "C1"),
+            "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
         }
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
         near = nearest(store, workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)

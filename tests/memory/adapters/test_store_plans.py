@@ -69,6 +69,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.teaching.ledger("w", "C1", "m1", NOW)
     tx.teaching.ledger_of_run("w", "r1")
     tx.teaching.answer_of("w", "C1", "m1", NOW)
+    listen(tx)
     tx.teaching.newest_answer("w", "C1")
     tx.teaching.newest_answer("w", "C1", "t1")
     tx.deliveries.incoming_of_run("w", "r1")
@@ -89,6 +90,14 @@ def read_a_few(tx: Transaction) -> None:
     tx.steps.grades_by("w", "ana")
     tx.short.get("w", "notes", "k1", NOW)
     tx.short.of_person("w", "ana")
+
+
+def listen(tx: Transaction) -> None:
+    """What is read of a place before anything is said there."""
+    tx.teaching.newest_answer_to("w", "C1", "ana", NOW)
+    tx.deliveries.asker_in("w", "C1", "t1")
+    tx.channels.mode("w", "C1")
+    tx.channels.is_muted("w", "C1", "t1")
 
 
 def test_no_statement_walks_a_workspace_for_a_few_rows(store: SqlStore, plans: dict[str, list[str]]) -> None:

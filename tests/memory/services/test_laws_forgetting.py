@@ -126,6 +126,7 @@ def asks(world: World, say: Voice) -> None:
                 trajectory=trajectory,
             )
         )
+    world.ask(say("and the rope?"), say("there too"), of=ME, understood=say("where is the rope?"))
     world.memory.teaching.grade(W, answer.id, Verdict.FAILURE, actor=PERSON, role=Role.TEACHER, reason=say("it broke"))
     world.correct(answer, say("downstairs"), by=PERSON)
     world.correct(answer, "nobody knows", by="tea", role=Role.TEACHER)

@@ -96,6 +96,8 @@ class Chooser:
     def rank(self, goal: str) -> list[Candidate]:
         """Every usable candidate, best first; equal ones as the evidence has them, answers before other tools."""
         evidence = self._weigh(goal)
+        beliefs = [belief for belief in evidence.beliefs if not self._is_of_last(goal, belief)]
+        evidence = replace(evidence, beliefs=tuple(beliefs))
         found = [*_known_answers(goal, evidence), *self._usable_tools(goal, evidence)]
         ranked = sorted(found, key=lambda candidate: -candidate.belief)
         # What was tried in vain is no rival any more.
@@ -121,6 +123,14 @@ class Chooser:
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         return [each for each in open_[:MOST_OPTIONS] if each.belief >= ASKED_FROM]
+
+    def _is_of_last(self, goal: str, belief: Belief) -> bool:
+        """Whether an answer is known for the question before, which this one goes on from, more than for this one."""
+        approving = [weight.goal for weight in belief.weights if weight.effect > 0]
+        if not self._prompt.last_goal or belief.action != ANSWER or not approving:
+            return False
+        to_this, to_last = self._similarity.between(approving[0], [goal, self._prompt.last_goal])
+        return to_last > to_this
 
     def is_search(self, action: str, goal: str) -> bool:
         """Whether a tool would look for the whole goal somewhere, so that what it finds need not be an answer."""

@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.deciding import Decider
+from bot.adapters.llm.offline.following import follow, left_out
 from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolTurn, UserTurn
 from memory.errors import EmbeddingFailed
+from memory.model.evidence import Evidence
 
 BLIND = "(I cannot see pictures: I am the offline model.)"
 _WHY = "This goal exists because: "
@@ -40,15 +43,29 @@ class OfflineModel:
         outputs = [
             replace(turn, content=read_output(turn.content)) for turn in request.turns if isinstance(turn, ToolTurn)
         ]
-        prompt = read_prompt(prompts[0].text if prompts else "")
+        opening = prompts[0].text if prompts else ""
+        message = read_last_message(opening)
+        prompt = replace(read_prompt(opening), last_goal=read_followed(opening))
         try:
             async with self._turn:
+                if message is not None:
+                    meant = await asyncio.to_thread(self._understand, message, opening, request)
+                    return ModelReply(turn=ModelTurn(text=meant), model=self.name)
                 turn = await asyncio.to_thread(self._decide, prompt, request, outputs)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{self.name}: cannot compare texts: {exc}") from exc
         if not turn.calls and _has_pictures(prompts):
             turn = replace(turn, text=f"{turn.text}\n\n{BLIND}")
         return ModelReply(turn=turn, model=self.name)
+
+    def _understand(self, message: str, opening: str, request: ModelRequest) -> str:
+        """What a message means in its conversation."""
+        last = read_last_question(opening)
+        if last is None or left_out(message, last.goal) is None:
+            return message
+        evidence = request.weigh(f"{last.goal} {message}") if request.weigh else Evidence()
+        known = [weight.goal for belief in evidence.beliefs for weight in belief.weights if weight.approves]
+        return follow(message, last.goal, self._similarity, known)
 
     def _decide(self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]) -> ModelTurn:
         tools, weigh = request.tools, request.weigh

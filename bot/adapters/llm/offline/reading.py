@@ -15,7 +15,10 @@ _FIELD = re.compile(
 )
 _KEY = re.compile(r"- (?P<key>.+?)(?: \(from node [\w.]+\))?")
 _OUTPUT = re.compile(r"\s*<tool-output[^>\n]*>\n?(.*?)\n?</tool-output>\s*", re.DOTALL)
-_NEUTRALISED = re.compile(r"&lt;(?=\s*+/?\s*+(?:lessons|working-memory|situation|goal|tool-output)\b)", re.IGNORECASE)
+_NEUTRALISED = re.compile(
+    r"&lt;(?=\s*+/?\s*+(?:lessons|working-memory|situation|goal|tool-output|conversation|last-message)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class Prompt:
     lessons: tuple[PromptLesson, ...] = ()
     keys: tuple[str, ...] = ()
     """What working memory holds."""
+    last_goal: str = ""
+    """The question before, where the goal goes on from it: what is known of that one answers this one no more."""
 
 
 def read_prompt(text: str) -> Prompt:
@@ -52,21 +57,21 @@ def read_prompt(text: str) -> Prompt:
     if begin < 0 or end < goes_from or not text.startswith(_GOAL_ENDS, end):
         return Prompt(goal=text.strip())
     before = text[:begin]
-    keys = (_KEY.fullmatch(line) for line in _lines_within("working-memory", before))
+    keys = (_KEY.fullmatch(line) for line in lines_within("working-memory", before))
     return Prompt(
-        goal=_plain(text[goes_from:end]),
-        lessons=tuple(_read_lessons(_lines_within("lessons", before))),
-        keys=tuple(_plain(key["key"]) for key in keys if key),
+        goal=unescaped(text[goes_from:end]),
+        lessons=tuple(_read_lessons(lines_within("lessons", before))),
+        keys=tuple(unescaped(key["key"]) for key in keys if key),
     )
 
 
 def read_output(text: str) -> str:
     """What a tool said, without the block around it."""
     wrapped = _OUTPUT.match(text)
-    return _plain(wrapped[1] if wrapped else text)
+    return unescaped(wrapped[1] if wrapped else text)
 
 
-def _lines_within(block: str, text: str) -> list[str]:
+def lines_within(block: str, text: str) -> list[str]:
     """The lines between those that open and close a block; none when there is no such block."""
     begin = re.search(rf"^<{block}>\n", text, re.MULTILINE)
     end = re.compile(rf"\n</{block}>$", re.MULTILINE).search(text, begin.end()) if begin else None
@@ -95,12 +100,12 @@ def _read_lessons(lines: Iterable[str]) -> list[PromptLesson]:
 
 def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> PromptLesson:
     def text(name: str) -> str:
-        return _plain("\n".join(fields.get(name, ())))
+        return unescaped("\n".join(fields.get(name, ())))
 
     return PromptLesson(
         kind=Lesson(first["lesson"]),
         action=first["action"],
-        goal=_plain(first["goal"]),
+        goal=unescaped(first["goal"]),
         answer=text("Answer"),
         wrong_answer=text("That answer was wrong"),
         instead=text("Do this instead"),
@@ -108,6 +113,6 @@ def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> Prompt
     )
 
 
-def _plain(text: str) -> str:
+def unescaped(text: str) -> str:
     """The text as it was before it was made safe to stand in a block."""
     return _NEUTRALISED.sub("<", text.strip())

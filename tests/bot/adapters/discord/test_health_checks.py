@@ -71,7 +71,7 @@ async def test_all_is_well(server: DiscordServer, guild: Guild) -> None:
     async with connected(server):
         pass  # Registers the commands.
     found = await check(server, allowed_channels=(general.id,))
-    assert sorted(found) == [f"GB03{number}" for number in range(8)]
+    assert sorted(found) == [f"GB03{number}" for number in range(9)]
     assert {len(findings) for findings in found.values()} == {1}
     assert all(finding.ok and not finding.remedy for [finding] in found.values())
     assert server.bot.id in found[health_checks.TOKEN][0].what
@@ -313,3 +313,13 @@ async def test_few_sessions_left(server: DiscordServer, guild: Guild) -> None:
 async def test_the_clock(server: DiscordServer, guild: Guild, ahead_s: int, warns: bool) -> None:
     [finding] = (await check(server, ahead=timedelta(seconds=ahead_s)))[health_checks.CLOCK]
     assert (finding.ok, bool(finding.remedy)) == (True, warns)
+
+
+async def test_who_teaches_is_said_and_nobody_is_a_warning(server: DiscordServer) -> None:
+    [usual] = (await check(server))["GB038"]
+    assert (usual.ok, usual.remedy) == (True, "")
+    assert "administrators: " in usual.what
+    assert "; teachers: " in usual.what
+    [warned] = (await check(server, managers="members", moderators="members"))["GB038"]
+    assert (warned.ok, "TEACHERS" in warned.remedy) == (True, True)
+    assert "nobody may approve" in warned.what

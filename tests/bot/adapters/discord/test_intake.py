@@ -261,9 +261,14 @@ async def test_allow_lists_of_people_roles_and_channels(server: DiscordServer) -
 @pytest.mark.parametrize(
     ("settings", "right", "role"),
     [
-        ({}, Permission.MANAGE_GUILD, Role.MEMBER),
-        ({"managers_teach": "yes"}, Permission.MANAGE_GUILD, Role.TEACHER),
-        ({"managers_teach": "yes"}, Permission.SEND_MESSAGES, Role.MEMBER),
+        ({}, Permission.MANAGE_GUILD, Role.ADMIN),
+        ({}, Permission.MANAGE_MESSAGES, Role.TEACHER),
+        ({}, Permission.SEND_MESSAGES, Role.MEMBER),
+        ({"managers": "teachers"}, Permission.MANAGE_GUILD, Role.TEACHER),
+        ({"managers": "members"}, Permission.MANAGE_GUILD, Role.MEMBER),
+        ({"managers": "members"}, Permission.MANAGE_GUILD | Permission.MANAGE_MESSAGES, Role.TEACHER),
+        ({"moderators": "members"}, Permission.MANAGE_MESSAGES, Role.MEMBER),
+        ({"teachers": ("ROLE",)}, Permission.MANAGE_GUILD, Role.TEACHER),
         ({"teachers": ("ROLE",)}, Permission.SEND_MESSAGES, Role.TEACHER),
         ({"admins": ("ROLE",), "teachers": ("ANA",)}, Permission.SEND_MESSAGES, Role.ADMIN),
         ({"teachers": ("ANA",)}, Permission.SEND_MESSAGES, Role.TEACHER),

@@ -2,14 +2,25 @@
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from bot.adapters import forms
 from bot.adapters.rate_limit import LIMITS
-from bot.adapters.slack import events
-from bot.model import PersonCommand, PersonEdit, PersonMessage, TextFile
+from bot.adapters.slack import blocks, events
+from bot.model import (
+    PersonCommand,
+    PersonCorrection,
+    PersonEdit,
+    PersonEvent,
+    PersonMessage,
+    PersonTooFast,
+    TextFile,
+)
 from memory.model import Role
 from tests import CHECKOUT
+from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.people import Enclosed
 from tests.doubles.slack_driver import connected
@@ -52,7 +63,31 @@ async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_i
         await session.settled()
     heard = [event.scope.person for event in session.heard.events if isinstance(event, PersonMessage)]
     assert heard == [loop.id] * most + [ana.id]
-    assert [type(event) for event in session.heard.events[most + 1 :]] == [PersonCommand]
+    rest = [event for event in session.heard.events if not isinstance(event, PersonMessage)]
+    assert [type(event) for event in rest] == [PersonTooFast, PersonCommand]
+
+
+async def test_what_corrects_an_answer_counts_at_any_pace_and_is_confirmed_as_long_as_that_is_within_the_limit(
+    server: SlackServer,
+) -> None:
+    teacher, channel = server.person("teacher"), server.channel("general")
+
+    async def sink(event: PersonEvent) -> None:
+        await heard(event)
+        if isinstance(event, PersonCorrection):
+            notice = session.notice(channel, teacher, f"Saved: {event.text}", thread=event.scope.thread)
+            await session.messenger.post(notice)
+
+    heard, most = Heard(), LIMITS[0].most
+    async with connected(server, sink=sink, heard=heard) as session:
+        for number in range(most + 5):
+            teacher.says(channel, f"correct: room {number}")
+        await session.settled()
+        confirmed = [message.text for message in server.ephemerals(teacher)]
+    corrections = [event.text for event in heard.events if isinstance(event, PersonCorrection)]
+    assert corrections == [f"room {number}" for number in range(most + 5)]
+    assert confirmed == [f"Saved: room {number}" for number in range(most)]
+    assert sum(isinstance(event, PersonTooFast) for event in heard.events) == 1
 
 
 async def test_two_bots_never_answer_each_other(server: SlackServer) -> None:
@@ -130,3 +165,50 @@ def test_slack_is_asked_to_send_ids_behind_the_slash() -> None:
     manifest = json.loads((CHECKOUT / "config" / "slack-manifest.json").read_text())
     [command] = manifest["features"]["slash_commands"]
     assert command["should_escape"] is True
+
+
+@pytest.mark.parametrize(
+    ("settings", "role"),
+    [
+        ({}, Role.ADMIN),
+        ({"owners": "teachers"}, Role.TEACHER),
+        ({"owners": "members"}, Role.MEMBER),
+        ({"teachers": ("UTEA",)}, Role.TEACHER),
+    ],
+)
+async def test_an_admin_of_the_workspace_is_one_of_the_bot_unless_told_otherwise(
+    server: SlackServer, settings: dict[str, Any], role: Role
+) -> None:
+    tea, channel = server.person("tea", user_id="UTEA", admin=True), server.channel("general")
+    async with connected(server, **settings) as session:
+        await tea.commands(channel, "/goodbot", "review").answered()
+    assert [event.role for event in session.heard.events] == [role]
+
+
+@pytest.mark.parametrize("creators", ["teachers", "members"])
+async def test_who_created_a_channel_teaches_in_it_and_nowhere_else(server: SlackServer, creators: str) -> None:
+    ana, guest = server.person("ana"), server.person("guest", guest="multi")
+    channels = [server.channel(name) for name in ("ours", "theirs", "of-a-guest")]
+    for channel, creator in zip(channels, (ana.id, "U0", guest.id), strict=True):
+        server.workspace.channel(channel).creator = creator
+    async with connected(server, creators=creators) as session:
+        for channel, person in zip(channels, (ana, ana, guest), strict=True):
+            ref = await session.messenger.post(session.answer(channel))
+            await person.rates(session.message(ref), good=True).answered()
+    there = Role.TEACHER if creators == "teachers" else Role.MEMBER
+    assert [event.role for event in session.heard.events] == [there, Role.MEMBER, Role.GUEST]
+
+
+async def test_what_reaches_beyond_a_channel_is_not_its_creator_s_to_decide(server: SlackServer) -> None:
+    ana, channel = server.person("ana"), server.channel("ours")
+    server.workspace.channel(channel).creator = ana.id
+    async with connected(server) as session:
+        for command in ("purge U0123", "promote 0123456789ab workspace", "correct: blue"):
+            await ana.commands(channel, "/goodbot", command).answered()
+        for audience in ("workspace", "channel"):
+            said = ana.says(channel, "Under the blue pot.", mention=False)
+            await ana.uses_shortcut(said, blocks.TEACH_SHORTCUT).answered()
+            await ana.submits({forms.QUESTION: "the key?", forms.AUDIENCE: audience}).answered()
+        await session.settled()
+    roles = [Role.MEMBER, Role.MEMBER, Role.TEACHER, Role.MEMBER, Role.TEACHER]
+    assert [event.role for event in session.heard.events] == roles

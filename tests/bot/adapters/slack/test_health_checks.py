@@ -55,7 +55,7 @@ async def free_port() -> AsyncIterator[int]:
 async def test_all_is_well(server: SlackServer) -> None:
     general = server.channel("general")
     found = await check(server, allowed_channels=(general,))
-    assert sorted(found) == [f"GB02{number}" for number in range(8)]
+    assert sorted(found) == [f"GB02{number}" for number in range(9)]
     assert {len(findings) for findings in found.values()} == {1}
     assert all(finding.ok and not finding.remedy for [finding] in found.values())
     assert "@goodbot in acme" in found[health_checks.ACCOUNT][0].what
@@ -357,3 +357,13 @@ async def test_secrets_stay_out_of_findings(server: SlackServer) -> None:
         settings = slack_settings(server)
         for secret in (settings.bot_token, settings.app_token, settings.signing_secret):
             assert secret.get_secret_value() not in said
+
+
+async def test_who_teaches_is_said_and_nobody_is_a_warning(server: SlackServer) -> None:
+    [usual] = (await check(server))["GB028"]
+    assert (usual.ok, usual.remedy) == (True, "")
+    assert "administrators: " in usual.what
+    assert "; teachers: " in usual.what
+    [warned] = (await check(server, owners="members", creators="members"))["GB028"]
+    assert (warned.ok, "TEACHERS" in warned.remedy) == (True, True)
+    assert "nobody may approve" in warned.what

@@ -125,6 +125,16 @@ def test_people_can_write_to_it_and_click() -> None:
     assert MANIFEST["settings"]["socket_mode_enabled"]
 
 
+def test_it_is_installed_in_workspaces_and_not_in_a_whole_organisation() -> None:
+    # A token of an organisation names no workspace, and everything the bot keeps is of one.
+    assert MANIFEST["settings"]["org_deploy_enabled"] is False
+
+
+def test_the_stop_button_is_subscribed_to_for_without_that_slack_shows_none() -> None:
+    # docs.slack.dev/reference/events/agent_session_stopped
+    assert "agent_session_stopped" in MANIFEST["settings"]["event_subscriptions"]["bot_events"]
+
+
 def test_it_keeps_slack_s_limits() -> None:
     view = MANIFEST["features"]["agent_view"]
     assert len(view["agent_description"]) <= 300

@@ -260,11 +260,19 @@ async def test_somebody_else_s_token_may_be_revoked(server: SlackServer) -> None
         assert [event.text for event in await session.heard.of(PersonMessage, 1)] == ["still there?"]
 
 
-@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
-async def test_a_wrong_token_is_an_error_from_the_start(server: SlackServer, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "named"),
+    [
+        ("auth.test", r"SLACK_BOT_TOKEN \(invalid_auth\).* page Install App"),
+        ("apps.connections.open", r"SLACK_APP_TOKEN \(invalid_auth\).* connections:write"),
+    ],
+)
+async def test_a_wrong_token_is_named_from_the_start_with_the_remedy(
+    server: SlackServer, method: str, named: str
+) -> None:
     server.faults.next(method, Refused("invalid_auth"))
     messenger = make_messenger(server)
-    with pytest.raises(NotPermitted, match="invalid_auth"):
+    with pytest.raises(NotPermitted, match=named):
         await messenger.run(Heard().__call__)
     await messenger.close()
 

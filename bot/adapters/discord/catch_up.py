@@ -1,0 +1,79 @@
+"""Questions that people asked while the bot was away: Discord does not send them again, so the channels are read.
+
+Only messages of the last hour that mention the bot and that it has not replied to. Whether an earlier process heard
+one, memory knows: each is answered once.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+import discord
+
+from bot.adapters.discord.context import HandlerContext
+from bot.errors import MessengerError
+
+log = logging.getLogger(__name__)
+
+_Readable = discord.TextChannel | discord.VoiceChannel | discord.Thread
+_AWAY = timedelta(hours=1)
+_MOST = 500
+"""Messages read of one channel, the oldest first: a request brings a hundred."""
+
+
+class CatchUp:
+    """Reads what was said in each server before the bot came, and gives `take` what mentions it."""
+
+    def __init__(self, handlers: HandlerContext, take: Callable[[discord.Message], None]) -> None:
+        self._context = handlers
+        self._take = take
+        self.handlers = {"ready": self._ready, "guild_available": self._available, "guild_join": self._available}
+        """By the library's name of an event."""
+
+    def _ready(self, _: object) -> None:
+        """A session has begun. Servers that Discord has not shown by then become available later."""
+        for guild in self._context.client.guilds:
+            if not guild.unavailable:
+                self._available(guild)
+
+    def _available(self, guild: discord.Guild) -> None:
+        now = self._context.clock()
+        self._context.tasks.start(("catch up", guild.id), lambda: self._read(guild, now))
+
+    async def _read(self, guild: discord.Guild, now: datetime) -> None:
+        there: list[_Readable] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
+        for channel in there:
+            newest = channel.last_message_id
+            if newest is not None and discord.utils.snowflake_time(newest) > now - _AWAY and _may_read(guild, channel):
+                try:
+                    await self._read_channel(guild, channel, now)
+                except MessengerError as error:
+                    log.info("what was said while the bot was away is not known: %s", error)
+
+    async def _read_channel(self, guild: discord.Guild, channel: _Readable, now: datetime) -> None:
+        async def page() -> list[discord.Message]:
+            return [
+                each async for each in channel.history(limit=_MOST, after=now - _AWAY, before=now, oldest_first=True)
+            ]
+
+        me, rest = self._context.me, self._context.rest
+        messages = await rest(f"reading a channel of server {guild.id}", page)
+        answered = {each.reference.message_id for each in messages if each.author.id == me and each.reference}
+        for message in messages:
+            is_for_me = any(user.id == me for user in message.mentions)
+            if not is_for_me or message.id in answered or message.author.bot:
+                continue
+            # What the channel's history says of an author has no roles in it.
+            fetch = partial(guild.fetch_member, message.author.id)
+            try:
+                message.author = await rest(f"looking up member {message.author.id}", fetch)
+            except MessengerError as error:
+                log.info("a question from while the bot was away is not answered: %s", error)
+            else:
+                self._take(message)
+
+
+def _may_read(guild: discord.Guild, channel: _Readable) -> bool:
+    rights = channel.permissions_for(guild.me)
+    return rights.view_channel and rights.read_message_history

@@ -1,0 +1,317 @@
+"""What a short follow-up means, by rule: "and of Spain?" after "What is the capital of France?".
+
+A message is a follow-up only if it is plainly no whole question: it opens like one ("and ...", "what about ...") and
+has no verb of its own, or is a fragment that takes a place in the last question, or asks about "it" with nothing in
+the message that "it" could be. Everything else passes unchanged. English only, as all of the offline model.
+
+It becomes the known question that has its words, where people taught one; else the last question with the follow-up in
+the place of what it is like; else both, one behind the other.
+"""
+
+import re
+from collections.abc import Iterable
+
+from bot.adapters.llm.offline.similarity import Similarity
+from bot.adapters.llm.offline.tokenizer import content_words
+from memory.rules.evidence.opposition import words
+
+MOST_WORDS = 9
+_LONGEST_MESSAGE, _LONGEST_GOAL = 200, 300
+_KNOWN = 0.62
+"""Similarity to the last question and the follow-up together from which a known question is what is meant."""
+_LIKE = 0.05
+"""Similarity of two phrases from which one may take the other's place."""
+
+_OPENING = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|and|so|but|then|or|also|hm+|right|thanks|cool)\b[\s,.:]*)*"
+    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|(?:same|likewise)\s+(?:for|with|in|on|at)\b(?=\s))?[\s,:]*",
+    re.IGNORECASE,
+)
+_CONJUNCTION = re.compile(r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|cool)\b[\s,.:]*)*(?:and|or|but|also|then)\b", re.I)
+_CLOSING = re.compile(r"[\s,]*\b(?:then|too|as well|instead|please|though|pls)\b[\s.!?]*$|[\s.!?…]+$", re.IGNORECASE)
+_VERBS = (
+    "is are was were am be been do does did has have had can could will would shall should may might must "
+    "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't can't couldn't won't wouldn't shouldn't "
+    "need needs want wants get gets got go goes make makes mean means work works know knows think say says tell "
+    "let's lets i'm i've i'd we're we've it's that's there's who's what's where's"
+)
+_HAS_VERB = re.compile(
+    rf"\b(?:{'|'.join(map(re.escape, _VERBS.split()))})\b|['’](?:s|re|ll|d|ve)\s+(?:the|a|an|it|my)\b", re.I
+)
+_SUBJECT = re.compile(r"^(?:i|we|you|he|she|they|it|let)\b", re.IGNORECASE)
+_PREPOSITION = (
+    "of in for on at to from with about during by after before under over per within without near between inside "
+    "outside into via as until since"
+)
+_STARTS_WITH_PREPOSITION = re.compile(rf"^(?P<p>{'|'.join(_PREPOSITION.split())})\b\s+(?P<rest>\S.*)", re.IGNORECASE)
+_QUESTION_WORD = r"(?:what|which|who|whom|whose|when|where|why|how(?:\s+(?:much|many|long|often|far|big|old|late))?)"
+_BARE_QUESTION = re.compile(
+    rf"^(?:since\s+|until\s+|at\s+|by\s+|for\s+|to\s+|from\s+|with\s+)?{_QUESTION_WORD}"
+    r"(?:\s+(?:not|exactly|come|time|else|one|ones|room|floor|day|days|cost|costs))?$",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"(?:thanks?|thx|cheers|sorry|hello|hi|hey|bye|good|great|nice|cool|well|happy|yes|no|not|please|congrat\w*|wow)\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(?P<word>its|it|they|them|their|he|him|his|she|her|there|that|this|those|these|one)\b"
+    r"(?!['’])(?P<behind>\s+\S+)?",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    rf"^(?:{_QUESTION_WORD}|is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have|tell|explain|show)\b",
+    re.IGNORECASE,
+)
+_EXPLETIVE = re.compile(
+    r"\b(?:it|that|this|there)\b.*\b(?:to|that|if|when|raining|snowing|sunny|cold|hot|warm|late|time|like\s+to)\b|"
+    r"\b(?:what\s+time|how\s+late|what\s+day|what\s+date|which\s+day)\s+(?:is|does|was|will)\s+it\b|"
+    r"\b(?:is|are|was|were|will|who['’]s|anyone|anybody|someone|somebody|everyone|everybody|you|out|over)\s+there\b|"
+    r"\bthere\s+(?:is|are|was|were|a|an|any)\b|\bit\s+going\b|"
+    r"\bit\b.*\b(?:lunchtime|weekend|morning|noon|evening|night|dark|early|holiday|true|just|me)\b",
+    re.IGNORECASE,
+)
+_BEFORE_A_NOUN = re.compile(
+    r"\s+(?!(?:is|are|was|were|do|does|did|open|opens|close|closes|cost|costs|mean|means|work|works|happen|happens|"
+    r"end|ends|start|starts|begin|begins|take|takes|on|in|at|for|to|from|with|by|now|today|tomorrow|again|too|and|or|"
+    r"please|right|then|apply|allowed|free|safe|valid|about|before|after|as|of)\b)[a-z]+",
+    re.IGNORECASE,
+)
+_DETERMINED = re.compile(r"\b(?:the|a|an|my|our|your|any|some|every|each|all|no|another)\s+[a-z]", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:today|tomorrow|yesterday|tonight|now|weekends?|weekdays?|holidays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|"
+    r"spring|summer|autumn|winter|(?:this|next|last)\s+(?:week|month|year|quarter|weekend)|\d{4})\b",
+    re.IGNORECASE,
+)
+_DAYS = re.compile(r"^(?:weekends?|weekdays|holidays|public holidays|bank holidays|\w+days)$", re.IGNORECASE)
+_RUN = re.compile(r"[^\s.,;:()][^.,;:()]*[^\s.,;:()]|[^\s.,;:()]")
+_TOPIC = re.compile(r"(?:the|my|our|your|an?)\s[^.,;:()]*[^\s.,;:()]", re.IGNORECASE)
+_ONE = re.compile(r"\bones?$", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?:if|while|once|because|when(?!\s+(?:is|are|was|were|do|does|did|will|can|could|should|has|have)\b))\s+\w", re.I
+)
+_DETERMINERS = frozenset(["the", "a", "an", "my", "our", "your", "their", "this", "that", "any"])
+_ORDINALS = frozenset(["first", "second", "third", "fourth", "fifth", "next", "last", "upper", "lower", "other"])
+_SUBJECTS = frozenset(["i", "you", "we", "they", "he", "she", "it", "who", "one"])
+_AUXILIARIES = frozenset(
+    ["do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "must", "has"]
+)
+_CAPITALISED = re.compile(r"[A-Z][a-z]")
+_NOT_IN_A_SPAN = frozenset(
+    f"{_VERBS} {_PREPOSITION} what which who whom whose when where why how much many long often far there it i you we "
+    "they he she and or but not please tell me".split()
+)
+
+
+def follow(message: str, last: str, similarity: Similarity, known: Iterable[str] = ()) -> str:
+    """What `message` asks after the question `last`; the message itself where it stands alone.
+
+    `known` are questions people taught the answers of. Blocking: it embeds.
+    """
+    rest = left_out(message, last)
+    if rest is None or "\n" in last.strip():
+        return message
+    joined = f"{last.strip()} {message.strip()}"
+    return _known_question(rest, last, joined, similarity, known) or _in_place(rest, last, similarity) or joined
+
+
+def left_out(message: str, last: str) -> str | None:
+    """What a follow-up says without its opening; None for a message that stands alone."""
+    if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or "\n" in message.strip():
+        return None
+    text = " ".join(message.split())
+    if not text or len(words(text)) > MOST_WORDS:
+        return None
+    opening = _OPENING.match(text)
+    rest = _CLOSING.sub("", _CLOSING.sub("", text[opening.end() :] if opening else text))
+    is_opened = bool(opening and opening["about"]) or _CONJUNCTION.match(text) is not None
+    if not rest:
+        return None
+    if _BARE_QUESTION.match(rest):
+        return rest
+    if is_opened and not _is_whole(rest) and ((opening and opening["about"]) or _goes_on(text, rest)):
+        return rest
+    if _refers(rest):
+        return rest
+    return rest if text.endswith("?") and _is_fragment(rest, last) else None
+
+
+def _goes_on(text: str, rest: str) -> bool:
+    """Whether words behind "and" ask for something, and do not only thank or wish."""
+    is_asked = text.endswith("?") or _STARTS_WITH_PREPOSITION.match(rest) is not None or _is_name(rest)
+    conjunction = _CONJUNCTION.match(text)
+    behind = text[conjunction.end() :].lstrip(" ,.:") if conjunction else rest
+    return is_asked and not _COURTESY.match(behind)
+
+
+def _is_whole(rest: str) -> bool:
+    """Whether what follows the opening is a sentence of its own."""
+    if re.match(r"if\b|when\s+(?:i|we|you|they|it|he|she|the|my|a)\b", rest, re.IGNORECASE) and "," not in rest:
+        return False
+    return _HAS_VERB.search(rest) is not None or _SUBJECT.match(rest) is not None or _ASKS.match(rest) is not None
+
+
+def _refers(rest: str) -> bool:
+    """Whether it asks about "it", which is nothing that the message names."""
+    pronoun = _PRONOUN.search(rest)
+    if pronoun is None or not _ASKS.match(rest) or _EXPLETIVE.search(rest):
+        return False
+    word, before = pronoun["word"].casefold(), rest[: pronoun.start()]
+    if word in ("this", "that", "these", "those") and _BEFORE_A_NOUN.match(pronoun["behind"] or ""):
+        return False
+    if word == "one" and pronoun["behind"]:
+        return False
+    names = re.search(r"(?<!^)\b[A-Z]\w+", rest[1:])
+    return not _DETERMINED.search(rest) and len(content_words(before)) <= 1 and names is None
+
+
+def _is_fragment(rest: str, last: str) -> bool:
+    """Whether a few words without a verb plainly take a place in the last question."""
+    if _HAS_VERB.search(rest) or _ASKS.match(rest) or len(rest.split()) > 5:
+        return False
+    if _STARTS_WITH_PREPOSITION.match(rest) or _TIME.fullmatch(rest):
+        return True
+    if _is_name(rest):
+        return re.search(r"(?<!^)(?<![.?!] )\b[A-Z][a-z]+", last) is not None
+    same_kind = set(content_words(rest)) & set(content_words(last))
+    is_kind = rest.split()[0].casefold() in _DETERMINERS | _ORDINALS or (
+        re.search(r"\d", rest) and re.search(r"\d", last)
+    )
+    return bool(same_kind and is_kind)
+
+
+def _is_name(text: str) -> bool:
+    return all(re.fullmatch(r"[A-Z][a-zà-ÿ]+|of|the|de", word) for word in text.split()) and text[:1].isupper()
+
+
+# What it means ------------------------------------------------------------------------------------------------------
+
+
+def _known_question(rest: str, last: str, joined: str, similarity: Similarity, known: Iterable[str]) -> str:
+    """The question people taught that has all words of the follow-up and goes on from the last one; empty without."""
+    wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last))
+    asked = "" if _CLAUSE.match(rest) else _asked_for(rest)
+    found: list[str] = []
+    for question in dict.fromkeys(known):
+        has = set(content_words(question))
+        is_other = question.casefold().strip(" ?!.") != last.casefold().strip(" ?!.")
+        has_all = all(any(_alike(word, each) for each in has) for word in wanted)
+        goes_on = any(_alike(word, each) for word in before - wanted for each in has) or not before
+        fits = not asked or _asked_for(question) == asked
+        if is_other and has_all and goes_on and fits and (wanted or asked):
+            found.append(question)
+    likeness = similarity.between(joined, found)
+    best = max(zip(likeness, found, strict=True), default=(0.0, ""))
+    return best[1] if best[0] >= _KNOWN else ""
+
+
+def _asked_for(text: str) -> str:
+    match = re.match(rf"\W*(?:\w+\s+)?({_QUESTION_WORD})\b", text, re.IGNORECASE)
+    word = match[1].casefold() if match else ""
+    return "" if word in ("what", "which", "how") else " ".join(word.split())
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are forms of the same one."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and len(long) - len(short) <= 3 if len(short) > 3 else long == short
+
+
+def _without_pronouns(text: str) -> str:
+    return _PRONOUN.sub(lambda found: found["behind"] or "", text)
+
+
+def _in_place(rest: str, last: str, similarity: Similarity) -> str:
+    """The last question with the follow-up where its like stood; empty where nothing is like it."""
+    body = last.strip().rstrip("?!. ")
+    if "?" in body or len(body.split()) > 25:
+        return ""
+    clause = re.search(rf"(?<=\s){re.escape(rest.split()[0])}\b", body, re.IGNORECASE) if _CLAUSE.match(rest) else None
+    if clause:
+        return f"{body[: clause.start()]}{(_with_topic(rest, body) or rest).rstrip('?')}?"
+    if _BARE_QUESTION.match(rest) or _ASKS.match(rest) or _PRONOUN.search(rest):
+        return _with_topic(rest, body) if _ASKS.match(rest) else ""
+    leading = _STARTS_WITH_PREPOSITION.match(rest)
+    if leading and (there := _phrase_with(leading["p"], leading["rest"], body, similarity)):
+        return f"{body[: there[0]]}{rest}{body[there[1] :]}?"
+    if leading:
+        return f"{body} {rest}?"
+    if _TIME.search(rest):
+        there_now = _TIME.search(body)
+        phrase = f"on {rest}" if _DAYS.match(rest) else rest
+        if there_now is None:
+            return f"{body} {phrase}?"
+        return f"{body[: there_now.start()]}{rest}{body[there_now.end() :]}?"
+    span = _like(rest, body, similarity)
+    if span is None:
+        return ""
+    head = body[: span[1]].split()[-1]
+    return f"{body[: span[0]]}{_ONE.sub(head, rest)}{body[span[1] :]}?"
+
+
+def _with_topic(rest: str, body: str) -> str:
+    """A question about "it" with what the last one was about; empty where that is not plain."""
+    pronoun = _PRONOUN.search(rest)
+    topics = _TOPIC.findall(_masked(body))
+    if pronoun is None or not topics or pronoun["word"].casefold() in ("there", "one"):
+        return ""
+    topic = topics[0].strip()
+    owned = pronoun["word"].casefold() in ("its", "their", "his")
+    start, end = pronoun.span("word")
+    return f"{rest[:start]}{topic}{'’s' if owned else ''}{rest[end:]}?"
+
+
+def _phrase_with(preposition: str, rest: str, body: str, similarity: Similarity) -> tuple[int, int] | None:
+    """Where the last question has a phrase with this preposition that is like the follow-up's."""
+    others = "|".join([*_PREPOSITION.split(), "and", "or", "right now", "now", "today"])
+    verbs = r"\w+ed|made|kept|written|held|done|taken|open|start|begin"
+    ends = rf"(?=\s+(?:{others})\b|\s+(?:{verbs})$|$)"
+    found = list(re.finditer(rf"\b{preposition}\s+(?P<what>\S.*?){ends}", body, re.IGNORECASE))
+    likeness = similarity.between(rest, [match["what"] for match in found])
+    best = max(zip(likeness, range(len(found)), strict=True), default=(0.0, -1))
+    return found[best[1]].span() if best[1] >= 0 and (best[0] >= _LIKE or len(found) == 1) else None
+
+
+def _like(rest: str, body: str, similarity: Similarity) -> tuple[int, int] | None:
+    """Where the phrase of the last question stands that is most like the follow-up."""
+    spans = [span for run in _RUN.finditer(_masked(body)) for span in _phrases(body, run.start(), run.end())]
+    texts = [body[start:end] for start, end in spans]
+    likeness = similarity.between(rest, texts)
+    scored = [(like + _form(rest, text), span) for like, span, text in zip(likeness, spans, texts, strict=True)]
+    best = max(scored, default=(0.0, (0, 0)))
+    return best[1] if best[0] >= _LIKE else None
+
+
+def _masked(body: str) -> str:
+    """The text with the words that are in no phrase blotted out, at the same places."""
+    return re.sub(
+        r"[\w'’]+", lambda found: "." * len(found[0]) if found[0].casefold() in _NOT_IN_A_SPAN else found[0], body
+    )
+
+
+def _phrases(body: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The phrases in a run of words: from a determiner or its beginning to its end, a verb left out; names alone."""
+    places = [(word.start() + start, word.end() + start) for word in re.finditer(r"\S+", body[start:end])]
+    before = (words(body[:start]) or [""])[-1]
+    starts = [i for i, (a, b) in enumerate(places) if body[a:b].casefold() in _DETERMINERS]
+    starts = starts or [1 if before in _SUBJECTS else 0]
+    ends = [len(places) - 1]
+    if before in _AUXILIARIES and len(places) > 1:
+        ends.append(len(places) - 2)
+    if len(places) > 2 and before in _AUXILIARIES:
+        starts.append(len(places) - 1)  # what a verb in the middle is about
+    found = [(places[i][0], places[j][1]) for i in starts for j in ends if i <= j]
+    return [*found, *((a, b) for a, b in places if re.match(r"[A-Z][a-z]|\S*\d", body[a:b]) and a > 0)]
+
+
+def _form(rest: str, text: str) -> float:
+    """How far two phrases are built alike: determiner, name, number, last word."""
+    first, other = rest.split()[0].casefold(), text.split()[0].casefold()
+    mine, theirs = content_words(rest), content_words(text)
+    form = 0.1 if (first in _DETERMINERS) == (other in _DETERMINERS) else -0.1
+    form += 0.15 if first == other and first in _DETERMINERS else 0.0
+    form += 0.15 if bool(_CAPITALISED.match(rest)) == bool(_CAPITALISED.match(text)) else -0.15
+    form += 0.3 if mine and theirs and mine[-1] == theirs[-1] and mine != theirs else 0.0
+    form += 0.1 if bool(re.search(r"\d", rest)) == bool(re.search(r"\d", text)) else -0.2
+    return form - 0.35

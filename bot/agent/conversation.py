@@ -1,0 +1,107 @@
+"""The conversation a question stands in, as a block of the prompt within a budget. Pure text from plain values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from memory.rules.retrieval.prompt import CHARACTERS_PER_TOKEN, indented, neutralise, one_line
+
+FIRST_LINE_CHARACTERS = 120
+"""How much of an older text is left when there is no room for all of it."""
+
+_MEANT = "meant"
+
+
+class Speaker(StrEnum):
+    """Who said something, as the prompt names them."""
+
+    ASKER = "asker"
+    """Whoever asks now."""
+    OTHER = "person"
+    """Somebody else, by name."""
+    BOT = "you"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLine:
+    """One thing that was said before the question."""
+
+    speaker: Speaker
+    text: str
+    name: str = ""
+    """Of another person; never an id."""
+    meant: str = ""
+    """What it was understood as, where that is more than it says."""
+    is_replied_to: bool = False
+    """The question replies to this."""
+
+    def whole(self) -> str:
+        """All of it."""
+        return self._lines(indented(self.text), indented(self.meant))
+
+    def first_line(self) -> str:
+        """What is left of it where there is little room: the beginning of its first line."""
+        return self._lines(*(one_line(_first(text), FIRST_LINE_CHARACTERS) for text in (self.text, self.meant)))
+
+    def cut(self, characters: int) -> str:
+        """Its beginning, of at most so many characters."""
+        whole = replace(self, text=self.text[:characters], meant=self.meant[:characters]).whole()
+        is_whole = len(self.text) <= characters and len(whole) <= characters
+        return whole if is_whole else f"{whole[: max(0, characters - 1)]}…"
+
+    def _lines(self, text: str, meant: str) -> str:
+        name = f' "{one_line(self.name, 40).replace(chr(34), "")}"' if self.name else ""
+        reply = " (replied to now)" if self.is_replied_to else ""
+        lines = f"- {self.speaker}{name}{reply}: {text}"
+        return f"{lines}\n- {_MEANT}: {meant}" if meant else lines
+
+
+def render_conversation(earlier: Sequence[ChatLine], budget_tokens: int) -> str:
+    """What was said, oldest first, in at most `budget_tokens`; empty where nothing was, or nothing fits.
+
+    Where not all of it fits: the newest whole, as many as there is room for, and of those before only the first lines,
+    of the very first at any rate. What is left out between is counted. The same input always gives the same text.
+    """
+    room = budget_tokens * CHARACTERS_PER_TOKEN
+    if sum(len(each.text) for each in earlier) <= room:
+        whole = [each.whole() for each in earlier]
+        if sum(map(_cost, whole)) <= room:
+            return "\n".join(whole)
+    return "\n".join(_shortened(earlier, room))
+
+
+def _shortened(earlier: Sequence[ChatLine], room: int) -> list[str]:
+    """The newest whole in half of the room, then first lines, newest first; the very first line has its place."""
+    first = earlier[0].first_line() if len(earlier) > 1 else ""
+    first = first if _cost(first) <= room // 4 else ""
+    left = room - (_cost(first) + _cost(_left_out(len(earlier))) if first else 0)
+    newest = earlier[-1].cut(left - 1)
+    if not newest.strip():
+        return []
+    left -= _cost(newest)
+    lines, index = [newest], len(earlier) - 2
+    while index > 0 and len(earlier[index].text) <= left and _cost(whole := earlier[index].whole()) <= left - room // 2:
+        left -= _cost(whole)
+        lines.append(whole)
+        index -= 1
+    while index > 0 and _cost(short := earlier[index].first_line()) <= left:
+        left -= _cost(short)
+        lines.append(short)
+        index -= 1
+    if index > 0 and first:
+        lines.append(_left_out(index))
+    return [*([first] if first else []), *reversed(lines)]
+
+
+def _cost(text: str) -> int:
+    """Characters it takes with the line end behind it."""
+    return len(text) + 1
+
+
+def _left_out(count: int) -> str:
+    return f"(… {count} more …)"
+
+
+def _first(text: str) -> str:
+    start = neutralise(text[: 4 * FIRST_LINE_CHARACTERS]).strip()
+    return next((line for line in start.splitlines() if line.strip()), "")

@@ -1,0 +1,136 @@
+"""What was said before a message, as the agent is told: from memory, and where that does not know it, the platform."""
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.agent.conversation import ChatLine, Speaker
+from bot.conversation.executor import Executor
+from bot.errors import MessengerError
+from bot.model import Remark
+from bot.ports import Messenger, ReadsAlong
+from memory.errors import MemoryFault
+from memory.model import Exchange, Incoming, Visibility
+from memory.services import Memory
+
+log = logging.getLogger(__name__)
+
+_SOMEBODY = "somebody"
+_PATIENCE_S = 5.0
+"""How long an answer waits for what the platform may add to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundConfig:
+    """How much of a conversation is looked up."""
+
+    pause: timedelta = timedelta(hours=4)
+    """How long a person may be silent until a conversation without a thread is over."""
+    others: int = 0
+    """How many of the last messages of people to each other are read along, where the platform lets the bot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What was said before a message, oldest first."""
+
+    earlier: tuple[ChatLine, ...] = ()
+    people: frozenset[str] = frozenset()
+    """Others than the asker whose words are in it."""
+
+
+class Backgrounds:
+    """Looks up what was said before a message. What cannot be looked up is left out: it never costs the answer."""
+
+    def __init__(self, memory: Memory, executor: Executor, config: BackgroundConfig) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._config = config
+
+    async def of(self, messenger: Messenger, message: Incoming) -> Background:
+        """The background of one message."""
+        try:
+            before = self._memory.exchanges.before
+            exchanges = await self._executor(before, message, pause=self._config.pause)
+        except MemoryFault as fault:
+            log.warning("message %s is answered without what was said before: %s", message.event_id, fault)
+            exchanges = ()
+        remarks = await self._remarks(messenger, message, exchanges)
+        people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])
+        names = await _names(messenger, message.scope.workspace, people.keys() - {message.scope.person})
+        lines = [
+            *((each.message_id, each.at, (self._remark(message, each, names),)) for each in remarks),
+            *((each.message_id, each.at, self._exchange(message, each, names)) for each in exchanges),
+        ]
+        lines.sort(key=lambda line: (line[0] != message.scope.thread, line[1]))
+        return Background(earlier=tuple(each for *_, earlier in lines for each in earlier), people=frozenset(names))
+
+    async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
+        """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""
+        if not isinstance(messenger, ReadsAlong):
+            return []
+        scope = message.scope
+        if scope.visibility is Visibility.DIRECT:
+            return []
+        in_memory = {message.message_id, *(each.message_id for each in known)}
+        is_known_reply = any(each.is_replied_to for each in known)
+        root = scope.thread if scope.thread != message.message_id else ""
+        wanted = [each for each in dict.fromkeys((root, "" if is_known_reply else message.reply_to)) if each]
+        wanted = [each for each in wanted if each not in in_memory]
+        if not wanted and not self._config.others:
+            return []
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                found = await messenger.remarks(scope, message.message_id, wanted, self._config.others)
+        except (MessengerError, TimeoutError) as error:
+            log.info("message %s is answered without what others said: %s", message.event_id, error)
+            return []
+        found = [each for each in found if each.text.strip() and each.message_id not in in_memory]
+        # What was put to the bot is memory's to tell or to keep back: it may be over, or taken back.
+        asked = self._memory.exchanges.asked
+        known_ids = await self._executor(asked, scope, [each.message_id for each in found]) if found else frozenset()
+        return await self._executor(self._redacted, [each for each in found if each.message_id not in known_ids])
+
+    def _redacted(self, remarks: Iterable[Remark]) -> list[Remark]:
+        """Without secrets. Blocking: it takes a while."""
+        return [replace(each, text=self._memory.core.redactor.text(each.text)) for each in remarks]
+
+    def _exchange(self, message: Incoming, exchange: Exchange, names: dict[str, str]) -> tuple[ChatLine, ...]:
+        question = ChatLine(
+            speaker=_speaker(message, exchange.person),
+            name=names.get(exchange.person, ""),
+            text=exchange.text,
+            meant=exchange.understood,
+        )
+        return question, ChatLine(speaker=Speaker.BOT, text=exchange.answer, is_replied_to=exchange.is_replied_to)
+
+    def _remark(self, message: Incoming, remark: Remark, names: dict[str, str]) -> ChatLine:
+        return ChatLine(
+            speaker=_speaker(message, remark.person),
+            name=names.get(remark.person, ""),
+            text=remark.text,
+            is_replied_to=remark.message_id == message.reply_to,
+        )
+
+
+def _speaker(message: Incoming, person: str) -> Speaker:
+    return Speaker.ASKER if person == message.scope.person else Speaker.OTHER
+
+
+async def _names(messenger: Messenger, workspace: str, people: Collection[str]) -> dict[str, str]:
+    """What these people are called: never an id, and no two alike."""
+    names: dict[str, str] = {}
+    for person in sorted(people):
+        name = _SOMEBODY
+        if isinstance(messenger, ReadsAlong):
+            with suppress(MessengerError, TimeoutError):
+                async with asyncio.timeout(_PATIENCE_S):
+                    name = await messenger.name_of(workspace, person) or _SOMEBODY
+        number = 1
+        while (unlike := name if number == 1 else f"{name} {number}") in names.values():
+            number += 1
+        names[person] = unlike
+    return names

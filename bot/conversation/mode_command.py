@@ -1,0 +1,35 @@
+"""The `mode` command: to which messages of a channel the bot listens. Everybody may look, teachers choose."""
+
+from bot.conversation.command_context import CommandContext
+from bot.conversation.listening_messages import MODES, NO_MODE_HERE, listening, which_mode
+from bot.conversation.messages import TEACHERS_ONLY
+from bot.conversation.reply import CommandReply
+from bot.model import Choice
+from memory.model import ListeningMode, Visibility
+
+_DEFAULT = "default"
+
+
+def show_or_choose(context: CommandContext, default: ListeningMode) -> CommandReply:
+    """`mode` shows it, `mode mention|threads|always` sets it, `mode default` goes back to the setting."""
+    scope, wanted = context.scope, context.argument.lower()
+    if scope.visibility is Visibility.DIRECT:
+        return CommandReply(text=NO_MODE_HERE)
+    if not wanted:
+        return CommandReply(text=_shown(context, default), choices=_choices(context))
+    if not context.role.may_promote:
+        return CommandReply(text=TEACHERS_ONLY)
+    if wanted != _DEFAULT and wanted not in list(ListeningMode):
+        return CommandReply(text=which_mode(context.spell("mode")))
+    context.memory.listening.choose(scope, None if wanted == _DEFAULT else ListeningMode(wanted))
+    return CommandReply(text=_shown(context, default))
+
+
+def _shown(context: CommandContext, default: ListeningMode) -> str:
+    return listening(context.memory.listening.mode(context.scope) or default, context.scope.place)
+
+
+def _choices(context: CommandContext) -> tuple[Choice, ...]:
+    if not context.role.may_promote:
+        return ()
+    return tuple(Choice(label=MODES[mode], command="mode", argument=mode.value) for mode in ListeningMode)

@@ -1,0 +1,208 @@
+"""The whole bot among people in Slack: what it answers without a mention, and what counts where it is quiet."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.adapters import forms
+from bot.adapters.slack import blocks
+from tests.doubles.slack import Person, RateLimited, ServerBroken, SlackServer
+from tests.doubles.slack.faults import Fault
+from tests.doubles.slack.state import Message
+from tests.doubles.whole_bot import SlackBot, slack_bot
+
+SUM, MORE = "what is 6*7?", "what is 6*8?"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def bot(server: SlackServer, tmp_path: Path) -> AsyncIterator[SlackBot]:
+    async with slack_bot(server, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def ana(server: SlackServer) -> Person:
+    return server.person("ana")
+
+
+@pytest.fixture
+def ben(server: SlackServer) -> Person:
+    return server.person("ben")
+
+
+@pytest.fixture
+def general(server: SlackServer) -> str:
+    return server.channel("general")
+
+
+async def settled(bot: SlackBot) -> None:
+    await bot.session.settled()
+    await bot.idle()
+
+
+async def asks(bot: SlackBot, person: Person, channel: str, text: str = SUM, under: Message | None = None) -> Message:
+    question = person.says(channel, text, thread_ts=under.ts if under else "")
+    await settled(bot)
+    return question
+
+
+async def says(bot: SlackBot, person: Person, root: Message, *texts: str) -> None:
+    """Say things in the thread without a mention of the bot."""
+    for text in texts:
+        person.says(root.channel, text, thread_ts=root.ts, mention=False)
+        await settled(bot)
+
+
+def said(bot: SlackBot, root: Message) -> list[str]:
+    return [each.text.split("\n")[0] for each in bot.session.server.said_by_bot(root.channel, root.ts)]
+
+
+async def test_between_people_it_stays_quiet(bot: SlackBot, ana: Person, ben: Person, general: str) -> None:
+    root = await asks(bot, ana, general)
+    await says(bot, ana, root, f"<@{ben.id}> can you check?", "thx")
+    await says(bot, ben, root, "sure", "what is 1+1?", "looks right")
+    await says(bot, ana, root, "and when?", "<!here> is lunch", "ok")
+    assert said(bot, root) == ["6 * 7 = 42"]
+
+
+async def test_alone_with_it_follow_ups_are_answered(bot: SlackBot, ana: Person, general: str) -> None:
+    root = await asks(bot, ana, general)
+    await says(bot, ana, root, MORE, "thanks!", "6*9")
+    assert said(bot, root) == ["6 * 7 = 42", "6 * 8 = 48", "6 * 9 = 54"]
+
+
+async def test_in_a_thread_somebody_else_began_its_asker_may_go_on_right_after_its_answer(
+    bot: SlackBot, ana: Person, ben: Person, general: str
+) -> None:
+    root = ben.says(general, "six by seven?", mention=False)
+    await asks(bot, ana, general, under=root)
+    await says(bot, ana, root, MORE)
+    await says(bot, ben, root, "what is 1+1?")
+    await says(bot, ana, root, "what is 2+2?")
+    assert said(bot, root) == ["6 * 7 = 42", "6 * 8 = 48"]
+
+
+@pytest.mark.parametrize("fault", [ServerBroken(503), RateLimited(30)], ids=["503", "429"])
+async def test_it_is_quiet_where_slack_does_not_say_who_else_is_there(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str, fault: Fault
+) -> None:
+    root = await asks(bot, ana, general)
+    server.faults.next("conversations.replies", fault, times=None)
+    await says(bot, ana, root, MORE)
+    server.faults.clear()
+    assert len(said(bot, root)) == 1
+    await says(bot, ana, root, MORE)
+    assert len(said(bot, root)) == 2
+
+
+async def test_a_mute_lasts_until_a_mention_and_all_that_teaches_counts_meanwhile(
+    bot: SlackBot, server: SlackServer, ana: Person, ben: Person, general: str, tmp_path: Path
+) -> None:
+    root = await asks(bot, ana, general)
+    [answer] = server.said_by_bot(general, root.ts)
+    ben.reacts(answer, "zipper_mouth_face")
+    await settled(bot)
+    await says(bot, ana, root, MORE)
+    assert len(said(bot, root)) == 1
+
+    ana.reacts(answer, "+1")
+    await settled(bot)
+    assert bot.votes(bot.session.workspace) == [(ana.id, 1)]
+    await ana.rates(answer, good=False).answered()
+    await ana.submits({forms.BETTER: "Forty-two."}).answered()
+    await settled(bot)
+    assert (ana.id, -1) in bot.votes(bot.session.workspace)
+    assert any("Saved as" in each.text for each in server.ephemerals(ana))
+
+    await asks(bot, ana, general, MORE, under=root)
+    await says(bot, ana, root, MORE)
+    assert len(said(bot, root)) == 3
+
+
+async def test_a_mute_survives_a_restart(server: SlackServer, ana: Person, general: str, tmp_path: Path) -> None:
+    async with slack_bot(server, tmp_path) as bot:
+        root = await asks(bot, ana, general)
+    async with slack_bot(server, tmp_path) as bot:
+        [answer] = server.said_by_bot(general, root.ts)
+        ana.reacts(answer, "zipper_mouth_face")
+        await settled(bot)
+    async with slack_bot(server, tmp_path) as bot:
+        await says(bot, ana, root, MORE)
+        assert len(said(bot, root)) == 1
+
+
+async def test_not_you_mutes_without_a_word(bot: SlackBot, server: SlackServer, ana: Person, general: str) -> None:
+    root = await asks(bot, ana, general)
+    await says(bot, ana, root, "not you", MORE)
+    assert len(said(bot, root)) == 1
+    assert server.ephemerals(ana) == []
+
+
+async def test_a_teacher_chooses_the_mode_of_a_channel(server: SlackServer, general: str, tmp_path: Path) -> None:
+    teacher, ana = server.person("teacher"), server.person("ana")
+    async with slack_bot(server, tmp_path, teachers=(teacher.id,)) as bot:
+        ana.says(general, "mode always")
+        await settled(bot)
+        assert "for teachers" in server.ephemerals(ana)[-1].text
+        teacher.says(general, "mode")
+        await settled(bot)
+        await teacher.clicks(server.ephemerals(teacher)[-1], f"{blocks.CHOICE}2").answered()
+        root = ana.says(general, SUM, mention=False)
+        other = ana.says(general, f"<@{teacher.id}> {SUM}", mention=False)
+        await settled(bot)
+        assert said(bot, root) == ["6 * 7 = 42"]
+        assert said(bot, other) == []
+        teacher.says(general, "mode mention")
+        await settled(bot)
+        await says(bot, ana, root, MORE)
+        assert len(said(bot, root)) == 1
+
+
+async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the_same(
+    bot: SlackBot, server: SlackServer, ana: Person, ben: Person, general: str
+) -> None:
+    root = await asks(bot, ana, general, "who has the key of the cellar?")
+    car = await asks(bot, ben, general, "where did we park our blue car?", under=root)
+    [short] = server.said_by_bot(general, root.ts)
+    assert short.text.startswith("I don't know that. Whoever knows it, tell me: `@goodbot correct: ...`")
+    assert car.reactions == {"shrug": [server.workspace.bot.id]}
+    await asks(bot, ben, general, "correct: On level two.", under=root)
+    assert server.ephemerals(ben)[-1].text.startswith("Saved as")
+    again = await asks(bot, ben, general, "where did we park our blue car?")
+    assert said(bot, again) == ["On level two."]
+
+
+async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str
+) -> None:
+    for number in range(25):
+        ana.says(general, f"what is {number}*2?")
+    await settled(bot)
+    [notice] = server.ephemerals(ana)
+    assert "I answer you again in 1 minute" in notice.text
+    last = server.said_by_bot(general)[-1]
+    ana.says(general, "correct: a dozen", thread_ts=last.thread_ts)
+    await settled(bot)
+    assert bot.votes(bot.session.workspace) != []
+
+
+async def test_a_program_that_answers_everything_does_not_make_it_loop(
+    bot: SlackBot, server: SlackServer, general: str
+) -> None:
+    """An account that looks like a person's and says something after each message of the bot's, corrections too."""
+    program, answered = server.person("program"), 0
+    root = await asks(bot, program, general)
+    for _ in range(60):
+        seen = len(server.said_by_bot(general, root.ts))
+        if seen == answered:
+            break
+        answered = seen
+        await asks(bot, program, general, "what is 1+1?", under=root)
+    assert answered <= 21

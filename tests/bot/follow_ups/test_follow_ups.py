@@ -1,0 +1,117 @@
+"""Follow-ups and messages that stand alone, through the real bot with the packaged embedder."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.app.build import assemble, open_memory
+from bot.config import load_settings
+from bot.model import PersonMessage, PersonTeaching
+from bot.ports import EventSink
+from memory.adapters.system import utc_now
+from memory.model import Audience, Incoming, Role, Scope
+from memory.services import Memory
+from tests.bot.follow_ups.cases import FOLLOW_UPS, STAND_ALONE
+from tests.doubles.conversation import RecordingMessenger
+
+pytestmark = pytest.mark.model
+
+
+class Channel:
+    """A flat channel with the bot in it, where a teacher taught answers."""
+
+    def __init__(self, memory: Memory, sink: EventSink, messenger: RecordingMessenger) -> None:
+        self.memory, self.sink, self.messenger = memory, sink, messenger
+        self._count = 0
+
+    async def teach(self, question: str, answer: str) -> None:
+        await self.sink(
+            PersonTeaching(
+                event_id=self._next(),
+                scope=_scope("tea"),
+                at=utc_now(),
+                role=Role.TEACHER,
+                question=question,
+                answer=answer,
+                audience=Audience.CHANNEL,
+            )
+        )
+
+    async def ask(self, person: str, text: str) -> Incoming:
+        """The message as it is stored once it is answered."""
+        event_id = self._next()
+        at = utc_now() + timedelta(microseconds=self._count)
+        await self.sink(PersonMessage(event_id=event_id, scope=_scope(person), at=at, message_id=event_id, text=text))
+        while True:
+            with self.memory.store.read() as tx:
+                message = tx.deliveries.incoming("terminal:local", event_id)
+            assert message is not None
+            if message.progress == "delivered":
+                return message
+            await asyncio.sleep(0)
+
+    def _next(self) -> str:
+        self._count += 1
+        return f"e{self._count:05}"
+
+
+def _scope(person: str) -> Scope:
+    return Scope(workspace="terminal:local", channel="c", person=person)
+
+
+@asynccontextmanager
+async def channel(folder: Path) -> AsyncIterator[Channel]:
+    environment = {
+        "DATABASE_URL": f"sqlite:///{folder / 'goodbot.db'}",
+        "GOODBOT_LOG_FILE": str(folder / "goodbot.log"),
+    }
+    settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
+    with open_memory(settings) as memory:
+        running = assemble(settings, memory)
+        messenger = RecordingMessenger()
+        try:
+            yield Channel(memory, running.goodbot.sink(messenger), messenger)
+        finally:
+            await running.close()
+
+
+async def answered(here: Channel, numbers: Sequence[int]) -> list[str]:
+    """The follow-ups that were answered wrongly, with what was said."""
+    wrong: list[str] = []
+    for number in numbers:
+        case = FOLLOW_UPS[number]
+        await here.ask(f"p{number}", case.question)
+        message = await here.ask(f"p{number}", case.short)
+        said = here.messenger.posts[-1].text
+        if said != case.right:
+            wrong.append(f"{case.question} {case.short} ({message.understood}): {said}")
+    return wrong
+
+
+async def test_follow_ups_are_answered_by_what_they_mean(tmp_path: Path) -> None:
+    async with channel(tmp_path) as here:
+        for case in FOLLOW_UPS:
+            await here.teach(case.question, case.answer)
+            await here.teach(case.whole, case.right)
+        wrong = await answered(here, range(len(FOLLOW_UPS)))
+        assert len(FOLLOW_UPS) >= 60
+        assert len(wrong) <= 10, wrong
+
+
+async def test_no_message_that_stands_alone_is_changed(tmp_path: Path) -> None:
+    async with channel(tmp_path) as here:
+        for case in FOLLOW_UPS:
+            await here.teach(case.question, case.answer)
+            await here.teach(case.whole, case.right)
+        changed: list[tuple[str, str]] = []
+        for number, (before, text) in enumerate(STAND_ALONE):
+            await here.ask(f"p{number}", before)
+            message = await here.ask(f"p{number}", text)
+            if message.understood:
+                changed.append((text, message.understood))
+        assert len(STAND_ALONE) >= 60
+        assert changed == []
