@@ -97,7 +97,7 @@ def _restand(
 
 
 def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None) -> Sequence[Vote]:
-    """The votes from the first teacher's vote as it was at this time to that as it is now; none where it did not move."""
+    """The votes between the first teacher's as it was at this time and as it is now; none where it did not move."""
     times = {taught_from, tx.people.acquaintance(workspace, ()).taught_from}
     if len(times) == 1:
         return ()
