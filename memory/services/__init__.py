@@ -83,10 +83,9 @@ class Memory:
         message_characters: int = MESSAGE_CHARACTERS,
         world: WorldPolicy | None = None,
     ) -> None:
-        embedder = CheckedEmbedder(embedder)
         core = Core(
             store=store,
-            embedder=embedder,
+            embedder=CheckedEmbedder(embedder),
             clock=clock,
             new_id=new_id,
             policy=policy or TeachingPolicy(),
@@ -94,11 +93,8 @@ class Memory:
             redactor=Redactor(secrets),
             message_characters=message_characters,
         )
-        self.core = core
-        self.clock = clock
-        self.new_id = new_id
-        self.store = store
-        self.embedder = embedder
+        self.core, self.store, self.embedder = core, store, core.embedder
+        self.clock, self.new_id = clock, new_id
         self.recording = Recording(core)
         self.answers = Answers(core)
         self.asking = Asking(core)

@@ -25,7 +25,7 @@ from memory.model import (
 from memory.model.evidence import ActionText, Evidence, TellingLesson
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
-from memory.rules.audience import nearest_entry, partitions_for
+from memory.rules.audience import has_narrowed, nearest_entry, partitions_for
 from memory.rules.evidence.telling import most_telling
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
@@ -208,7 +208,7 @@ class _Search:
         return tuple(
             self._weighed(
                 Exemplar(
-                    episode=scored.memory,
+                    episode=_as_seen_from(self.scope, scored.memory, scored.verdict),
                     verdict=scored.verdict,
                     audience=entry.audience if (entry := entries[scored.memory.id]) else Audience.PERSONAL,
                     is_proposed=entry is not None and not entry.verdict.is_validated,
@@ -383,6 +383,13 @@ def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> li
     seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
     texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
     return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
+
+
+def _as_seen_from(scope: Scope, lesson: Episode, verdict: Verdict) -> Episode:
+    """The lesson without a reason that is for another verdict, or that was given where this person may not read now."""
+    is_elsewhere = has_narrowed(lesson) and scope.channel != lesson.channel
+    reason = "" if is_elsewhere or lesson.verdict is not verdict else lesson.outcome_reason
+    return replace(lesson, outcome_reason=reason, correction=lesson.correction if verdict is Verdict.FAILURE else "")
 
 
 def _may_be_shown(telling: TellingLesson, hit: Neighbour, evidence: Evidence) -> bool:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from memory.errors import NotFound
 from memory.model import (
-    ASK,
     FROM_PEOPLE,
     Episode,
     Event,
@@ -351,8 +350,6 @@ class Recording:
 
 
 def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
-    if not any(node.action == ASK for node in nodes):
-        return ()
     return tuple(offer.option for offer in offers_of(nodes))
 
 

@@ -154,7 +154,7 @@ def unfinished(home: Home) -> list[Progress]:
 def test_what_was_accepted_before_a_kill_is_answered_once_after_the_restart(tmp_path: Path) -> None:
     with OpenAIServer() as model, both_platforms() as seats:
         home = with_model(tmp_path, model)
-        model.script(hang(), hang(), text(ANSWER), text(ANSWER), text(ANSWER))
+        model.script(hang(), hang(), *[text(ANSWER)] * 6)  # a follow-up takes two
         with running(home, seats) as process:
             asked = ask_all(seats, model)
             process.kill()

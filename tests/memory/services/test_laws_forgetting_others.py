@@ -286,7 +286,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
                 assert set(lesson.quarantine) - {Flag.RESTATED} == set(was.quarantine) - {Flag.RESTATED}
                 if lesson.quarantine != was.quarantine:
                     assert lesson.goal != was.goal
-                    assert lesson.promoted or any(actor != lesson.author for actor, _ in votes)
+                    assert was.promoted or any(actor != lesson.author for actor, _ in votes)
         assert (erased.kept, erased.episodes, erased.derived) == (
             len(promised.kept), len(promised.episodes), len(promised.derived),
         )  # fmt: skip
