@@ -24,10 +24,12 @@ def login(world: World, folder: Path, owner: str, *, token: str = "xoxb-1", slee
     return Login(settings, "slack", world.memory.leases, owner, sleep=sleep)
 
 
-def ticking(world: World) -> Sleep:
-    """A sleep that moves the clock at once."""
+def ticking(world: World, stop: asyncio.Event | None = None) -> Sleep:
+    """A sleep that moves the clock at once, until it is stopped."""
 
     async def sleep(seconds: float) -> None:
+        if stop is not None and stop.is_set():
+            await dead(seconds)
         world.clock.tick(seconds=seconds)
         await asyncio.sleep(0)
 
@@ -78,13 +80,13 @@ async def test_a_holder_on_another_machine_is_followed_when_its_lease_has_run_ou
 
 
 async def test_a_holder_that_renews_keeps_it_and_one_that_did_not_learns_that_it_lost_it(tmp_path: Path) -> None:
-    world, gate = World(), asyncio.Event()
+    world, gate, stop = World(), asyncio.Event(), asyncio.Event()
 
     async def paused(seconds: float) -> None:
         await gate.wait()
 
     async with (
-        login(world, tmp_path / "x", "far/1/a", sleep=ticking(world)) as keeps,
+        login(world, tmp_path / "x", "far/1/a", sleep=ticking(world, stop)) as keeps,
         login(world, tmp_path / "x", "far/1/a", token="xoxb-2", sleep=paused) as loses,
         login(world, tmp_path / "y", "near/2/b") as second,
         login(world, tmp_path / "y", "near/2/b", token="xoxb-2") as third,
@@ -94,6 +96,7 @@ async def test_a_holder_that_renews_keeps_it_and_one_that_did_not_learns_that_it
         while (world.clock() - begun) < 3 * LEASE_FOR:
             assert await second.take() == "far/1/a"
             await asyncio.sleep(0)
+        stop.set()  # else the third one's lease would run out meanwhile
         assert await third.take() == ""
         gate.set()
         await loses.lost()
