@@ -206,7 +206,7 @@ class Answering:
         try:
             chosen = None
             if incoming.tap is not None:
-                chosen = await self._executor(self._memory.asking.option, incoming.scope.workspace, incoming.tap)
+                chosen = await self._executor(self._memory.asking.option, incoming.scope, incoming.tap)
             result = await self._agent.run(
                 incoming.text,
                 incoming.scope,

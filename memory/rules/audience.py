@@ -217,6 +217,12 @@ def may_see(scope: Scope, episode: Episode) -> bool:
     return _is_own(scope, episode) and may_read(scope, episode)
 
 
+def is_in_reach(scope: Scope, episode: Episode) -> bool:
+    """Whether the evidence for this person may rest on it: they may see it, or it is proposed where they are."""
+    proposals = proposals_for(scope)
+    return may_see(scope, episode) or any(entry.partition in proposals for entry in filing_of(episode))
+
+
 def has_narrowed(item: Episode | Topic) -> bool:
     """Whether fewer may be shown it than could read it when it was said."""
     return visibility_of(item) is not item.visibility

@@ -7,6 +7,7 @@ restart loses neither.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
 
 from memory.errors import NotFound
 from memory.model import (
@@ -25,7 +26,7 @@ from memory.model import (
     offers_of,
 )
 from memory.ports import Transaction
-from memory.rules.audience import may_read, visibility_about
+from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.answers import askers_of
 from memory.services.channels import note
 from memory.services.core import Core, event
@@ -54,11 +55,12 @@ class Asking:
 
     _core: Core
 
-    def option(self, workspace: str, tap: Tap) -> Option | None:
-        """What was chosen; None where the question is gone."""
+    def option(self, scope: Scope, tap: Tap) -> Option | None:
+        """What was chosen; None where the question is gone, or what it comes from is out of this person's reach now."""
         with self._core.store.read() as tx:
-            offers = offers_of(tx.episodes.of_run(workspace, tap.run_id))
-        return offers[tap.number - 1].option if tap.number <= len(offers) else None
+            offers = offers_of(tx.episodes.of_run(scope.workspace, tap.run_id))
+            option = offers[tap.number - 1].option if tap.number <= len(offers) else None
+            return option if option is not None and _is_in_reach(tx, scope, option) else None
 
     def choose(
         self, scope: Scope, run_id: str, number: int | None, *, role: Role, at: datetime, event_id: str
@@ -66,8 +68,9 @@ class Asking:
         """Take in the choice of an option by its number, from 1; None, or the next number, is "none of these".
 
         The asker's own is accepted as a message of theirs: `Recording.finish` counts it as their vote on the answer.
-        Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing. Raises `NotFound`
-        where there is no such option, or the question may not be repeated to this person here.
+        Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing, and another one takes
+        its place. Raises `NotFound` where there is no such option, or the question or what the option comes from may
+        not be repeated to this person here.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -83,14 +86,14 @@ class Asking:
                 changed = self._refuse(tx, scope, offers, tap, at, event_id)
                 return Chosen(is_asker=is_asker, option=None, changed_runs=changed)
             offer = offers[number - 1]
+            if not _is_in_reach(tx, scope, offer.option):
+                raise NotFound(f"what option {number} of run {run_id} comes from is out of {scope.person}'s reach")
             if is_asker:
                 return self._answer(tx, scope, offers, tap, at, event_id)
-            once = f"tap/{run_id}/{number}/{scope.person}"
-            if not tx.log.claim(scope.workspace, once, now):
-                return Chosen(is_asker=False, option=offer.option)
             self._take_refusal_back(tx, scope, offer.node, at)
+            withdrawn = self._without_opinions(tx, scope, offers, tap, at, {offer.node.id})
             opinion = self._opinion(tx, scope, offer, tap, at, event_id)
-            return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id,))
+            return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id, *withdrawn))
 
     def _answer(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
@@ -122,14 +125,15 @@ class Asking:
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
     ) -> tuple[str, ...]:
         """A vote against every question of the run, which refuses all that it offered."""
-        asking = {offer.node.id: offer.node for offer in offers}.values()
+        asking = {offer.node.id: offer.node for offer in offers}
         changed = [
             self._withdrawn(tx, scope, each, at)
-            for node in asking
+            for node in asking.values()
             for each in _taps(tx, scope.workspace, tap.run_id, offers, node)
             if each.scope.person == scope.person
         ]
-        refusals = [replace(_on(node, scope, -1, tap.role, at), event_id=event_id) for node in asking]
+        changed += self._without_opinions(tx, scope, offers, replace(tap, number=0), at, set(asking))
+        refusals = [replace(_on(node, scope, -1, tap.role, at), event_id=event_id) for node in asking.values()]
         write_votes(self._core, tx, self._core.clock(), *refusals)
         return (tap.run_id, *filter(None, changed))
 
@@ -145,12 +149,33 @@ class Asking:
             withdraw_votes(self._core, tx, self._core.clock(), *votes, at=at)
         return earlier.run_id if votes else ""
 
+    def _without_opinions(
+        self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, node_ids: set[str]
+    ) -> list[str]:
+        """Withdraw what somebody else chose before of these questions. Returns the opinions' runs."""
+        others = [
+            _opinion_ids(replace(tap, number=number), scope.person)[1]
+            for number, offer in enumerate(offers, start=1)
+            if offer.node.id in node_ids and number != tap.number
+        ]
+        votes = [each for run_id in others for each in _tap_votes(tx, scope, run_id)]
+        for vote in votes:
+            withdraw_votes(self._core, tx, self._core.clock(), vote, at=at)
+        return [vote.run_id for vote in votes]
+
     def _opinion(self, tx: Transaction, scope: Scope, offer: Offer, tap: Tap, at: datetime, event_id: str) -> Episode:
         """What somebody else would have chosen: an episode of theirs that nobody is answered with."""
         asked, option, now = offer.node, offer.option, self._core.clock()
+        episode_id, of_run = _opinion_ids(tap, scope.person)
+        if known := tx.episodes.get(asked.workspace, episode_id):
+            if not _tap_votes(tx, scope, of_run):
+                write_votes(self._core, tx, now, replace(_on(known, scope, 1, tap.role, at), event_id=event_id))
+            return known
         there = replace(asked.scope, person=scope.person, visibility=visibility_about(asked, scope))
         opinion = replace(
             taught_lesson(self._core, there, asked.goal, option.text, now),
+            id=episode_id,
+            run_id=of_run,
             origin=Origin.RUN,
             action=option.action,
             person=scope.person,
@@ -217,10 +242,24 @@ def _taps(tx: Transaction, workspace: str, run_id: str, offers: Sequence[Offer],
 
 def _votes(tx: Transaction, scope: Scope, tapped: Incoming) -> list[Reaction]:
     """The votes that stand for a choice."""
-    if not tapped.run_id:
-        return []
-    given = tx.teaching.reactions_of_run(scope.workspace, tapped.run_id)
+    return _tap_votes(tx, scope, tapped.run_id) if tapped.run_id else []
+
+
+def _tap_votes(tx: Transaction, scope: Scope, run_id: str) -> list[Reaction]:
+    given = tx.teaching.reactions_of_run(scope.workspace, run_id)
     return [each for each in given if each.source == TAP and each.is_active and each.actor == scope.person]
+
+
+def _opinion_ids(tap: Tap, person: str) -> tuple[str, str]:
+    """The ids of the episode and the run of this person's opinion: always the same, so that it is found again."""
+    digest = sha256(f"{tap.run_id}/{tap.number}/{person}".encode()).hexdigest()
+    return digest[:24], digest[24:48]
+
+
+def _is_in_reach(tx: Transaction, scope: Scope, option: Option) -> bool:
+    """Whether this person may still be told what an option says: where it comes from lessons, one of them is there."""
+    known = tx.episodes.get_many(scope.workspace, option.lessons).values() if option.lessons else ()
+    return not option.lessons or any(is_in_reach(scope, each) for each in known)
 
 
 def _on(node: Episode, scope: Scope, value: int, role: Role, at: datetime) -> Reaction:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.agent.tools.registry import Tool, ToolContext
-from memory.model import ASK, Episode, Incoming, Role, Scope, Verdict
+from memory.model import ASK, Episode, Incoming, Reaction, Role, Scope, Verdict
 from memory.model.evidence import START, ActionText
 from memory.ports import EpisodeFilter
 from memory.services import Chosen
@@ -67,7 +67,13 @@ def beliefs(chat: Chat, of: Scope = ANA) -> dict[str, float]:
 def roots(chat: Chat) -> list[Episode]:
     """Every first node, oldest first."""
     found = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True))
-    return sorted((chat.world.episode(each) for each in found), key=lambda each: each.id)
+    return sorted((chat.world.episode(each) for each in found), key=lambda each: (each.created_at, each.id))
+
+
+def votes_of(chat: Chat, person: str) -> list[Reaction]:
+    """What stands of this person's reactions."""
+    with chat.world.memory.store.read() as tx:
+        return [each for each in tx.teaching.reactions_by(ANA.workspace, person) if each.is_active]
 
 
 async def test_a_question_shows_what_it_offers_and_none_of_these_last(chat: Chat) -> None:
@@ -134,6 +140,19 @@ async def test_pressing_twice_is_pressing_once_and_another_option_replaces_the_f
     assert [each.verdict for each in roots(chat)[1:]] == [Verdict.PENDING, Verdict.PENDING, Verdict.SUCCESS]
 
 
+async def test_of_somebody_elses_choices_the_last_one_holds(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    question = roots(chat)[0].run_id
+    standing = []
+    for number in (1, 2, 4, 1, 1):
+        await choose(chat, number, BOB)
+        standing.append([(each.run_id == question, each.value) for each in votes_of(chat, "bob")])
+    assert standing == [[(False, 1)], [(False, 1)], [(True, -1)], [(False, 1)], [(False, 1)]]
+    approved = [each for each in roots(chat) if each.verdicts.personal is Verdict.SUCCESS]
+    assert [each.output for each in approved] == [YARD]
+    assert chat.world.memory.audit.check() == []
+
+
 async def test_none_of_these_refuses_all_that_was_offered_and_asks_what_is_right(chat: Chat) -> None:
     await chat.ask(GOAL)
     assert "!correct" in await choose(chat, 4)
@@ -190,7 +209,7 @@ async def test_somebody_elses_choice_is_an_opinion_of_theirs_and_answers_nobody(
     assert (chat.messenger.posts[-1].private_to, chat.messenger.answers) == ("bob", chat.messenger.answers[:1])
     assert "the shed" in said
     await choose(chat, 2, BOB)
-    _, opinion = roots(chat)
+    (opinion,) = (each for each in roots(chat) if each.action != ASK)
     assert (opinion.author, opinion.action, opinion.goal) == ("bob", "shed", GOAL)
     assert beliefs(chat, BOB)["shed"] > 0.1
     assert 0 < beliefs(chat, ANA)["shed"] < START  # a proposal, until somebody else agrees
@@ -285,6 +304,17 @@ async def test_forgetting_who_taught_an_answer_erases_the_question_that_offers_i
     await chat.command("forget", "yes", BOB)
     assert [YARD in str(each) for each in roots(chat)] == []
     assert "do not know that question" in await choose(chat, 1)
+
+
+async def test_an_answer_that_was_taken_back_can_not_be_chosen_any_more(chat: Chat) -> None:
+    chat.oracle.answers["where is it left?"] = YARD
+    posted = await chat.ask("where is it left?", BOB)
+    await chat.react(posted, "👍", BOB, role=Role.TEACHER)
+    await chat.ask(GOAL)
+    await chat.react(posted, "👍", BOB, role=Role.TEACHER, added=False)
+    answers = list(chat.messenger.answers)
+    assert "do not know that question" in await choose(chat, 1)
+    assert chat.messenger.answers == answers
 
 
 async def test_a_message_says_what_it_chose(chat: Chat) -> None:
