@@ -205,7 +205,19 @@ class _OwnQuestions:
 def _is_carried(tx: Transaction, lesson: Episode, *, without: str = "") -> bool:
     """Whether anybody but its author (and `without`) has a say in how far the lesson counts."""
     cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
-    return lesson.promoted is not None or any(vote.actor not in (lesson.author, without) for vote in cast)
+    return _is_promoted(tx, lesson, without) or any(vote.actor not in (lesson.author, without) for vote in cast)
+
+
+def _is_promoted(tx: Transaction, lesson: Episode, without: str) -> bool:
+    """Whether the lesson has an audience by what others than `without` decided."""
+    if not without or lesson.promoted is None:
+        return lesson.promoted is not None
+    decided = [
+        each
+        for each in tx.log.of_episode(lesson.workspace, lesson.id)
+        if each.kind is EventKind.PROMOTED and each.actor != without
+    ]
+    return bool(decided and decided[-1].detail.get("audience"))
 
 
 def _is_teachers(tx: Transaction, lesson: Episode) -> bool:

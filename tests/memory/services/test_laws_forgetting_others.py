@@ -246,10 +246,18 @@ VOTE_IN_A_DIRECT_CONVERSATION: list[Act] = [
     ("vote", "numbat", 0, 0),
 ]
 """A third person's vote on a lesson that somebody wrote into the forgotten person's direct conversation."""
+PROMOTED_BY_THE_FORGOTTEN: list[Act] = [
+    *[("ask", "quokka", 0, 0)] * 4,
+    ("correct", "bandicoot", 0, 0),
+    ("reask", "quokka", 0, 0),
+    ("promote", "quokka", 5, 0),
+]
+"""Somebody's lesson that only the forgotten person gave an audience: nobody else has a say in it."""
 
 
 @given(history=acts, forgotten=st.sampled_from(PEOPLE))
 @example(history=VOTE_IN_A_DIRECT_CONVERSATION, forgotten="bandicoot")
+@example(history=PROMOTED_BY_THE_FORGOTTEN, forgotten="quokka")
 def test_forgetting_takes_a_persons_words_and_nobody_elses_teaching(history: list[Act], forgotten: str) -> None:
     forgets("memory", history, forgotten)
 
@@ -286,7 +294,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
                 assert set(lesson.quarantine) - {Flag.RESTATED} == set(was.quarantine) - {Flag.RESTATED}
                 if lesson.quarantine != was.quarantine:
                     assert lesson.goal != was.goal
-                    assert was.promoted or any(actor != lesson.author for actor, _ in votes)
+                    assert lesson.promoted or any(actor != lesson.author for actor, _ in votes)
         assert (erased.kept, erased.episodes, erased.derived) == (
             len(promised.kept), len(promised.episodes), len(promised.derived),
         )  # fmt: skip
