@@ -69,6 +69,8 @@ class Incoming:
     """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
     is_muted: bool = False
     """Whether its thread is muted; only told when it is accepted, never stored."""
+    is_noted: bool = False
+    """Whether its sender is in the table of people; only told when it is accepted, never stored."""
 
     @property
     def is_retry(self) -> bool:

@@ -90,7 +90,8 @@ class Recording:
         with self._core.store.write() as tx:
             accepted = tx.deliveries.accept(kept)
             now = self._core.clock()
-            tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
+            if accepted is None or not accepted.is_noted:
+                tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
             if wakes and accepted is not None and accepted.is_muted:
                 tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
             if accepted is not None and accepted.channel_visibility is scope.visibility:

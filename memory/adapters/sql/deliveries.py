@@ -23,7 +23,7 @@ from memory.adapters.sql.delivery_tables import (
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.teaching_tables import reactions
+from memory.adapters.sql.teaching_tables import people, reactions
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
 
@@ -44,10 +44,13 @@ _HAS_NOTES = exists().where(
 _IS_MUTED = exists().where(
     *(muted_threads.c[name] == changed_column(_i[name]) for name in ("workspace", "channel", "thread"))
 )
+_IS_NOTED = exists().where(
+    people.c.workspace == changed_column(_i.workspace), people.c.person == changed_column(_i.person)
+)
 _ACCEPT = (
     insert(incoming)
     .on_conflict_do_nothing()
-    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"))
+    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"), _IS_NOTED.label("is_noted"))
 )
 _ASKER = (
     select(_a.person)
@@ -148,7 +151,7 @@ class SqlDeliveryTable(SqlTable):
         if tap := message.tap:
             row_of_tap = {**event, "asked_run_id": tap.run_id, "number": tap.number, "role": tap.role}
             self._session.run(add_statement(incoming_taps), row_of_tap)
-        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted")}
+        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted", "is_noted")}
         return replace(message, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:

@@ -143,3 +143,12 @@ class ChannelsContract(StoreCase):
             assert accepted == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE, has_notes=True)
             stored = tx.deliveries.incoming("w", "ev2")
             assert stored == replace(incoming("ev2"), channel_visibility=Visibility.PRIVATE)
+
+    def test_an_accepted_message_says_whether_its_sender_is_noted(self, store: Store) -> None:
+        sender = incoming("ev1").scope.person
+        with store.write() as tx:
+            tx.people.note("v", sender, NOW, timedelta(0))
+            tx.people.note("w", "somebody else", NOW, timedelta(0))
+            assert tx.deliveries.accept(incoming("ev1")) == incoming("ev1")
+            tx.people.note("w", sender, NOW, timedelta(0))
+            assert tx.deliveries.accept(incoming("ev2")) == replace(incoming("ev2"), is_noted=True)
