@@ -17,7 +17,7 @@ from bot.adapters.terminal.board import Board
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
 from bot.cli import table
-from bot.conversation import feedback, follow_up, listening_messages
+from bot.conversation import feedback, feedback_in_words, follow_up, listening_messages
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -177,6 +177,10 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "follow_up.asks, after words": lambda text: follow_up.asks(f"and of {text}"),
     "follow_up.is_remark": follow_up.is_remark,
     "follow_up.is_remark, after words": lambda text: follow_up.is_remark(f"ok ah {text}"),
+    "feedback_in_words.read, question and answer": lambda text: feedback_in_words.read("no, Ana", text, text),
+    "feedback_in_words.read": lambda text: feedback_in_words.read(text[: feedback_in_words.LONGEST]),
+    "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
+    "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "feedback.says_not_you": feedback.says_not_you,
     "feedback.says_not_you, to somebody": lambda text: feedback.says_not_you(f"not you, @{text}"),
     "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),

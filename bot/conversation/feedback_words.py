@@ -1,0 +1,324 @@
+"""The words by which people say in a chat that an answer was wrong or right, in English and German. Patterns only.
+
+Each is read from one place on, and each part of it one way only, so that a long text takes no longer than its length.
+"""
+
+import re
+
+
+def phrase(pattern: str) -> re.Pattern[str]:
+    """Whole words, whatever their case; apostrophes may be left out or bent, and a space stands for any number."""
+    bent = pattern.replace("'", "['’]?").replace(" ?", r"\s*").replace(" ", r"\s+")
+    return re.compile(rf"(?<!\w)(?:{bent})(?!\w|['’]\w)", re.IGNORECASE)
+
+
+SEPARATOR = re.compile(r"(?:[\s,;:!…–—()👎🙄🙁☹😕]|\.(?=[\s.]|$)|-(?=\s))++")
+CLAUSE_END = re.compile(r"[,;!…\n]++\s*+|[.:]++(?:\s++|$)|\s[–—-]\s|\s(?=(?:but|sondern)\s)", re.IGNORECASE)
+STOP = re.compile(r"\s*+(?:$|-\s|[^\w\s'’\"`#@/%€$&+=<>*~-])")
+"""Where a phrase ends a clause."""
+
+_NOT = "(?:do|does|did|is|are|was|were|ca|could|wo|would|should|has|have|had|ai)n['’]?t"
+_TOO = (
+    r"(?:(?:quite|totally|completely|simply|plain|so|also|actually|really|still|sadly|definitely|all|clearly"
+    r"|a bit|the|an?"
+    r"|leider|aber|völlig|total|ganz|einfach|doch|ja|auch|wirklich|definitiv|inzwischen|eben|schon|eine?) )*+"
+)
+_WRONG = (
+    r"(?:wrong(?: (?:answer|info|information|there))?|incorrect|false|inaccurate|untrue|mistaken|nonsense|rubbish|bs"
+    r"|bullshit|outdated|obsolete|out of date|not up to date|deprecated|no longer (?:right|correct|true|valid"
+    r"|current|the case)"
+    r"|not (?:(?:quite|entirely|at all|even|really|the) )*+(?:right(?! now)|correct|true|accurate|it|valid"
+    r"|current|the case|helpful"
+    r"|(?:right|correct) answer|what i (?:asked|meant|wanted|needed)(?: for)?|how (?:we|you|it|this"
+    r"|that) \w+(?: \w+)?)"
+    r"|falsch(?:e antwort)?|verkehrt|inkorrekt|veraltet|überholt|unsinn|quatsch|blödsinn"
+    r"|nicht (?:(?:ganz|wirklich|so|mehr) )*+(?:richtig|korrekt|wahr|aktuell|die richtige antwort"
+    r"|was ich (?:gefragt|gemeint|gesucht) \w+))"
+)
+_THAT = (
+    r"(?:(?:that|this|it|your|the|das|dies|es|die|deine) ?(?:(?:last )?(?:answer|info|information|reply|page|antwort"
+    r"|auskunft))?|you)"
+)
+STRONG = phrase(
+    rf"{_THAT}(?:'s|'re| is| was| are| were| looks| seems| sounds| ist| war| wäre) {_TOO}{_WRONG}"
+    rf"|{_THAT} ?(?:is|was|are|were)n't {_TOO}(?:right|correct|true|it|accurate|helpful|up to date|the (?:right"
+    rf"|correct) answer"
+    rf"|what i \w+(?: for)?|how (?:we|you|it) \w+(?: \w+)?)"
+    rf"|{_TOO}{_WRONG}"
+    rf"|(?:(?:das|die antwort|es) )?+stimmt {_TOO}(?:so |mehr )*+nicht(?: mehr| ganz| so)*+"
+    r"|i don't think (?:so|(?:that|it|this)(?:'s| is) (?:right|correct|true))|(?:das )?glaube? ich nicht"
+    r"|you (?:mixed|messed) (?:that|this|it|them|something) up|you(?:'re| are) mixing \w+ up"
+)
+"""Says of the answer that it is wrong."""
+FAILED = phrase(
+    r"(?:(?:it|that|this|das|es) )?+(?:(?:still|leider|immer noch) )?+"
+    r"(?:(?:did|does|do)(?:n't| not) (?:(?:really|even) )?+(?:work|help|fix (?:it|anything)|solve (?:it"
+    r"|anything)|exist)"
+    r"|(?:is )?(?:still )?not working|useless|unhelpful|bad answer|(?:still )?(?:the )?same (?:error|problem"
+    r"|issue|result|message)"
+    r"|still (?:nothing|broken|the same)|no (?:luck|change)|nothing (?:happens|happened|changed)"
+    r"|hat (?:leider |bei mir |mir |auch |aber )*+nicht (?:geklappt|funktioniert|geholfen|gestimmt)"
+    r"|(?:klappt|funktioniert|geht|hilft)(?: (?:mir|bei mir|so|leider|aber|immer noch|auch))*+ nicht(?: weiter)?+)"
+    r"(?: (?:for me|at all|either|here|though|bei mir|anymore|any more))*+"
+)
+"""Says of the answer that it was of no use."""
+NO = phrase(r"no+|nope|nah+|nein|nee*|nö+")
+"""Refuses an answer by itself."""
+CONTRARY = phrase(
+    r"(?:it|that|this) should (?:be|have been|say|read)|actually|in fact|almost|nearly|not quite|close"
+    r"|eigentlich|tatsächlich|doch|fast"
+)
+"""Says that something else is right, if something follows."""
+FILLER = phrase(
+    r"h+m+|u+h+m*|u+m+|er+m|ah+|oh+|well|ok|okay|hey|hi|sorry|sry|pardon|but|aber|sondern|na ?ja|ä+h*m*|also"
+    r"|ach|lol|haha+"
+    r"|unfortunately|i'm afraid|i (?:think|believe|guess)(?: that)?|afaik|as far as i know|leider"
+    r"|(?:ich )?(?:glaube|denke),?"
+    r"|soweit ich weiß|meines wissens|tut mir leid|bot|goodbot|mate|dude"
+    r"|(?:thanks?|thx|ty|thank you|danke(?: dir)?)(?: a lot| so much)?(?:,? (?:but|aber))"
+)
+SHOULD = phrase(
+    r"you should have said|correction|korrektur|richtigstellung|the answer should (?:be|have been)"
+    r"|(?:the )?(?:right|correct) (?:answer|one) (?:is|was|would be|would have been)"
+    r"|(?:die )?richtige? (?:antwort )?(?:ist|lautet|wäre|wär)"
+    r"|(?:it|that|they|he|she)(?:'s|'re| is| are) (?:actually|in fact)|(?:es|das|er|sie) ist (?:eigentlich"
+    r"|tatsächlich)"
+)
+"""Says what is right without saying before that something is wrong."""
+NOT_A_NO = phrase(
+    r"(?:oh|ach|ah),? (?:my|no+|nein|nee+|nö+)|no+[.:] ?\d.*|wow.*|yuck.*|just wrong|that's just (?:wrong|not right)"
+)
+"""Dismay, surprise, a number."""
+
+# What comes after a refusal --------------------------------------------------------------------------------------
+
+COURTESY = phrase(
+    r"thanks?|thank|thx|cheers|danke|bitte|please|problem|worries|need|idea|rush|way|matter|doubt|more|nothing"
+    r"|never ?mind|nvm"
+    r"|not (?:yet|now|really|today|necessary|needed|at the moment|right now|that|sure|anymore|urgent|important"
+    r"|for now)"
+    r"|all (?:good|fine|clear|set)|good|fine|ok|okay|sure|right|exactly|correct|yes|yeah|yep|agreed|great|cool"
+    r"|perfect"
+    r"|seriously|really|maybe|whatever|just|only (?:asking|curious|wondering)|of course|enough|forget it"
+    r"|leave it|good point"
+    r"|(?:that|it)(?:'s| is| was| will be| would be) (?:all )?(?:fine|ok|okay|all|it|enough|great|good|perfect"
+    r"|cool|alright"
+    r"|all right|everything|nothing|clear|helpful|just|too|really|so|not (?:urgent|necessary|important|needed"
+    r"|you|that)"
+    r"|right|correct|true|what i (?:needed|wanted|thought))|that (?:helps|works|worked|helped|does it|did it)"
+    r"|(?:das )?(?:reicht|passt|genügt|war's|wars)|(?:das )?(?:wäre|ist|war) (?:alles|gut|ok|okay|in ordnung"
+    r"|perfekt|super|nett)"
+    r"|alles (?:gut|klar)|schon (?:gut|ok|okay)|macht nichts|kein\w* \w+|egal|noch nicht|gerade nicht|im moment nicht"
+    r"|heute nicht|nicht (?:nötig|wirklich|so wichtig|dringend)|vielleicht|weiter nichts|sonst nichts|nichts"
+    r"|genau|richtig"
+    r"|stimmt|klar|ja|nur (?:so|neugierig)|(?:it|that|this)(?:'s| is) (?:for|about|with|because|regarding|from"
+    r"|my|me|us)|the same|you too|as you say|go ahead"
+)
+"""Makes of a refusal mere politeness, or an answer to something else."""
+SELF = phrase(
+    r"(?:(?:and|but|because|cause|as|since|weil|und|aber|da) )*+(?:i(?:'m|'ve|'d|'ll)?|my|me|mine|ich|mir|mich"
+    r"|mein\w*"
+    r"|we (?:have(?:n't| not| no)|did(?:n't| not)?|do(?:n't| not)|can(?:'t|not)?|won't|need|want|tried|would"
+    r"|were|will)"
+    r"|we(?:'ll|'re)|wir (?:haben (?:noch )?(?:kein|nicht)\w*|brauchen|wollen|möchten|können))"
+)
+"""Begins what somebody says of themselves."""
+MEANT = phrase(
+    r"(?:i|ich)(?: \w+){0,2}? (?:meant?|typed|wrote|asked|wanted|meinte?|wollte|hatte|habe|suche|tippte)(?: .*)?"
+)
+"""Puts a question another way."""
+REQUEST = phrase(
+    r"(?:(?:please|pls|bitte|just|then|so|now|and|dann|mal) )*+"
+    r"(?:(?:try|look|check|search|read|think|do|answer|versuch\w*|schau\w*|prüf\w*|such\w*|lies|denk)(?: \w+){0,4}? "
+    r"(?:again|once more|harder|properly|better|noch ?mal|nochmals|erneut|genauer)|again|retry|rethink|redo|rephrase"
+    r"|(?:tell|show|give|find|send|get|help|remind|ask) me|explain|list|summari[sz]e|translate|repeat|stop|wait"
+    r"|hold on"
+    r"|forget|ignore|delete|cancel|leave|let(?:'s| me| us)|don't|do not|remove|shorten|keep|be (?:more|less)"
+    r"|make (?:it|that)"
+    r"|noch ?mal|zeig\w*|sag\w*|erklär\w*|gib mir|nenn\w*|warte?|stopp?|vergiss|lass\w*|übersetz\w*|wiederhol\w*)"
+)
+"""Asks the bot for something."""
+STYLE = phrase(
+    r"(?:[\w']+ ){0,4}?(?:in (?:english|german|french|spanish|deutsch|plain \w+|simple \w+|a (?:table|list)"
+    r"|short|one sentence"
+    r"|bullet\w*)|auf (?:deutsch|englisch|französisch)|emojis?|smileys?|too (?:long|short|formal|much"
+    r"|complicated|verbose"
+    r"|detailed|vague)|zu (?:lang|kurz|förmlich|kompliziert|ausführlich|viel)|more (?:details?|formal|concise)"
+    r"|shorter|kürzer"
+    r"|less (?:detail|formal)|mehr details?|bullet points?|stichpunkte?|einfacher|simpler)"
+)
+"""How somebody wants to be answered, which is not what is right."""
+OTHER = phrase(
+    r"(?:not )?(?:(?:the|that|this|those|these|a|an|my) )?(?:\w+ )?(?:ones?|others?)|(?:the )?(?:another"
+    r"|other) \w+|(?:for|with|without|about"
+    r"|of|from|für|mit|ohne|über|von|bei|wegen)(?: [\w'-]+){1,3}|in general|(?:nicht )?(?:das|den|die|der"
+    r"|ein\w*) ander\w*(?: \w+)?"
+)
+"""Points to something else that the question may have been about."""
+DENIES = re.compile(rf"\b(?:not|no|{_NOT}|cannot|nicht|kein\w*|never|nie|nobody|niemand)\b", re.IGNORECASE)
+"""Stands in a clause that says only what is not so."""
+GONE = re.compile(
+    r"\b(?:gone|dead|old|moved|left|retired|deprecated|obsolete|outdated|removed|replaced|closed|any ?more"
+    r"|no longer|doesn['’]?t"
+    r" exist|there(?:['’]?s| is| are) no|es gibt kein\w*|nicht mehr|weg|abgeschafft|geschlossen|alte?)\b",
+    re.IGNORECASE,
+)
+"""Stands in a clause about what was replaced."""
+NOW = re.compile(
+    r"(?:please\s+)?(?:its|it['’]s|it is|use|ask|call|write to|mail|bitte|nutze|nimm|frag)\b|\b(?:now|nowadays"
+    r"|these days"
+    r"|instead|since|jetzt|inzwischen|mittlerweile|stattdessen|seit)\b",
+    re.IGNORECASE,
+)
+"""Names what came in its place."""
+INSTEAD_OF = re.compile(
+    r"(?:,|\bund|\band)\s*+(?:not|nicht)\s+(?:the\s+|at\s+|in\s+|on\s+|um\s+|am\s+)?([^\W_][\w:.\-]*+)", re.IGNORECASE
+)
+"""`..., not 15:00`"""
+NOT_THAT = phrase(r"not|nicht|kein\w*|by no means|keinesfalls")
+STARTED = phrase(
+    r"it|its|it's|they|they're|he|he's|she|she's|that's|this is|that is|there|there's|you|you're|we|every\w*"
+    r"|nobody|somebody"
+    r"|people|only|since|now|nowadays|after|before|until|as of|for|the \d\S*|es|er|sie|man|du|ihr|wir|jetzt"
+    r"|seit|inzwischen"
+    r"|mittlerweile|ab|nur|dafür|dazu|dort|hier"
+)
+"""Begins a sentence that states something."""
+STATES = re.compile(
+    r"(?:[\w'’\-./]+\s+){1,5}?(?:(?:is|are|was|were|has|have|had|will|must|should|can|could|may|moved|changed"
+    r"|ist|sind|war|hat|haben"
+    r"|muss|müssen|kann|können|darf|soll\w*|wird|werden|gibt|liegt|steht|hängt|geht|kommt|kostet|findet|heißt"
+    r"|macht|öffnet"
+    r"|schließt|beginnt|endet|läuft|dauert|braucht|sitzt|gehört|gilt|fährt)|(?:need|go|come|open|close|start"
+    r"|end|begin|cost|take"
+    r"|live|sit|work|belong|run|mean|use|lie|stand|leave|expire|last|require|happen|handle|own|stay|allow|pay"
+    r"|get|meet|park|send"
+    r"|hang|want|keep|know)(?:e?s)?)\s+\S",
+    re.IGNORECASE,
+)
+"""The same, with its verb."""
+INSTRUCTION = re.compile(
+    r"(?:(?:first|always|better|rather|just|simply|please|erst|lieber|einfach|bitte)\s+)*+(?:ask|call|use|go"
+    r"|press|hold|click"
+    r"|open|contact|e-?mail|write|see|talk|speak|take|turn|push|pull|put|send|check|look|try|run|type|enter"
+    r"|dial|book|order"
+    r"|restart|reboot|install|plug|unplug|switch|log|sign|submit|fill|visit|bring|head|walk|follow|select"
+    r"|choose|set|scan|ring"
+    r"|file|frag\w*|ruf\w*|nimm|nehm\w*|geh\w*|benutz\w*|nutz\w*|verwende\w*|drück\w*|klick\w*|öffne\w*"
+    r"|schick\w*|schreib\w*"
+    r"|melde\w*|wende\w*|schau\w*|stell\w*|starte\w*|wähl\w*|kontaktier\w*|zieh\w*)\s+(?P<next>\S++)",
+    re.IGNORECASE,
+)
+DONT = phrase(r"don't|do not|never|nicht")
+DEFINITE = re.compile(
+    r"(?:the|an?|your|our|my|it|this|that|them|to|in|den|die|das|dem|der|eine?n?|im|am|zu[mr]?)$|[#@`'\"A-Z]"
+)
+OBLIGES = phrase(r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need to|must|should|muss\w*|müss\w*|soll\w*)")
+SINCE = phrase(r"nowadays|these days|instead|since|inzwischen|mittlerweile|stattdessen|seit")
+FIRST_PERSON = phrase(r"i|i'm|i've|i'd|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
+UNIMPORTANT = phrase(
+    r"hurry|rush|need(?:ed)?|necessary|urgent|matter|problem|deal|issue|worry|bother|mind|important|eilig|nötig"
+    r"|dringend"
+    r"|schlimm|wichtig|brauch\w*|notwendig"
+)
+"""Makes politeness of what is denied."""
+DEICTIC = phrase(r"it|its|that|this|there|they|he|she|you|das|es|da|dort|die|der|dies\w*|er|sie")
+PLACE_OR_TIME = re.compile(
+    r"\b(?:(?:over|down|up|right|still|just|direkt|gleich|oben|unten|drüben|hinten|vorne)\s+)?+(?:in|on|at"
+    r"|under|behind|next to"
+    r"|beside|above|below|near|inside|outside|between|opposite|upstairs|downstairs|im|am|auf|unter|hinter|neben"
+    r"|über|beim"
+    r"|zwischen|gegenüber|vor|um|bis|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei"
+    r"|sams|sonn)tags?"
+    r"|mittwochs?|noon|midnight|mittags?|mitternacht)\b",
+    re.IGNORECASE,
+)
+ASKS_WHERE_OR_WHEN = re.compile(
+    r"\b(?:where|when|what time|which (?:day|room|floor)|wo|wann|wohin|welche[rmns]? \w+)\b", re.IGNORECASE
+)
+ASKS_FOR_VALUE = re.compile(r"\b(?:what|which|how|welche\w*|was|wie ?viele?|wie)\b", re.IGNORECASE)
+ASKS_WHO = re.compile(r"\b(?:who|whom|whose|wer|wem|wen)\b", re.IGNORECASE)
+NAMED = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Frau|Herr)\.?\s+)?[A-ZÄÖÜ][^\W\d_]")
+ASTERISK = re.compile(r"\*[^\s*][^*]*+$")
+"""`*room 5`, as people correct what was written."""
+
+# Approval --------------------------------------------------------------------------------------------------------
+
+SOFT = phrase(
+    r"thanks?|thx|thank you|many thanks|ty|cheers|danke\w*|vielen dank|(?:so|very) much|a lot|sehr|schön|dir|ok"
+    r"|okay|great|cool"
+    r"|nice|super|prima|toll|klasse|awesome|amazing|excellent|brilliant|yes+|yep|yeah|yup|ja|ah+|oh+|wow|hey"
+    r"|and|und|perfect|perfekt"
+    r"|for that|dafür|bot|man|mate|sweet|yay|haha+|top|indeed|wunderbar|very good|good|gut|no way"
+    r"|not bad(?: at all)?|nicht schlecht"
+)
+"""Thanks and joy, which say nothing of the answer by themselves."""
+APPROVES = phrase(
+    r"(?:(?:that|this|it|das|es) )?+(?:(?:all|really|just|actually|finally|totally|now|jetzt|wirklich|endlich"
+    r"|hat) )*+"
+    r"(?:worked|helped|helps|did it|did the trick|does the trick|works (?:now|again|perfectly|great|fine|like)"
+    r"|(?:fixed|solved) (?:it|that|the \w+|my \w+)|answers my question"
+    r"|answered my question|geklappt|funktioniert|geholfen|gestimmt|(?:super|gut|prima|perfekt|sofort|wirklich"
+    r"|mir|sehr|tatsächlich"
+    r"|wunderbar|auf anhieb) (?:geklappt|funktioniert|geholfen|gestimmt|gepasst))"
+    r"|(?:now |jetzt )?(?:that|this|it|you)(?:'s|'re| is| was| are| were) (?:(?:exactly|absolutely|totally"
+    r"|perfectly|very|really"
+    r"|completely|now) )*+(?:right(?! now)|correct|true|helpful|useful|spot on|working|solved|fixed"
+    r"|what i (?:needed|wanted|was looking"
+    r" for)|the (?:right|correct) (?:answer|one))|exactly (?:right|what i (?:needed|wanted|was looking for))"
+    r"|just what i needed"
+    r"|(?:problem )?(?:solved|gelöst)|spot on|(?:i )?found it|i could find it|(?:hab(?:e)? )?(?:ich )?(?:es "
+    r"|'?s )?gefunden"
+    r"|(?:that|das) (?:was|war|ist) (?:genau )?(?:the|die) (?:solution|lösung)|genau das (?:habe ich"
+    r"|was ich) \w+|you saved (?:me|my \w+)|(?:das )?(?:ist|war) (?:(?:genau|absolut|völlig|sehr) )*+(?:richtig"
+    r"|korrekt|hilfreich)"
+)
+"""Says of the answer that it is right, or of use."""
+APPROVES_ALONE = phrase(
+    r"it works|correct|exactly|jetzt (?:klappt|geht)(?:'s| es)?"
+    r"|(?:very |super |really |so |most )?helpful(?: answer)?|(?:good|great|perfect|right|correct|nice"
+    r"|excellent|gute|richtige"
+    r"|perfekte) (?:answer|antwort)|(?:das |genau das )stimmt|(?:genau )?richtig|sehr hilfreich|genau (?:das|so"
+    r"|richtig)"
+)
+"""The same, if that is all."""
+THANKS = phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
+TAIL = re.compile(r"(?:\s+[\w'’]++){0,4}+\s*+(?=$|[^\w\s'’?])")
+"""A few more words of that clause."""
+TAKES_BACK = re.compile(
+    rf"\b(?:but|until|till|however|though|although|except|yesterday|usually|once|not|no|never|nothing|{_NOT}"
+    rf"|cannot|still|if"
+    r"|only|before|used to|as (?:always|usual)|would|should|could you|hope|myself|in my|im? eigenen|by \w+ing"
+    r"|anyway|elsewhere|for me|selbst|selber|aber|bis|jedoch|allerdings|außer|gestern|nicht|kein\w*"
+    r"|nur|obwohl|wie immer|wenn|falls)\b|[🙃🙄😒😑🤡]",
+    re.IGNORECASE,
+)
+"""Takes an approval back, or makes it bitter."""
+OFFERS_MORE = re.compile(
+    r"anything else|let me know|further questions|(?:want|need) (?:me|more|help)|shall i|should i"
+    r"|would you like|do you (?:want|need)"
+    r"|sonst noch|soll ich|möchtest du|willst du|sag (?:mir )?bescheid|weitere fragen",
+    re.IGNORECASE,
+)
+"""An answer that offers more, to which a bare "no" may be the reply."""
+TRAILING = re.compile(
+    r"(?:\s*+(?:[,.!;\-–—…]++|\b(?:sorry|thanks|thank you|thx|danke|lol|haha|mate|man|bot)\b"
+    r"|[^\w\s`'\"’”“)\]}>%€$°*/+#&=?,.!;…–—\-]++))*+\s*+$"
+)
+YES_OR_NO = phrase(
+    r"is|are|was|were|can|could|do|does|did|may|will|has|have|should|must|ist|sind|kann|können|darf|gibt|hat"
+    r"|haben|muss|wird"
+)
+
+
+def begins_statement(text: str) -> bool:
+    """Whether a text begins like a sentence that states something, or tells what to do."""
+    if (STARTED.match(text) and len(text.split(maxsplit=2)) > 1) or STATES.match(text):
+        return True
+    return tells_what_to_do(text)
+
+
+def tells_what_to_do(text: str) -> bool:
+    """Whether it begins with an order that has an object: "use the form", but not "use is low"."""
+    instruction = INSTRUCTION.match(text)
+    return instruction is not None and DEFINITE.match(instruction["next"]) is not None
