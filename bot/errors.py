@@ -13,6 +13,7 @@
     │  ├─ ModelRejected       the provider refuses the request: wrong key, unknown model, bad request
     │  ├─ ModelRefused        the model declined to answer
     │  └─ MalformedReply      the reply cannot be understood
+    ├─ AccessDenied           the key of a request lacks the right or the scope
     ├─ CommandRefused         a command is not carried out; the text is for the person
     ├─ BudgetExceeded         the run used up its depth, decisions, seconds, tokens or cost
     └─ ToolError
@@ -91,6 +92,10 @@ class ModelRefused(ModelError):
 
 class MalformedReply(ModelError):
     """The model's reply cannot be understood."""
+
+
+class AccessDenied(BotError):
+    """The key of a request lacks the right or the scope for it; says which."""
 
 
 class CommandRefused(BotError):

@@ -168,7 +168,7 @@ def remembered(kept: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ON_MEMORY = [
     command
     for command in commands(GOODBOT)
-    if not re.match(r"goodbot (chat|run|slack|discord)\b", command) and "..." not in command
+    if not re.match(r"goodbot (chat|run|slack|discord|web)\b", command) and "..." not in command
 ]
 
 
@@ -176,6 +176,8 @@ ON_MEMORY = [
 def test_commands_on_memory_succeed(command: str, remembered: Remembered) -> None:
     if "restore" in command:
         assert remembered.run("episodes", "archive", remembered.lesson).exit_code == 0
+    if "revoke" in command:
+        assert remembered.run("keys", "make", "widget").exit_code == 0
     if "import" in command:
         exported = remembered.run("episodes", "export")
         (remembered.home.folder / "export.json").write_text(exported.stdout, encoding="utf-8")

@@ -17,6 +17,7 @@ from bot.app.logins import Login
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.seat import Seat, TakeOver
 from bot.app.watchdog import count_deaths, reporting, watching
+from bot.app.web import is_configured, web_running
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
@@ -88,8 +89,16 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
+        if is_configured(settings):
+            states = {seat.messenger.platform: partial(_connection, seat) for seat in seats}
+            await stack.enter_async_context(web_running(settings, memory, states))
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, seats, alone, take_over, stop)
+
+
+def _connection(seat: Seat) -> str:
+    """What a platform is in, for whoever asks whether all is ready."""
+    return "connected here" if seat.login.is_held else "another process is connected"
 
 
 async def _take_over(

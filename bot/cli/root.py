@@ -21,6 +21,7 @@ _COMMANDS = {
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
     "forget": ("bot.cli.maintenance", "forget", "Erase everything about one person."),
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
+    "keys": ("bot.cli.web", "keys", "Make and revoke keys of programs that use memory over HTTP."),
     "migrate": ("bot.cli.maintenance", "migrate", "Bring the database up to date."),
     "purge": ("bot.cli.maintenance", "purge", "Take back everything one person taught."),
     "gaps": ("bot.cli.gaps", "gaps", "Show what to teach next: questions that nobody could answer."),
@@ -29,6 +30,7 @@ _COMMANDS = {
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),
     "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),
     "discord": ("bot.cli.serve", "discord", "Run the bot on Discord alone."),
+    "web": ("bot.cli.web", "web", "Serve the HTTP interface."),
     "stats": ("bot.cli.query", "stats", "Count what is remembered."),
 }
 

@@ -1,27 +1,19 @@
 """Every setting with its type, range and default. What each one means is written once, in `config/goodbot.toml`."""
 
 import math
-import re
 from itertools import combinations
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 
+from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
+from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
 from memory.rules.emoji import normalise
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, 0..1."""
 Weight = Annotated[float, Field(ge=0, le=100)]
-Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
-"""Strict validation would refuse a TOML array for a tuple."""
-
-
-def _http(url: str, example: str) -> str:
-    """An http address, or nothing."""
-    if url and not url.startswith(("http://", "https://")):
-        raise ValueError(f"must start with http:// or https://, for example {example}")
-    return url
 
 
 def _qualified(name: str, *own: str) -> str:
@@ -34,15 +26,7 @@ def _qualified(name: str, *own: str) -> str:
     return name
 
 
-class _Section(BaseModel):
-    """The base of sections: frozen, strict about names and types; errors hold no values, which may be secrets."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True, validate_default=True
-    )
-
-
-class StorageSettings(_Section):
+class StorageSettings(Section):
     """`[storage]`. The URL is a secret because it may hold a password; `place` is fit to be shown."""
 
     database_url: SecretStr = SecretStr("")
@@ -64,7 +48,7 @@ class StorageSettings(_Section):
         return f"{host}/{path}" if host else path or "memory of this process"
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """`[model]`."""
 
     name: str = "offline"
@@ -83,10 +67,10 @@ class ModelSettings(_Section):
     @field_validator("openai_base_url")
     @classmethod
     def _is_http(cls, url: str) -> str:
-        return _http(url, "http://localhost:11434/v1")
+        return http_address(url, "http://localhost:11434/v1")
 
 
-class EmbedderSettings(_Section):
+class EmbedderSettings(Section):
     """`[embedder]`."""
 
     name: str = Field(default="packaged", min_length=1)
@@ -101,7 +85,7 @@ class EmbedderSettings(_Section):
         return name
 
 
-class AgentSettings(_Section):
+class AgentSettings(Section):
     """`[agent]`: the budgets of one run."""
 
     max_depth: int = Field(default=4, ge=1, le=10)
@@ -112,14 +96,14 @@ class AgentSettings(_Section):
     tool_timeout_s: float = Field(default=20.0, ge=0.1, le=600)
 
 
-class LimitSettings(_Section):
+class LimitSettings(Section):
     """`[limits]`: what one message may cost, whatever the cause."""
 
     message_characters: int = Field(default=100_000, ge=100, le=10_000_000)
     frozen_after_s: float = Field(default=30.0, ge=0, le=3600)
 
 
-class RecallSettings(_Section):
+class RecallSettings(Section):
     """`[recall]`."""
 
     min_similarity: Share = 0.6
@@ -159,7 +143,7 @@ class RecallSettings(_Section):
         return self
 
 
-class ConversationSettings(_Section):
+class ConversationSettings(Section):
     """`[conversation]`: how much of what was said before a message a run is given."""
 
     budget_tokens: int = Field(default=1500, ge=100, le=100_000)
@@ -167,7 +151,7 @@ class ConversationSettings(_Section):
     others: int = Field(default=0, ge=0, le=100)
 
 
-class TeachingSettings(_Section):
+class TeachingSettings(Section):
     """`[teaching]`."""
 
     quorum_up: int = Field(default=2, ge=1, le=100)
@@ -200,13 +184,13 @@ class TeachingSettings(_Section):
         return self
 
 
-class ListeningSettings(_Section):
+class ListeningSettings(Section):
     """`[listening]`: what is meant for the bot without a mention."""
 
     mode: Literal["mention", "threads", "always"] = "threads"
 
 
-class UpkeepSettings(_Section):
+class UpkeepSettings(Section):
     """`[upkeep]`."""
 
     jobs: Literal["on", "off"] = "on"
@@ -216,7 +200,7 @@ class UpkeepSettings(_Section):
     rule_from: int = Field(default=3, ge=2, le=100)
 
 
-class GradingSettings(_Section):
+class GradingSettings(Section):
     """`[grading]`: a model that judges answers nobody reacted to."""
 
     model: str = "off"
@@ -229,141 +213,20 @@ class GradingSettings(_Section):
         return _qualified(name, "off", "same")
 
 
-class KnowledgeSettings(_Section):
+class KnowledgeSettings(Section):
     """`[knowledge]`."""
 
     folder: str = ""
 
 
-class TerminalSettings(_Section):
-    """`[terminal]`."""
-
-    person: str = Field(default="you", min_length=1, max_length=40)
-    workspace: str = "terminal:local"
-    channel: str = Field(default="terminal", min_length=1, max_length=80)
-
-    @field_validator("workspace")
-    @classmethod
-    def _is_of_the_terminal(cls, name: str) -> str:
-        prefix, _, rest = name.partition(":")
-        if prefix != "terminal" or not rest or not rest.isprintable() or " " in rest:
-            raise ValueError('must be "terminal:NAME", without spaces')
-        return name
-
-    @field_validator("person", "channel")
-    @classmethod
-    def _is_a_name(cls, name: str) -> str:
-        if not name.isprintable() or "/" in name or name != name.strip():
-            raise ValueError("must be printable, without a slash and without spaces around it")
-        return name
-
-
-class SlackSettings(_Section):
-    """`[slack]`. Whether the tokens fit the mode is asked when Slack is used: they may be there for another program."""
-
-    bot_token: SecretStr = SecretStr("")
-    app_token: SecretStr = SecretStr("")
-    signing_secret: SecretStr = SecretStr("")
-    client_id: str = ""
-    client_secret: SecretStr = SecretStr("")
-    token_key: SecretStr = SecretStr("")
-    public_url: str = ""
-    api_url: str = "https://slack.com/api/"
-    mode: Literal["socket", "http"] = "socket"
-    http_host: str = Field(default="127.0.0.1", min_length=1)
-    http_port: int = Field(default=3000, ge=1, le=65_535)
-    admins: Texts = ()
-    teachers: Texts = ()
-    owners: Literal["admins", "teachers", "members"] = "admins"
-    creators: Literal["teachers", "members"] = "teachers"
-    allowed_users: Texts = ()
-    allowed_channels: Texts = ()
-    command: str = "/goodbot"
-    answers: Literal["stream", "post"] = "stream"
-    max_wait_s: float = Field(default=30.0, ge=0, le=600)
-    ping_interval_s: float = Field(default=10.0, ge=0.1, le=60)
-
-    @field_validator("api_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        if not url.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://, for example https://slack.com/api/")
-        return url if url.endswith("/") else f"{url}/"
-
-    @field_validator("command")
-    @classmethod
-    def _is_a_slash_command(cls, command: str) -> str:
-        if not command.startswith("/") or " " in command or len(command) < 2:
-            raise ValueError('must be one word that begins with a slash, for example "/goodbot"')
-        return command
-
-    @field_validator("public_url")
-    @classmethod
-    def _is_public(cls, url: str) -> str:
-        if url and not url.startswith(("http://", "https://")):
-            raise ValueError("must start with https://, for example https://goodbot.example.org")
-        return url.rstrip("/")
-
-    @field_validator("admins", "teachers", "allowed_users")
-    @classmethod
-    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        wrong = [name for name in names if not re.match(r"(T\w+/)?[UWS]", name)]
-        if wrong:
-            raise ValueError(
-                f"must be ids of people (U... or W...) or user groups (S...), which {wrong[0]} is not; "
-                "the workspace may come before it (T.../U...)"
-            )
-        return names
-
-
-class DiscordSettings(_Section):
-    """`[discord]`. Whether the token is good is asked when Discord is used."""
-
-    token: SecretStr = SecretStr("")
-    api_url: str = ""
-    admins: Texts = ()
-    teachers: Texts = ()
-    managers: Literal["admins", "teachers", "members"] = "admins"
-    moderators: Literal["teachers", "members"] = "teachers"
-    allowed_people: Texts = ()
-    allowed_channels: Texts = ()
-    reads: Literal["mentions", "everything"] = "mentions"
-    answers: Literal["stream", "post"] = "stream"
-    long_answers: Literal["thread", "file", "messages"] = "thread"
-    command: str = "goodbot"
-    heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
-    identify_pause_s: float = Field(default=5.0, ge=0, le=60)
-    max_wait_s: float = Field(default=60.0, ge=30, le=3600)
-
-    @field_validator("api_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return _http(url, "https://discord.com/api/v10").rstrip("/")
-
-    @field_validator("admins", "teachers", "allowed_people", "allowed_channels")
-    @classmethod
-    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        wrong = [name for name in names if not name.isdecimal()]
-        if wrong:
-            raise ValueError(f"must be Discord's ids, which have digits only; {wrong[0]} is none")
-        return names
-
-    @field_validator("command")
-    @classmethod
-    def _is_a_command(cls, command: str) -> str:
-        if not re.fullmatch(r"[-_a-z0-9]{1,32}", command):
-            raise ValueError('must be one word of at most 32 small letters, without a slash, for example "goodbot"')
-        return command
-
-
-class LogSettings(_Section):
+class LogSettings(Section):
     """`[log]`."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     file: str = ""
 
 
-class Settings(_Section):
+class Settings(Section):
     """All sections. `load_settings` makes one with every path filled in."""
 
     storage: StorageSettings = StorageSettings()
@@ -381,6 +244,7 @@ class Settings(_Section):
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()
+    web: WebSettings = WebSettings()
     log: LogSettings = LogSettings()
 
     @classmethod

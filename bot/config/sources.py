@@ -26,13 +26,12 @@ SHORT_NAMES: Mapping[str, Name] = {
     "SLACK_API_URL": ("slack", "api_url"),
     "DISCORD_TOKEN": ("discord", "token"),
     "DISCORD_API_URL": ("discord", "api_url"),
+    "GOODBOT_API_KEY": ("web", "api_key"),
 }
 """Names that other tools and hosts use too. The long name of the same setting wins: it is meant for Goodbot alone."""
 
 CONFIG_VARIABLE = "GOODBOT_CONFIG"
 _PREFIX = "GOODBOT_"
-_NOT_SETTINGS = (CONFIG_VARIABLE, "GOODBOT_API_KEY")
-"""Known variables that name no setting of the file: the file itself, and the key of the HTTP interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +135,8 @@ def read_environment(environ: Mapping[str, str], given: Given) -> None:
             given.put(name, _value(name, text), f"environment variable {variable}")
     for variable in sorted(environ):
         is_ours = variable.upper().startswith(_PREFIX)
-        if is_ours and environ[variable] and variable not in by_variable and variable not in _NOT_SETTINGS:
-            hint = did_you_mean(variable.upper(), [*by_variable, *_NOT_SETTINGS])
+        if is_ours and environ[variable] and variable not in (*by_variable, CONFIG_VARIABLE):
+            hint = did_you_mean(variable.upper(), [*by_variable, CONFIG_VARIABLE])
             given.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
 
 

@@ -5,6 +5,7 @@ implementation passes.
 No vendor type and no vendor exception crosses a port.
 """
 
+from memory.ports.api_keys import ApiKeyTable
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import (
     ActionFit,
@@ -29,6 +30,7 @@ from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
     "ActionFit",
+    "ApiKeyTable",
     "Ballot",
     "ChannelTable",
     "Clock",

@@ -45,6 +45,8 @@ class EpisodeFilter:
     """Leaves out most of what a teacher there could neither release nor widen."""
     limit: int | None = 50
     newest_first: bool = True
+    after: str = ""
+    """Id of the episode that the list goes on behind, in its order; empty: from the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memory.model.upkeep import DamagedRow
+from memory.ports.api_keys import ApiKeyTable
 from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
@@ -43,6 +44,8 @@ class Transaction:
     """Values that expire."""
     upkeep: UpkeepTable
     """Jobs, leases, rules."""
+    api_keys: ApiKeyTable
+    """Keys of programs."""
 
 
 class Store(Protocol):

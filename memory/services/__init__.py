@@ -10,6 +10,7 @@ from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
+from memory.services.api_keys import ApiKeys
 from memory.services.asking import Asking, Chosen
 from memory.services.audit import Audit, RunView
 from memory.services.channels import Channels
@@ -120,6 +121,7 @@ class Memory:
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
         self.leases = Leases(core)
+        self.api_keys = ApiKeys(core)
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = _world(core, world)
         self._finish_erasures()

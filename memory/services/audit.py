@@ -25,7 +25,7 @@ from memory.rules.fold import registers, replay
 from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
-from memory.services.core import Core
+from memory.services.core import Core, existing
 from memory.services.decisions import Decisions, decisions
 from memory.services.tally import weights_of, with_limits, with_standings
 from memory.services.thresholds import JudgedRun, fold_judgements
@@ -113,6 +113,11 @@ class Audit:
         if len(found) > 1:
             raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
         return found[0]
+
+    def get(self, workspace: str, episode_id: str) -> Episode:
+        """One episode of a workspace, whole. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            return existing(tx, workspace, episode_id)
 
     def near(self, part: str, *, limit: int) -> list[Episode]:
         """Episodes of every workspace whose id starts or ends with this."""

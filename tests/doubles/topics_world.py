@@ -5,7 +5,7 @@ angle to `deploy`, t8 opposite, t9 has length zero.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -117,6 +117,9 @@ class TopicWorld:
         return self.world.topic(self.scope, topic_id).salience
 
 
+Ask = Callable[[TopicWorld, Mapping[str, Any]], dict[str, Any]]
+
+
 def recorded(setup: Mapping[str, Any], store: Store | None = None) -> TopicWorld:
     """The nine topics of the recorded calls."""
     here = TopicWorld(store)
@@ -145,7 +148,12 @@ def recorded(setup: Mapping[str, Any], store: Store | None = None) -> TopicWorld
     return here
 
 
-def wrong_in(case: Mapping[str, Any], store: Store | None = None) -> list[str]:
+def asked_directly(here: TopicWorld, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to the body of a request, without a server."""
+    return dict(here.world.query(here.scope, request).as_dict())
+
+
+def wrong_in(case: Mapping[str, Any], store: Store | None = None, ask: Ask = asked_directly) -> list[str]:
     """Where our answer, or what it did to the topics, differs from a recorded call that the server accepted."""
     here = recorded(case["setup"], store)
     if case["name"] == "all_archived":
@@ -153,7 +161,7 @@ def wrong_in(case: Mapping[str, Any], store: Store | None = None) -> list[str]:
             here.world.archive(here.scope, topic_id)
     response: dict[str, Any] = {}
     for _ in range(case["repeat"]):
-        response = here.world.query(here.scope, case["request"]).as_dict()
+        response = ask(here, case["request"])
     wrong = [
         f"{name}: {got} for {wanted}"
         for name, got, wanted in (

@@ -19,6 +19,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -314,6 +315,11 @@ def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Sel
         conditions.append(_t.archived_at.is_(None))
     if wanted.quarantined_only:
         conditions.append(_QUARANTINE.is_not(None))
+    if wanted.after:
+        seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
+        last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
+        behind = place.__lt__ if wanted.newest_first else place.__gt__
+        conditions.append(behind(last.scalar_subquery()))
     if reader := wanted.counting_for:
         is_own = or_(_t.person == reader.person, _t.author == reader.person)
         conditions.append(

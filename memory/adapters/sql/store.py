@@ -11,6 +11,7 @@ from sqlalchemy import select, union
 
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
+from memory.adapters.sql.api_keys import SqlApiKeyTable
 from memory.adapters.sql.channels import SqlChannelTable
 from memory.adapters.sql.damage import find
 from memory.adapters.sql.deliveries import SqlDeliveryTable
@@ -210,6 +211,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         steps=SqlStepTable(session),
         short=SqlShortMemoryTable(session),
         upkeep=SqlUpkeepTable(session),
+        api_keys=SqlApiKeyTable(session),
     )
 
 

@@ -147,7 +147,7 @@ def test_the_long_name_wins_over_the_short_one(place: Path) -> None:
 
 def test_other_programs_variables_and_those_of_other_parts_are_left_alone(place: Path) -> None:
     names = ("PATH", "PORT", "SLACK_TEAM_ID", "SLACK_WEBHOOK_URL")
-    more = ("DISCORD_CLIENT_ID", "DISCORD_WEBHOOK_URL", "GOODBOT_API_KEY")
+    more = ("DISCORD_CLIENT_ID", "DISCORD_WEBHOOK_URL")
     assert load(place, dict.fromkeys(names + more, "x")) == load(place)
 
 

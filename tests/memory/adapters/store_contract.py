@@ -25,6 +25,7 @@ from tests.memory.adapters.store_samples import (
     MODEL,
     NOW,
     aborted,
+    api_key,
     at,
     dump,
     entry,
@@ -104,6 +105,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "drop_mode": lambda tx, w: tx.channels.drop_mode(w, "C1"),
     "mute": lambda tx, w: tx.channels.mute(muted(w, "t2")),
     "unmute": lambda tx, w: tx.channels.unmute(w, "C1", "t1"),
+    "api_keys.add": lambda tx, w: tx.api_keys.add(replace(api_key(w), name="k2", digest="d2")),
+    "api_keys.put": lambda tx, w: tx.api_keys.put(replace(api_key(w), revoked_at=NOW)),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""
@@ -134,6 +137,7 @@ class StoreContract(StoreCase):
                 (ports.JudgementTable, tx.judgements),
                 (ports.StepTable, tx.steps),
                 (ports.ShortMemoryTable, tx.short),
+                (ports.ApiKeyTable, tx.api_keys),
             ]
         for port, implementation in pairs:
             names = [name for name, member in vars(port).items() if not name.startswith("_") and callable(member)]

@@ -47,6 +47,7 @@ from memory.model import (
     Visibility,
     Vote,
 )
+from memory.model.api_key import ApiKey, Right
 from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
 from memory.model.judgement import Judgement, Threshold
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
@@ -369,6 +370,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.episodes.note_words(workspace, "e1", "bo")
     tx.episodes.add_link(link("e2", "e1", workspace=workspace))
     tx.log.claim(workspace, "ev1", NOW)
+    tx.api_keys.add(api_key(workspace))
     tx.log.append(event("e1", EventKind.CREATED, workspace, source="ev1"))
     tx.log.append(event("e2", EventKind.CREATED, workspace))
     tx.teaching.put_reaction(reaction(workspace))
@@ -389,6 +391,10 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.short.put(short(workspace=workspace))
     tx.channels.put_mode(ChannelMode(workspace=workspace, channel="C1", mode=ListeningMode.ALWAYS))
     tx.channels.mute(muted(workspace))
+
+
+def api_key(workspace: str = "w") -> ApiKey:
+    return ApiKey(workspace=workspace, name="k1", digest="d1", right=Right.TEACH, made_by="ana", made_at=NOW)
 
 
 def muted(workspace: str = "w", thread: str = "t1") -> MutedThread:
@@ -443,6 +449,8 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "grades": _ungraded(tx, workspace),
             "short": tx.short.get(workspace, "notes", "k1", NOW),
             "short of": tx.short.of_person(workspace, "ana"),
+            "keys": tx.api_keys.within(workspace),
+            "key": tx.api_keys.find(workspace, "d1"),
             "mode": tx.channels.mode(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
         }

@@ -1,0 +1,70 @@
+"""People, counts, jobs: what administrators look after."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from bot.adapters.web.api.dependencies import Admin, Asker, Mind, plain_object
+from bot.errors import AccessDenied
+from memory.library.export import export_person, plain
+
+router = APIRouter(tags=["administration"])
+
+
+@router.get("/people/{person}")
+def holdings(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
+    """How much is stored about a person."""
+    _whole_workspace(who)
+    return plain_object(memory.privacy.holdings(who.workspace, person))
+
+
+@router.get("/people/{person}/export")
+def export(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Everything stored about a person."""
+    _whole_workspace(who)
+    return export_person(memory.privacy.copy(who.workspace, person), person)
+
+
+@router.delete("/people/{person}")
+def forget(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Erase everything about a person. It cannot be undone."""
+    _whole_workspace(who)
+    return plain_object(memory.privacy.forget(who.workspace, person))
+
+
+@router.post("/people/{person}/purge")
+def purge(person: str, memory: Mind, who: Admin, dry_run: bool = True) -> dict[str, Any]:
+    """Take back everything a person taught; with `dry_run`, only say how much that is."""
+    _whole_workspace(who)
+    if dry_run:
+        return plain_object(memory.purging.plan(who.workspace, person))
+    return plain_object(memory.purging.purge(who.workspace, person, actor=who.actor, at=memory.clock()))
+
+
+@router.get("/stats")
+def stats(memory: Mind, who: Asker) -> dict[str, Any]:
+    """Counts by verdict, origin and fate; how often it answered and asked, and what people called wrong."""
+    _whole_workspace(who)
+    return {"counts": memory.audit.stats(who.workspace), "decisions": plain(memory.audit.decisions(who.workspace))}
+
+
+@router.get("/gaps")
+def gaps(memory: Mind, who: Admin, limit: int = 10) -> list[Any]:
+    """What to teach next: questions that nobody could answer, by how many a lesson would settle."""
+    _whole_workspace(who)
+    return [plain(each) for each in memory.gaps.find(who.workspace, limit=max(1, min(limit, 100)))]
+
+
+@router.get("/jobs")
+def jobs(memory: Mind, who: Admin) -> list[Any]:
+    """What keeps memory in shape, and when it ran last."""
+    return [
+        {"name": each.job.name, "what": each.job.what, "every_s": each.job.every.total_seconds()}
+        | {"due_at": each.due_at, "owner": each.owner, "last": plain(each.last)}
+        for each in memory.upkeep.states()
+    ]
+
+
+def _whole_workspace(who: Admin) -> None:
+    if who.key.channel:
+        raise AccessDenied(f"key {who.key.name!r} is for channel {who.key.channel} alone, and this is of the workspace")

@@ -1,0 +1,58 @@
+"""What the routes of the HTTP interface are given."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.adapters.web.authentication import Caller, caller
+from memory.library.export import plain
+from memory.model import Visibility
+from memory.model.api_key import Right
+from memory.services import Memory
+
+
+def memory_of(request: Request) -> Memory:
+    """The memory that the application serves."""
+    found = request.app.state.memory
+    assert isinstance(found, Memory)  # noqa: S101 - the application put it there
+    return found
+
+
+def with_right(right: Right) -> Callable[[Request], Caller]:
+    """A dependency: who calls, if they have this right."""
+
+    def checked(request: Request) -> Caller:
+        who = caller(request)
+        who.require(right)
+        return who
+
+    return checked
+
+
+def plain_object(value: object) -> dict[str, Any]:
+    """A dataclass as a JSON object."""
+    shown = plain(value)
+    assert isinstance(shown, dict)  # noqa: S101 - made of its fields
+    return shown
+
+
+Mind = Annotated[Memory, Depends(memory_of)]
+Asker = Annotated[Caller, Depends(with_right(Right.QUERY))]
+Teacher = Annotated[Caller, Depends(with_right(Right.TEACH))]
+Admin = Annotated[Caller, Depends(with_right(Right.ADMIN))]
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(min_length=1, max_length=100_000)]
+
+
+class Place(BaseModel):
+    """Who asks or speaks, and where. Without it: the key itself, in its channel."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    person: str = Field(default="", max_length=200)
+    channel: str = Field(default="", max_length=200)
+    thread: str = Field(default="", max_length=200)
+    visibility: Visibility = Visibility.PUBLIC

@@ -1,0 +1,186 @@
+"""`/v1/episodes`: what was answered and learned, and what an administrator decides about it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.responses import StreamingResponse
+
+from bot.adapters.web.api.dependencies import Admin, Mind, Text, plain_object
+from bot.adapters.web.authentication import Caller
+from memory.errors import NotFound
+from memory.library.export import export_memories
+from memory.model import Audience, Episode, EpisodeStatus, Role, Verdict
+from memory.ports import EpisodeFilter
+from memory.services import Memory
+
+router = APIRouter(prefix="/episodes", tags=["episodes"])
+
+PAGE = 50
+
+
+class Wanted(BaseModel):
+    """Which episodes a list shows."""
+
+    channel: str = ""
+    person: str = ""
+    author: str = ""
+    status: EpisodeStatus | None = None
+    verdict: Verdict | None = None
+    text: str = ""
+    archived: bool = False
+    quarantined: bool = False
+    nodes: bool = False
+
+    def filter(self, who: Caller, *, limit: int | None, after: str = "") -> EpisodeFilter:
+        """The same as memory takes it, within what the key may name."""
+        return EpisodeFilter(
+            channel=who.place(channel=self.channel).channel if self.channel or who.key.channel else "",
+            person=self.person,
+            author=self.author,
+            status=self.status,
+            verdict=self.verdict,
+            text=self.text,
+            roots_only=not self.nodes,
+            include_archived=self.archived,
+            quarantined_only=self.quarantined,
+            limit=limit,
+            after=after,
+        )
+
+
+class Page(BaseModel):
+    """A part of a list, newest first. `next` is the cursor of the part behind it; empty at the end."""
+
+    episodes: list[dict[str, Any]]
+    next: str
+
+
+class Decision(StrEnum):
+    """What needs no more than its name."""
+
+    ARCHIVE = "archive"
+    RESTORE = "restore"
+    RELEASE = "release"
+
+
+class GradeBody(BaseModel):
+    """What an episode is worth; `pending` takes the grade back."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+class CorrectionBody(BaseModel):
+    """What would have been right."""
+
+    text: Text
+    reason: str = ""
+    event_id: str = ""
+
+
+class PromotionBody(BaseModel):
+    """Who is to have the lesson; `personal` takes a promotion back."""
+
+    audience: Audience
+
+
+@router.get("")
+def list_(
+    memory: Mind,
+    who: Admin,
+    wanted: Annotated[Wanted, Query()],
+    after: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = PAGE,
+) -> Page:
+    """Episodes, newest first."""
+    found = memory.audit.episodes(who.workspace, wanted.filter(who, limit=limit + 1, after=after))
+    shown = found[:limit]
+    return Page(episodes=[plain_object(each) for each in shown], next=shown[-1].id if len(found) > limit else "")
+
+
+@router.get("/export")
+def export(memory: Mind, who: Admin, wanted: Annotated[Wanted, Query()]) -> StreamingResponse:
+    """Every episode of the list, one JSON object a line."""
+
+    def lines() -> Iterator[str]:
+        after = ""
+        while found := memory.audit.episodes(who.workspace, wanted.filter(who, limit=PAGE, after=after)):
+            after = found[-1].id
+            for each in found:
+                whole = memory.audit.get(who.workspace, each.id)
+                yield export_memories([whole]).removeprefix("[").removesuffix("]").replace("\n", "") + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@router.get("/{episode_id}")
+def show(episode_id: str, memory: Mind, who: Admin) -> dict[str, Any]:
+    """One episode with its run: every node, the votes, the recalls, the whole history."""
+    episode = _found(memory, who, episode_id)
+    view = memory.audit.run(who.workspace, episode.run_id)
+    return {"episode": plain_object(episode), **plain_object(view)}
+
+
+@router.delete("/{episode_id}")
+def delete(episode_id: str, memory: Mind, who: Admin) -> dict[str, int]:
+    """Erase the answer that the episode belongs to, with everything that came of it."""
+    episode = _found(memory, who, episode_id)
+    return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id)}
+
+
+@router.post("/{episode_id}/grade")
+def grade(episode_id: str, body: GradeBody, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Decide what an episode is worth, above all votes."""
+    _found(memory, who, episode_id)
+    done = memory.teaching.grade(who.workspace, episode_id, body.verdict, actor=who.actor, reason=body.reason)
+    return plain_object(done)
+
+
+@router.post("/{episode_id}/correct")
+def correct(episode_id: str, body: CorrectionBody, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Say what would have been right: it becomes a lesson of the episode's channel. A known event changes nothing."""
+    episode = _found(memory, who, episode_id)
+    scope = replace(episode.scope, person=who.actor)
+    done = memory.teaching.correct(
+        scope,
+        episode.run_id,
+        body.text,
+        role=Role.ADMIN,
+        at=memory.clock(),
+        event_id=body.event_id,
+        reason=body.reason,
+    )
+    return plain_object(done.lesson if done is not None else episode)
+
+
+@router.post("/{episode_id}/promote")
+def promote(episode_id: str, body: PromotionBody, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Share a lesson with its channel or the workspace."""
+    _found(memory, who, episode_id)
+    done = memory.teaching.promote(who.workspace, episode_id, body.audience, actor=who.actor, role=Role.ADMIN)
+    return plain_object(done)
+
+
+@router.post("/{episode_id}/{decision}")
+def decide(episode_id: str, decision: Decision, memory: Mind, who: Admin) -> dict[str, Any]:
+    """Archive an episode, bring it back, or let one that was held back be recalled."""
+    _found(memory, who, episode_id)
+    match decision:
+        case Decision.ARCHIVE:
+            return plain_object(memory.teaching.archive(who.workspace, episode_id, actor=who.actor))
+        case Decision.RESTORE:
+            return plain_object(memory.teaching.restore(who.workspace, episode_id, actor=who.actor))
+        case Decision.RELEASE:
+            return plain_object(memory.teaching.release(who.workspace, episode_id, actor=who.actor, role=Role.ADMIN))
+
+
+def _found(memory: Memory, who: Caller, episode_id: str) -> Episode:
+    """The episode, if the key may name its channel. Raises `NotFound`."""
+    episode = memory.audit.get(who.workspace, episode_id)
+    if who.key.channel not in ("", episode.channel):
+        raise NotFound(f"no episode {episode_id} in {who.workspace}")
+    return episode

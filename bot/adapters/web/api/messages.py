@@ -1,0 +1,86 @@
+"""`/v1/answers` and `/v1/reactions`: another messenger's answers become episodes, and its people teach."""
+
+from fastapi import APIRouter, Request
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from bot.adapters.web.api.dependencies import Id, Mind, Place, Teacher, Text
+from memory.errors import InvalidInput
+from memory.library.episodic import EpisodicMemory
+from memory.library.ledger import ReactionContext, ReactionLedger
+from memory.model import Reaction, Role
+from memory.rules.emoji import EmojiMap
+
+router = APIRouter(tags=["messages"])
+
+
+class AnswerBody(BaseModel):
+    """An answer that was posted elsewhere. The same message again changes nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    message_id: Id
+    goal: Text
+    output: Text
+    scope: Place
+
+
+class AnswerKept(BaseModel):
+    """The answer's message, which can be reacted to."""
+
+    message_id: str
+
+
+class ReactionBody(BaseModel):
+    """A reaction on such an answer, or its withdrawal. An event that is known changes nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    event_id: Id
+    message_id: Id
+    emoji: Id
+    is_active: bool = Field(default=True, description="False takes the reaction back.")
+    at: AwareDatetime | None = None
+    scope: Place
+
+
+class ReactionTaken(BaseModel):
+    """Whether the message is known, and what the answer counts as now."""
+
+    is_known: bool
+    verdict: str = ""
+
+
+@router.post("/answers")
+def answer(body: AnswerBody, memory: Mind, who: Teacher) -> AnswerKept:
+    """Keep an answer with its question; it is pending until somebody reacts."""
+    scope = who.place(**body.scope.model_dump())
+    ledger = ReactionLedger(EpisodicMemory(memory, scope))
+    context = ReactionContext(goal=body.goal, output=body.output, sender_key=scope.sender_key)
+    ledger.record(body.message_id, context, channel=scope.channel)
+    return AnswerKept(message_id=body.message_id)
+
+
+@router.post("/reactions")
+def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> ReactionTaken:
+    """Take in what somebody thinks of an answer."""
+    emoji: EmojiMap = request.app.state.emoji
+    value = emoji.value(body.emoji)
+    if value is None:
+        raise InvalidInput(f"the emoji {body.emoji!r} says nothing here; the settings list those that do")
+    scope = who.place(**body.scope.model_dump())
+    done = memory.teaching.react(
+        Reaction(
+            workspace=scope.workspace,
+            channel=scope.channel,
+            message_id=body.message_id,
+            actor=scope.person,
+            source=f"emoji:{body.emoji}",
+            value=value,
+            at=body.at or memory.clock(),
+            role=Role.MEMBER,
+            is_active=body.is_active,
+        ),
+        event_id=body.event_id,
+    )
+    verdict = done.root.verdict.value if done.root is not None else ""
+    return ReactionTaken(is_known=done.is_known, verdict=verdict)

@@ -1,0 +1,121 @@
+"""`/v1/query` and `/v1/ingest`: what is known, as the seed's server answers it, and what becomes known."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.adapters.web.api.dependencies import Admin, Asker, Mind, Place, Teacher, plain_object
+from memory.library.export import plain
+from memory.model import Audience
+from memory.services.topics import FieldInput, Ingest, Placement, Related, Stage
+
+router = APIRouter(tags=["topics"])
+
+
+class Query(BaseModel):
+    """A query of the seed. Keys that are not known are ignored."""
+
+    q: Annotated[str, Field(description="What to look for; may be empty.")]
+    stages: list[Stage] = list(Stage)
+    explain: bool = False
+    top_k: Annotated[int, Field(ge=0, le=100)] = 8
+    topic_ids: list[str] | None = None
+    field_names: list[str] | None = None
+    reinforce: Annotated[bool, Field(description="Whether reading raises salience.")] = True
+    scope: Place = Place()
+
+
+class FieldBody(BaseModel):
+    """A field with a value, or only a reference to a topic."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    value: Any = None
+    field_type: str = "string"
+    ref_topic_id: str | None = None
+    provenance: str | None = None
+    why_changed: str | None = None
+    impact_expected: str | None = None
+    valid_from: datetime | None = None
+    revision_id: str = ""
+
+    def given(self) -> FieldInput:
+        """The field as memory takes it: without `value` it has none, and null is one."""
+        return FieldInput(**{name: getattr(self, name) for name in self.model_fields_set})
+
+
+class RelatedBody(BaseModel):
+    """An edge to another topic."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic_id: str
+    kind: str = "related"
+
+
+class IngestBody(BaseModel):
+    """What becomes known: a new topic, more of a known one, or a new version of one field."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    placement: Placement = Placement.NEW_TOPIC
+    topic_id: str = ""
+    title: str | None = None
+    summary: str | None = None
+    topic_kind: str | None = None
+    audience: Audience = Audience.PERSONAL
+    fields: list[FieldBody] = []
+    related: list[RelatedBody] = []
+    salience: float = 1.0
+    embedding: list[float] | None = None
+    scope: Place = Place()
+
+    def given(self) -> Ingest:
+        """What memory takes of it. Raises `InvalidInput`."""
+        rest = self.model_fields_set - {"scope", "fields", "related"}
+        return Ingest(
+            fields=[each.given() for each in self.fields],
+            related=[Related(topic_id=each.topic_id, kind=each.kind) for each in self.related],
+            **{name: getattr(self, name) for name in rest},
+        )
+
+
+@router.post("/query")
+def query(asked: Query, memory: Mind, who: Asker) -> dict[str, Any]:
+    """Choose topics and lessons near a text, and what is known of each. Nothing changes when it fails."""
+    scope = who.place(**asked.scope.model_dump())
+    found = memory.world.query(scope, asked.model_dump(exclude={"scope"}, mode="json"))
+    return found.as_dict()
+
+
+@router.post("/ingest")
+def ingest(body: IngestBody, memory: Mind, who: Teacher) -> dict[str, Any]:
+    """Remember a topic, more of one, or a new version of one of its fields."""
+    return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.given()))
+
+
+@router.post("/topics/{topic_id}/archive", status_code=204)
+def archive(topic_id: str, memory: Mind, who: Teacher) -> None:
+    """Take a topic out of every answer until it is restored."""
+    memory.world.archive(who.place(), topic_id)
+
+
+@router.post("/topics/{topic_id}/restore", status_code=204)
+def restore(topic_id: str, memory: Mind, who: Teacher) -> None:
+    """Bring an archived topic back."""
+    memory.world.restore(who.place(), topic_id)
+
+
+@router.get("/topics/{topic_id}/history")
+def history(topic_id: str, memory: Mind, who: Asker) -> list[Any]:
+    """Everything that happened to a topic, oldest first."""
+    return [plain(each) for each in memory.world.trail(who.place(), topic_id)]
+
+
+@router.post("/topics/revise")
+def revise(memory: Mind, who: Admin) -> dict[str, str]:
+    """Join topics of one title; which became which."""
+    return dict(memory.world.revise(who.workspace))

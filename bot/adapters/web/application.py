@@ -1,0 +1,121 @@
+"""The web application: one Starlette application over memory, with the HTTP interface mounted in it."""
+
+import re
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.adapters.web.api import administration, episodes, messages, topics
+from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
+from bot.adapters.web.envelope import Problem, on_http_error, on_invalid_request, on_memory_fault, problem
+from bot.adapters.web.health import Check, readiness
+from bot.errors import AccessDenied
+from memory.errors import MemoryFault
+from memory.ports import NewId
+from memory.rules.emoji import EmojiMap
+from memory.services import Memory
+
+_REQUEST_ID = re.compile(r"[\w.:-]{1,80}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebParts:
+    """What the application is made of."""
+
+    memory: Memory
+    emoji: EmojiMap
+    keys: Keys
+    pace: RequestPace
+    checks: tuple[Check, ...] = ()
+    """What `/readyz` asks."""
+
+
+def make_application(parts: WebParts) -> Starlette:
+    """The application. Paths below `/v1` need a key; `/healthz` and `/readyz` say nothing that is secret."""
+    api = _make_api(parts)
+
+    async def healthy(_: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    async def openapi(_: Request) -> JSONResponse:
+        return JSONResponse(api.openapi())
+
+    async def ready(_: Request) -> JSONResponse:
+        found = await readiness(parts.checks)
+        return JSONResponse(found.as_dict(), 200 if found.is_ready else 503)
+
+    return Starlette(
+        routes=[
+            Route("/healthz", healthy),
+            Route("/readyz", ready),
+            Route("/openapi.json", openapi),
+            Mount("/v1", api),
+        ],
+        middleware=[Middleware(RequestIds, new_id=parts.memory.new_id)],
+        exception_handlers={HTTPException: on_http_error},
+    )
+
+
+def _make_api(parts: WebParts) -> FastAPI:
+    """The HTTP interface, which documents itself."""
+    api = FastAPI(
+        title="Goodbot",
+        summary="What a chat bot was taught, and what it did.",
+        version="1",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        strict_content_type=False,  # what is sent is JSON; a key is no cookie that a page could misuse
+        middleware=[Middleware(RequireKey, keys=parts.keys, pace=parts.pace)],
+        exception_handlers={
+            HTTPException: on_http_error,
+            RequestValidationError: on_invalid_request,
+            MemoryFault: on_memory_fault,
+            AccessDenied: on_forbidden,
+        },
+        responses={status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)},
+        servers=[{"url": "/v1"}],
+    )
+    api.state.memory, api.state.emoji = parts.memory, parts.emoji
+    for module in (topics, episodes, messages, administration):
+        api.include_router(module.router)
+    return api
+
+
+async def on_forbidden(request: Request, error: Exception) -> JSONResponse:
+    """What the key may not do."""
+    return problem(403, str(error), request.state.request_id)
+
+
+class RequestIds:
+    """ASGI middleware: each request has an id, the caller's own if it is usable, which the response repeats."""
+
+    def __init__(self, app: ASGIApp, new_id: NewId) -> None:
+        self._app, self._new_id = app, new_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its id."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        request_id = given if _REQUEST_ID.fullmatch(given) else self._new_id()
+        scope.setdefault("state", {})["request_id"] = request_id
+        await self._app(scope, receive, _with_header(send, request_id))
+
+
+def _with_header(send: Send, request_id: str) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), (b"x-request-id", request_id.encode())]
+        await send(message)
+
+    return sent

@@ -1,0 +1,184 @@
+"""Who calls the HTTP interface: the key of a request, checked before anything of the request is read."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hmac import compare_digest
+from http import HTTPStatus
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.adapters.web.envelope import problem
+from bot.errors import AccessDenied
+from memory.model import Scope as Place
+from memory.model import Visibility
+from memory.model.api_key import ApiKey, Right
+from memory.services import Memory
+from memory.services.api_keys import ApiKeys
+
+BODY_BYTES = 2**20
+"""The largest body that is taken."""
+
+_BEARER = "Bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The key of a request, and what it may name."""
+
+    key: ApiKey
+
+    @property
+    def workspace(self) -> str:
+        """The only workspace that the request may be about."""
+        return self.key.workspace
+
+    @property
+    def actor(self) -> str:
+        """Who acts where the request names nobody."""
+        return f"key:{self.key.name}"
+
+    def require(self, right: Right) -> None:
+        """Raises `AccessDenied` without this right."""
+        if not self.key.right.includes(right):
+            raise AccessDenied(f"this needs the right {right.value}; key {self.key.name!r} has {self.key.right.value}")
+
+    def place(
+        self, person: str = "", channel: str = "", thread: str = "", visibility: Visibility = Visibility.PUBLIC
+    ) -> Place:
+        """The scope of a call. Raises `AccessDenied` for a channel that the key may not name."""
+        if self.key.channel and channel not in ("", self.key.channel):
+            raise AccessDenied(f"key {self.key.name!r} is for channel {self.key.channel} alone")
+        return Place(
+            workspace=self.key.workspace,
+            channel=channel or self.key.channel or "api",
+            person=person or self.actor,
+            thread=thread,
+            visibility=visibility,
+        )
+
+
+class Keys:
+    """Keys of the database, and the one from the environment, which is an administrator's."""
+
+    def __init__(self, stored: ApiKeys, first: ApiKey | None, first_secret: str) -> None:
+        self._stored = stored
+        self._first, self._secret = first, first_secret.encode()
+
+    def find(self, headers: Headers) -> ApiKey | None:
+        """The key that a request brings, in `X-API-Key` or as a bearer; either valid one suffices."""
+        bearer = headers.get("authorization", "")
+        sent = [headers.get("x-api-key", ""), bearer[len(_BEARER) :].strip() if bearer.startswith(_BEARER) else ""]
+        found = (self._known(each) for each in sent if each)
+        return next((key for key in found if key is not None), None)
+
+    def _known(self, sent: str) -> ApiKey | None:
+        if self._first is not None and compare_digest(sent.encode(), self._secret):
+            return self._first
+        return self._stored.authenticate(sent)
+
+
+class RequestPace:
+    """A token bucket for each key: `per_minute` requests, of which as many may come at once."""
+
+    def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._most = per_minute
+        self._monotonic = monotonic
+        self._left: dict[tuple[str, str], tuple[float, float]] = {}
+
+    def wait_s(self, key: ApiKey) -> float:
+        """Take one; 0, or for how many seconds there is none."""
+        now = self._monotonic()
+        left, since = self._left.get((key.workspace, key.name), (float(self._most), now))
+        left = min(self._most, left + (now - since) * self._most / 60)
+        self._left[key.workspace, key.name] = (left - 1 if left >= 1 else left, now)
+        return 0.0 if left >= 1 else (1 - left) * 60 / self._most
+
+
+class RequireKey:
+    """ASGI middleware: without a valid key nothing runs; a body that is too large ends here too."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, pace: RequestPace) -> None:
+        self._app, self._keys, self._pace = app, keys, pace
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        key = await run_in_threadpool(self._keys.find, headers)
+        body = await _body(headers, receive) if key is not None else b""
+        refusal = self._refusal(scope["state"]["request_id"], key, body)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+        elif key is not None and body is not None:
+            scope["state"]["caller"] = Caller(key)
+            await self._app(scope, _Replay(body, receive), send)
+
+    def _refusal(self, request_id: str, key: ApiKey | None, body: bytes | None) -> Response | None:
+        """The answer to a request that goes no further."""
+        if key is None:
+            headers = {"WWW-Authenticate": "Bearer"}
+            return problem(HTTPStatus.UNAUTHORIZED, "Unauthorized", request_id, headers=headers)
+        if wait := self._pace.wait_s(key):
+            text = f"key {key.name!r} asks too often; try again in {wait:.0f} s"
+            headers = {"Retry-After": f"{wait + 1:.0f}"}
+            return problem(HTTPStatus.TOO_MANY_REQUESTS, text, request_id, headers=headers)
+        if body is None:
+            text = f"the body is larger than {BODY_BYTES} bytes"
+            return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, request_id)
+        return None
+
+
+async def _body(headers: Headers, receive: Receive) -> bytes | None:
+    """The whole body, or None if it is too large."""
+    announced = headers.get("content-length", "0")
+    if not announced.isdecimal() or int(announced) > BODY_BYTES:
+        return None
+    parts, size, is_more = [], 0, True
+    while is_more:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > BODY_BYTES:
+            return None
+        is_more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+class _Replay:
+    """Gives the body that was read to whoever reads the request."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+def first_key(workspace: str, memory: Memory) -> ApiKey:
+    """The key from the environment as one of its workspace."""
+    return ApiKey(
+        workspace=workspace,
+        name="GOODBOT_API_KEY",
+        digest="",
+        right=Right.ADMIN,
+        made_by="environment",
+        made_at=memory.clock(),
+    )
+
+
+def caller(request: Request) -> Caller:
+    """Who calls."""
+    found = request.state.caller
+    assert isinstance(found, Caller)  # noqa: S101 - the middleware put it there
+    return found

@@ -1,0 +1,66 @@
+"""The one shape of every error, and the errors of memory in it."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+
+_STATUSES: dict[type[MemoryFault], HTTPStatus] = {
+    NotFound: HTTPStatus.NOT_FOUND,
+    Conflict: HTTPStatus.CONFLICT,
+    InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+
+
+class Problem(BaseModel):
+    """An error. `detail` is for people, `code` for programs, `request_id` for whoever reads the log."""
+
+    detail: str
+    code: str
+    request_id: str
+    fields: list[dict[str, object]] = []
+    """Of an invalid request: where each fault is, and what it is."""
+
+
+def problem(
+    status: int,
+    detail: str,
+    request_id: str,
+    *,
+    fields: list[dict[str, object]] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """The response that says what went wrong."""
+    code = HTTPStatus(status).name.lower()
+    body = Problem(detail=detail, code=code, request_id=request_id, fields=fields or [])
+    return JSONResponse(body.model_dump(), status, headers)
+
+
+async def on_http_error(request: Request, error: Exception) -> JSONResponse:
+    """Whatever a router refuses: no such address, no such method."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
+    return problem(error.status_code, str(error.detail), request.state.request_id, headers=error.headers)
+
+
+async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    """A body or parameter that cannot be understood. What was sent is not repeated: it may be a secret."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
+    fields: list[dict[str, object]] = [
+        {"where": jsonable_encoder(each["loc"]), "what": str(each["msg"])} for each in error.errors()
+    ]
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    return problem(status, "the request cannot be understood", request.state.request_id, fields=fields)
+
+
+async def on_memory_fault(request: Request, error: Exception) -> JSONResponse:
+    """What memory refuses or cannot do now."""
+    found = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
+    status = next(found, HTTPStatus.SERVICE_UNAVAILABLE)
+    return problem(status, str(error), request.state.request_id)

@@ -1,0 +1,59 @@
+"""The HTTP server that the application runs on."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import uvicorn
+from starlette.applications import Starlette
+
+from bot.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+_END_S = 5
+"""How long requests may take to end."""
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the process it runs in."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(application: Starlette, *, host: str, port: int) -> AsyncIterator[str]:
+    """Serve on this address for as long as the context lasts; its URL. Port 0: a free one.
+
+    Raises `ConfigError` where the address cannot be listened at.
+    """
+    config = uvicorn.Config(
+        application,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=_END_S,
+    )
+    server = _Server(config)
+    try:
+        listening = config.bind_socket()
+    except (OSError, SystemExit) as error:
+        raise ConfigError(
+            f"cannot serve at {host}:{port}: the address is taken or not this machine's; set [web] host and port"
+        ) from error
+    url = f"http://{host}:{listening.getsockname()[1]}"
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    log.info("serving at %s", url)
+    try:
+        yield url
+    finally:
+        server.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await running
+        listening.close()

@@ -1,0 +1,73 @@
+"""`goodbot web` and `goodbot keys`: memory over HTTP, and who may use it."""
+
+import asyncio
+
+import click
+
+from bot.app.build import open_memory
+from bot.app.log_file import start_log
+from bot.app.web import serve_web
+from bot.cli.session import Result, administrator, memory_command, say, settings_of
+from bot.cli.table import print_table
+from memory.model.api_key import ApiKey, Right
+from memory.services import Memory
+
+
+@click.command()
+def web() -> None:
+    """Serve the HTTP interface, health and metrics."""
+    settings = settings_of()
+    start_log(settings, to_stderr=True)
+    with open_memory(settings) as memory:
+        asyncio.run(serve_web(settings, memory, lambda url: say(f"Serving at {url}. Ctrl-C ends it.")))
+
+
+@click.group()
+def keys() -> None:
+    """Keys of programs that use memory over HTTP."""
+
+
+_WORKSPACE = click.option("--workspace", default="", help="The key's workspace; [web] workspace by default.")
+
+
+@keys.command("make")
+@click.argument("name")
+@_WORKSPACE
+@click.option("--channel", default="", help="The only channel it may name.")
+@click.option("--right", type=click.Choice([right.value for right in Right]), default="query", show_default=True)
+@memory_command
+def make(memory: Memory, name: str, workspace: str, channel: str, right: str) -> Result:
+    """Make a key. It is shown once: only a digest of it is kept."""
+    place = workspace or settings_of().web.workspace
+    key, secret = memory.api_keys.make(place, name, Right(right), by=administrator(), channel=channel)
+    return Result({**_plain(key), "key": secret}, f"{secret}\nSend it as X-API-Key. It is not shown again.")
+
+
+@keys.command("list")
+@_WORKSPACE
+@memory_command
+def list_(memory: Memory, workspace: str) -> Result:
+    """Show the keys of a workspace, revoked ones too."""
+    found = memory.api_keys.within(workspace or settings_of().web.workspace)
+    rows = [[key.name, key.right.value, key.channel or "every channel", _state(key)] for key in found]
+    return Result([_plain(key) for key in found], lambda: print_table(["name", "right", "channel", "state"], rows))
+
+
+@keys.command("revoke")
+@click.argument("name")
+@_WORKSPACE
+@memory_command
+def revoke(memory: Memory, name: str, workspace: str) -> Result:
+    """Let a key in no more, from its next request on."""
+    key = memory.api_keys.revoke(workspace or settings_of().web.workspace, name, by=administrator())
+    return Result(_plain(key), f"{key.name}: revoked")
+
+
+def _state(key: ApiKey) -> str:
+    made = f"made {key.made_at:%Y-%m-%d} by {key.made_by}"
+    return made if key.revoked_at is None else f"{made}, revoked {key.revoked_at:%Y-%m-%d} by {key.revoked_by}"
+
+
+def _plain(key: ApiKey) -> dict[str, object]:
+    names = ("workspace", "name", "right", "channel", "made_by", "made_at", "revoked_by", "revoked_at")
+    return {name: getattr(key, name) for name in names}

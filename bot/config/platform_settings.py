@@ -1,0 +1,151 @@
+"""Settings of where people and programs meet the bot: the terminal, Slack, Discord, the web."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator
+
+from bot.config.section import Section, Texts, http_address
+
+MIN_KEY_CHARACTERS = 16
+
+
+class TerminalSettings(Section):
+    """`[terminal]`."""
+
+    person: str = Field(default="you", min_length=1, max_length=40)
+    workspace: str = "terminal:local"
+    channel: str = Field(default="terminal", min_length=1, max_length=80)
+
+    @field_validator("workspace")
+    @classmethod
+    def _is_of_the_terminal(cls, name: str) -> str:
+        prefix, _, rest = name.partition(":")
+        if prefix != "terminal" or not rest or not rest.isprintable() or " " in rest:
+            raise ValueError('must be "terminal:NAME", without spaces')
+        return name
+
+    @field_validator("person", "channel")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not name.isprintable() or "/" in name or name != name.strip():
+            raise ValueError("must be printable, without a slash and without spaces around it")
+        return name
+
+
+class SlackSettings(Section):
+    """`[slack]`. Whether the tokens fit the mode is asked when Slack is used: they may be there for another program."""
+
+    bot_token: SecretStr = SecretStr("")
+    app_token: SecretStr = SecretStr("")
+    signing_secret: SecretStr = SecretStr("")
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    token_key: SecretStr = SecretStr("")
+    public_url: str = ""
+    api_url: str = "https://slack.com/api/"
+    mode: Literal["socket", "http"] = "socket"
+    http_host: str = Field(default="127.0.0.1", min_length=1)
+    http_port: int = Field(default=3000, ge=1, le=65_535)
+    admins: Texts = ()
+    teachers: Texts = ()
+    owners: Literal["admins", "teachers", "members"] = "admins"
+    creators: Literal["teachers", "members"] = "teachers"
+    allowed_users: Texts = ()
+    allowed_channels: Texts = ()
+    command: str = "/goodbot"
+    answers: Literal["stream", "post"] = "stream"
+    max_wait_s: float = Field(default=30.0, ge=0, le=600)
+    ping_interval_s: float = Field(default=10.0, ge=0.1, le=60)
+
+    @field_validator("api_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://, for example https://slack.com/api/")
+        return url if url.endswith("/") else f"{url}/"
+
+    @field_validator("command")
+    @classmethod
+    def _is_a_slash_command(cls, command: str) -> str:
+        if not command.startswith("/") or " " in command or len(command) < 2:
+            raise ValueError('must be one word that begins with a slash, for example "/goodbot"')
+        return command
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_public(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("must start with https://, for example https://goodbot.example.org")
+        return url.rstrip("/")
+
+    @field_validator("admins", "teachers", "allowed_users")
+    @classmethod
+    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [name for name in names if not re.match(r"(T\w+/)?[UWS]", name)]
+        if wrong:
+            raise ValueError(
+                f"must be ids of people (U... or W...) or user groups (S...), which {wrong[0]} is not; "
+                "the workspace may come before it (T.../U...)"
+            )
+        return names
+
+
+class DiscordSettings(Section):
+    """`[discord]`. Whether the token is good is asked when Discord is used."""
+
+    token: SecretStr = SecretStr("")
+    api_url: str = ""
+    admins: Texts = ()
+    teachers: Texts = ()
+    managers: Literal["admins", "teachers", "members"] = "admins"
+    moderators: Literal["teachers", "members"] = "teachers"
+    allowed_people: Texts = ()
+    allowed_channels: Texts = ()
+    reads: Literal["mentions", "everything"] = "mentions"
+    answers: Literal["stream", "post"] = "stream"
+    long_answers: Literal["thread", "file", "messages"] = "thread"
+    command: str = "goodbot"
+    heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
+    identify_pause_s: float = Field(default=5.0, ge=0, le=60)
+    max_wait_s: float = Field(default=60.0, ge=30, le=3600)
+
+    @field_validator("api_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        return http_address(url, "https://discord.com/api/v10").rstrip("/")
+
+    @field_validator("admins", "teachers", "allowed_people", "allowed_channels")
+    @classmethod
+    def _are_ids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [name for name in names if not name.isdecimal()]
+        if wrong:
+            raise ValueError(f"must be Discord's ids, which have digits only; {wrong[0]} is none")
+        return names
+
+    @field_validator("command")
+    @classmethod
+    def _is_a_command(cls, command: str) -> str:
+        if not re.fullmatch(r"[-_a-z0-9]{1,32}", command):
+            raise ValueError('must be one word of at most 32 small letters, without a slash, for example "goodbot"')
+        return command
+
+
+class WebSettings(Section):
+    """`[web]`: memory over HTTP."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8080, ge=0, le=65_535)
+    api_key: SecretStr = SecretStr("")
+    workspace: str = Field(default="terminal:local", min_length=1)
+    requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
+
+    @field_validator("api_key")
+    @classmethod
+    def _is_long(cls, key: SecretStr) -> SecretStr:
+        if 0 < len(key.get_secret_value()) < MIN_KEY_CHARACTERS:
+            raise ValueError(
+                f"must have at least {MIN_KEY_CHARACTERS} characters, so that nobody guesses it: "
+                "make one with `openssl rand -hex 24`"
+            )
+        return key

@@ -1,0 +1,39 @@
+"""Keys of programs that use memory over HTTP."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Right(StrEnum):
+    """What a key may do; each right includes those before it."""
+
+    QUERY = "query"
+    """Read what is known in its scope."""
+    TEACH = "teach"
+    """Write too: topics, answers, reactions."""
+    ADMIN = "admin"
+    """See, undo and erase everything of its workspace."""
+
+    def includes(self, other: "Right") -> bool:
+        """Whether whoever has this right has the other one."""
+        order = list(Right)
+        return order.index(self) >= order.index(other)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key of one workspace. What is sent is never stored, only its digest."""
+
+    workspace: str
+    name: str
+    """Unique in the workspace, also among revoked keys."""
+    digest: str
+    """SHA-256 of the secret, as hexadecimal digits."""
+    right: Right
+    channel: str = ""
+    """The only channel it may name; empty for every channel of the workspace."""
+    made_by: str
+    made_at: datetime
+    revoked_by: str = ""
+    revoked_at: datetime | None = None

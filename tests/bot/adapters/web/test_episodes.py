@@ -1,0 +1,120 @@
+"""Episodes over HTTP: lists, one with its history, decisions, other messengers' answers and reactions, people."""
+
+import json
+
+import pytest
+
+from bot.adapters.web.health import Check
+from memory.adapters.sql import SqlStore
+from memory.model.api_key import Right
+from tests.doubles.memory_world import World, scope
+from tests.doubles.web import WebClient
+
+
+@pytest.fixture
+def world() -> World:
+    return World(SqlStore.in_memory())
+
+
+@pytest.fixture
+def web(world: World) -> WebClient:
+    return WebClient(world.memory)
+
+
+def test_a_list_is_read_page_by_page(world: World, web: WebClient) -> None:
+    asked = [world.ask(f"question {number}?", "answer").id for number in range(7)]
+    found, after, pages = [], "", 0
+    while True:
+        page = web.get("/v1/episodes", limit=3, after=after)
+        found += [each["id"] for each in page["episodes"]]
+        pages += 1
+        after = page["next"]
+        if not after:
+            break
+    assert (found, pages) == (asked[::-1], 3)
+    assert web.get("/v1/episodes", after="nobody")["episodes"] == []
+    lines = web.call("GET", "/v1/episodes/export").text.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == asked[::-1]
+
+
+def test_lists_are_filtered(world: World, web: WebClient) -> None:
+    liked = world.ask("where is the key?", "under the mat", of=scope("ana"))
+    world.ask("where is the cat?", "on the mat", of=scope("bo", channel="c2"))
+    world.react(liked, by="ana")
+    for query in ({"text": "KEY"}, {"person": "ana"}, {"verdict": "success"}, {"channel": "c1"}):
+        assert [each["id"] for each in web.get("/v1/episodes", **query)["episodes"]] == [liked.id]
+    assert web.call("GET", "/v1/episodes", verdict="lovely").status_code == 422
+
+
+def test_every_decision_of_an_administrator(world: World, web: WebClient) -> None:
+    episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
+    at = f"/v1/episodes/{episode.id}"
+    assert web.post(f"{at}/grade", {"verdict": "failure", "reason": "gone"})["verdicts"]["channel"] == "failure"
+    lesson = web.post(f"{at}/correct", {"text": "in the blue pot", "event_id": "ev1"})
+    assert (lesson["output"], lesson["author"]) == ("in the blue pot", "key:GOODBOT_API_KEY")
+    assert web.post(f"{at}/correct", {"text": "in the blue pot", "event_id": "ev1"})["id"] == episode.id
+    promoted = web.post(f"/v1/episodes/{lesson['id']}/promote", {"audience": "workspace"})
+    assert promoted["promoted"] == "workspace"
+    assert web.post(f"{at}/archive")["archived_at"] is not None
+    assert web.post(f"{at}/restore")["archived_at"] is None
+    assert web.post(f"{at}/release")["id"] == episode.id
+    assert web.call("POST", f"{at}/marry").status_code == 422
+    shown = web.get(at)
+    assert {"voted", "archived", "restored"} <= {each["kind"] for each in shown["events"]}
+    assert {each["actor"] for each in shown["events"] if each["kind"] == "archived"} == {"key:GOODBOT_API_KEY"}
+    assert web.call("DELETE", at).json()["erased"] >= 1
+    assert web.call("GET", at).status_code == 404
+
+
+def test_another_messenger_teaches(web: WebClient) -> None:
+    place = {"person": "ana", "channel": "widget"}
+    answer = {"message_id": "m1", "goal": "where is the key?", "output": "under the mat", "scope": place}
+    key = web.key(Right.TEACH)
+    for _ in range(2):
+        assert web.post("/v1/answers", answer, key=key) == {"message_id": "m1"}
+    assert len(web.get("/v1/episodes")["episodes"]) == 1
+    reaction = {"event_id": "ev1", "message_id": "m1", "emoji": "👍", "scope": place}
+    assert web.post("/v1/reactions", reaction, key=key) == {"is_known": True, "verdict": "success"}
+    assert web.post("/v1/reactions", reaction, key=key)["is_known"]
+    asked = {"q": "where is the key?", "scope": place}
+    assert web.post("/v1/query", asked, key=key)["candidates"][0]["summary"]
+    back = web.post("/v1/reactions", {**reaction, "event_id": "ev2", "is_active": False}, key=key)
+    assert back == {"is_known": True, "verdict": "pending"}
+    assert web.post("/v1/query", asked, key=key)["candidates"] == []
+    assert not web.post("/v1/reactions", {**reaction, "event_id": "ev3", "message_id": "m9"}, key=key)["is_known"]
+    assert web.call("POST", "/v1/reactions", {**reaction, "emoji": "🥑"}, key=key).status_code == 422
+
+
+def test_a_person_is_shown_taken_back_and_forgotten(world: World, web: WebClient) -> None:
+    episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
+    world.react(episode, by="ana")
+    held = web.get("/v1/people/ana")
+    assert held["episodes"]
+    assert "under the mat" in json.dumps(web.get("/v1/people/ana/export"))
+    planned = web.post("/v1/people/ana/purge")
+    assert planned["votes"] == 1
+    assert web.get("/v1/people/ana") == held
+    assert web.post("/v1/people/ana/purge", dry_run=False)["votes"] == 1
+    assert web.call("DELETE", "/v1/people/ana").status_code == 200
+    assert not web.get("/v1/people/ana")["episodes"]
+
+
+def test_counts_jobs_and_gaps(world: World, web: WebClient) -> None:
+    world.ask("where is the key?", "under the mat")
+    assert web.get("/v1/stats")["counts"]["episodes"] == 1
+    assert "sweep" in {each["name"] for each in web.get("/v1/jobs")}
+    assert web.get("/v1/gaps") == []
+
+
+def test_readiness_names_what_is_missing(world: World) -> None:
+    def broken() -> str:
+        raise OSError("no route to host")
+
+    checks = (Check("database", lambda: "ok"), Check("slack", broken))
+    response = WebClient(world.memory, checks=checks).call("GET", "/readyz", key="")
+    assert response.status_code == 503
+    assert response.json()["parts"] == {
+        "database": {"ready": True, "state": "ok"},
+        "slack": {"ready": False, "state": "OSError: no route to host"},
+    }
+    assert WebClient(world.memory).call("GET", "/healthz", key="").json() == {"status": "ok"}

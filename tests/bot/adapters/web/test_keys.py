@@ -1,0 +1,111 @@
+"""Keys: rights, scopes, revocation, pace; a key of one workspace never reaches another."""
+
+import pytest
+
+from memory.adapters.sql import SqlStore
+from memory.errors import Conflict, InvalidInput, NotFound
+from memory.model.api_key import Right
+from tests.doubles.memory_world import World, scope
+from tests.doubles.web import WORKSPACE, WebClient
+
+NEEDED = {
+    ("POST", "/v1/query"): Right.QUERY,
+    ("GET", "/v1/stats"): Right.QUERY,
+    ("POST", "/v1/ingest"): Right.TEACH,
+    ("POST", "/v1/answers"): Right.TEACH,
+    ("POST", "/v1/reactions"): Right.TEACH,
+    ("POST", "/v1/topics/t1/archive"): Right.TEACH,
+    ("GET", "/v1/episodes"): Right.ADMIN,
+    ("GET", "/v1/episodes/export"): Right.ADMIN,
+    ("GET", "/v1/episodes/e1"): Right.ADMIN,
+    ("DELETE", "/v1/episodes/e1"): Right.ADMIN,
+    ("POST", "/v1/episodes/e1/archive"): Right.ADMIN,
+    ("GET", "/v1/people/ana"): Right.ADMIN,
+    ("DELETE", "/v1/people/ana"): Right.ADMIN,
+    ("POST", "/v1/people/ana/purge"): Right.ADMIN,
+    ("GET", "/v1/jobs"): Right.ADMIN,
+    ("GET", "/v1/gaps"): Right.ADMIN,
+}
+
+
+@pytest.fixture
+def world() -> World:
+    return World(SqlStore.in_memory())
+
+
+@pytest.fixture
+def web(world: World) -> WebClient:
+    return WebClient(world.memory)
+
+
+@pytest.mark.parametrize(("method", "path"), NEEDED)
+@pytest.mark.parametrize("right", Right)
+def test_each_route_needs_its_right(web: WebClient, method: str, path: str, right: Right) -> None:
+    status = web.call(method, path, {}, key=web.key(right)).status_code
+    assert (status == 403) is not right.includes(NEEDED[method, path])
+
+
+@pytest.mark.parametrize(("method", "path"), NEEDED)
+def test_no_route_works_without_a_key(web: WebClient, method: str, path: str) -> None:
+    assert web.call(method, path, {}, key="").status_code == 401
+
+
+def test_a_key_of_one_workspace_never_reaches_another(world: World, web: WebClient) -> None:
+    secret = web.key(Right.ADMIN, workspace="terminal:v")
+    episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
+    world.react(episode, by="ana")
+    for path in (f"/v1/episodes/{episode.id}", f"/v1/episodes/{episode.id}/archive"):
+        method = "POST" if path.endswith("archive") else "GET"
+        assert web.call(method, path, key=secret).status_code == 404
+    assert web.get("/v1/episodes", key=secret)["episodes"] == []
+    asked = {"q": "where is the key?", "scope": {"person": "ana", "channel": "c1"}}
+    assert web.post("/v1/query", asked, key=secret)["candidates"] == []
+    assert len(web.post("/v1/query", asked)["candidates"]) == 1
+    assert web.post("/v1/people/ana/purge", key=secret, dry_run=False)["lessons"] == 0
+    assert web.get("/v1/stats", key=secret)["counts"]["episodes"] == 0
+    assert web.get("/v1/stats")["counts"]["episodes"] == 1
+
+
+def test_a_key_for_a_channel_names_no_other(world: World, web: WebClient) -> None:
+    secret = web.key(Right.ADMIN, channel="c2")
+    episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
+    assert web.call("GET", f"/v1/episodes/{episode.id}", key=secret).status_code == 404
+    assert web.call("GET", "/v1/episodes", key=secret, channel="c1").status_code == 403
+    assert web.get("/v1/episodes", key=secret)["episodes"] == []
+    assert web.call("POST", "/v1/query", {"q": "x", "scope": {"channel": "c1"}}, key=secret).status_code == 403
+    assert web.call("GET", "/v1/people/ana", key=secret).status_code == 403
+
+
+def test_a_revoked_key_lets_nobody_in(web: WebClient) -> None:
+    secret = web.key(Right.QUERY, name="widget")
+    assert web.post("/v1/query", {"q": "x"}, key=secret)["candidates"] == []
+    revoked = web.memory.api_keys.revoke(WORKSPACE, "widget", by="bo")
+    assert revoked.revoked_by == "bo"
+    assert web.memory.api_keys.revoke(WORKSPACE, "widget", by="cy") == revoked
+    assert web.call("POST", "/v1/query", {"q": "x"}, key=secret).status_code == 401
+    with pytest.raises(NotFound, match="goodbot keys list"):
+        web.memory.api_keys.revoke(WORKSPACE, "other", by="bo")
+
+
+def test_a_name_is_taken_once_and_a_secret_never_stored(web: WebClient) -> None:
+    secret = web.key(Right.QUERY, name="widget")
+    with pytest.raises(Conflict, match="another name"):
+        web.key(Right.ADMIN, name="widget")
+    with pytest.raises(InvalidInput, match="printable name"):
+        web.key(Right.QUERY, name="a\nb")
+    (key,) = web.memory.api_keys.within(WORKSPACE)
+    assert secret.rpartition(".")[2] not in str(key)
+    web.memory.privacy.forget(WORKSPACE, "ana")
+    assert web.memory.api_keys.within(WORKSPACE)[0].made_by == ""
+
+
+def test_a_key_that_asks_too_often_is_told_when_to_come_back(world: World) -> None:
+    now = [0.0]
+    web = WebClient(world.memory, per_minute=2, monotonic=lambda: now[0])
+    other = web.key(Right.QUERY)
+    assert [web.call("POST", "/v1/query", {"q": "x"}).status_code for _ in range(3)] == [200, 200, 429]
+    assert web.call("POST", "/v1/query", {"q": "x"}, key=other).status_code == 200
+    refused = web.call("POST", "/v1/query", {"q": "x"})
+    assert int(refused.headers["retry-after"]) == 31
+    now[0] = 31.0
+    assert web.call("POST", "/v1/query", {"q": "x"}).status_code == 200

@@ -1,0 +1,72 @@
+"""`goodbot web`, and the web beside the bot, as processes."""
+
+import json
+import re
+import signal
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.doubles.process import Chat, Home
+from tests.doubles.seats import both_platforms, environment
+
+pytestmark = pytest.mark.process
+
+KEY = "a key that nobody guesses"
+
+
+def command(name: str) -> list[str]:
+    return [sys.executable, "-m", "bot", name]
+
+
+def ask(url: str, key: str = KEY) -> httpx2.Response:
+    body = {"q": "where is the spare key?", "scope": {"person": "you", "channel": "terminal"}}
+    return httpx2.post(f"{url}/v1/query", json=body, headers={"X-API-Key": key}, timeout=60)
+
+
+def test_what_is_taught_in_the_terminal_is_found_over_http(tmp_path: Path) -> None:
+    home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
+    lines = ["where is the spare key?", "/correct Under the blue pot."]
+    assert home.run("chat", given="".join(f"{line}\n" for line in lines)).code == 0
+    made = home.run("keys", "make", "widget", "--json")
+    widget = str(json.loads(made.out)["key"])
+    with Chat(command("web"), home.folder, home.environment({})) as process:
+        url = process.wait_for("Serving at").split()[2].rstrip(".")
+        assert ask(url, "wrong").status_code == 401
+        for key in (KEY, widget):
+            assert "Under the blue pot." in ask(url, key).text
+        assert httpx2.get(f"{url}/readyz", timeout=60).json()["ready"]
+        assert home.run("keys", "revoke", "widget").code == 0
+        assert ask(url, widget).status_code == 401
+        ended = process.signal(signal.SIGTERM)
+    assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+
+
+def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
+    with both_platforms() as seats:
+        home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
+        with Chat(command("run"), home.folder, home.environment(environment(*seats))) as process:
+            for seat in seats:
+                seat.until_connected()
+            process.wait_for_error("serving at")
+            (url,) = re.findall(r"serving at (\S+)", process.told())
+            parts = httpx2.get(f"{url}/readyz", timeout=60).json()["parts"]
+            assert {name for name, part in parts.items() if part["ready"]} == {
+                "database",
+                "embedder",
+                "slack",
+                "discord",
+            }
+            ended = process.signal(signal.SIGTERM)
+    assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+
+
+def test_an_address_that_is_taken_is_named_with_the_remedy(tmp_path: Path) -> None:
+    home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
+    with Chat(command("web"), home.folder, home.environment({})) as process:
+        port = process.wait_for("Serving at").split()[2].rstrip(".").rpartition(":")[2]
+        refused = home.run("web", GOODBOT_WEB_PORT=port)
+        assert refused.code != 0
+        assert "set [web] host and port" in refused.err
