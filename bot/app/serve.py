@@ -91,7 +91,10 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await running.goodbot.recover(*alone)
         if is_configured(settings):
             states = {seat.messenger.platform: partial(_connection, seat) for seat in seats}
-            await stack.enter_async_context(web_running(settings, memory, states))
+            try:
+                await stack.enter_async_context(web_running(settings, memory, states))
+            except ConfigError as error:  # people in chat are answered all the same
+                log.error("the web is not served by this process: %s", error)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, seats, alone, take_over, stop)
 

@@ -47,7 +47,8 @@ def test_what_is_taught_in_the_terminal_is_found_over_http(tmp_path: Path) -> No
 def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
     with both_platforms() as seats:
         home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
-        with Chat(command("run"), home.folder, home.environment(environment(*seats))) as process:
+        tokens = environment(*seats)
+        with Chat(command("run"), home.folder, home.environment(tokens)) as process:
             for seat in seats:
                 seat.until_connected()
             process.wait_for_error("serving at")
@@ -59,6 +60,10 @@ def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
                 "slack",
                 "discord",
             }
+            port = url.rpartition(":")[2]
+            with Chat(command("run"), home.folder, home.environment({**tokens, "GOODBOT_WEB_PORT": port})) as second:
+                second.wait_for_error("the web is not served by this process")
+                assert second.signal(signal.SIGTERM).code == 0
             ended = process.signal(signal.SIGTERM)
     assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
 
