@@ -10,16 +10,18 @@ from bot.adapters import command_words
 
 MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
 """Of a person, a role or a channel."""
+NOBODY = {"@": "somebody", "@!": "somebody", "@&": "a-role", "#": "a-channel"}
+"""In place of a name that Discord does not tell."""
 _PERSON = re.compile(r"<@!?(?P<id>\d+)>")
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
 
 def plain(text: str, names: Mapping[str, str]) -> str:
-    """The text as it is read. `names` maps ids of people, roles and channels; an unknown one keeps its id."""
+    """The text as it is read. `names` maps ids of people, roles and channels; an unknown one is `NOBODY`."""
 
     def named(found: re.Match[str]) -> str:
-        return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id'], found['id'])}"
+        return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id']) or NOBODY[found['kind']]}"
 
     shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
     return MENTION.sub(named, shown).strip()

@@ -20,6 +20,8 @@ _CALLS = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 """Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
 `<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text")."""
+NOBODY = {"@": "somebody", "#": "a-channel", "!": "a-group"}
+"""In place of a name that Slack does not tell."""
 _STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
 SHARED = "is_ext_shared_channel"
 """Said beside an event: other organisations read its channel too."""
@@ -241,7 +243,7 @@ def _is_person(message: Json, bot_user: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """The text as it is read: labels instead of ids where there are any, no escapes."""
+    """The text as it is read: labels instead of ids, without one `NOBODY`; no escapes."""
     shown = _SPECIAL.sub(_shown, text)
     for entity, character in _ENTITIES:
         shown = shown.replace(entity, character)
@@ -270,11 +272,11 @@ def _tag(user: str) -> str:
 def _shown(found: re.Match[str]) -> str:
     kind, target, label = found["kind"], found["target"], found["label"] or ""
     if kind == "!":
-        command, _, argument = target.partition("^")
-        name = label or (argument if command == "subteam" else command)
+        command = target.partition("^")[0]
+        name = label or (NOBODY[kind] if command == "subteam" else command)
         return name if command == "date" or name.startswith("@") else f"@{name}"
     if kind:
-        return kind + (label or target)
+        return kind + (label or NOBODY[kind])
     address = target.removeprefix("mailto:")
     if not label or label == address or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
         return address

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import Channels
+from bot.adapters.slack.events import NOBODY
 from bot.adapters.slack.web import Identity, Json, Web
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
@@ -14,8 +15,6 @@ from memory.ports import Clock
 log = logging.getLogger(__name__)
 
 _UNNAMED = re.compile(r"<(?P<kind>@|#|!subteam\^)(?P<id>[UWCGS][A-Z0-9]+)\|?>")
-_NOBODY = {"@": "somebody", "#": "a-channel", "!subteam^": "a-group"}
-"""In place of a name that Slack does not tell."""
 _KEEP = timedelta(hours=1)
 
 
@@ -50,6 +49,10 @@ class Mentions:
             return {**event, "message": {**message, "text": text}}
         return {**event, "text": await self.labelled(str(event.get("text") or ""), channel)}
 
+    async def name_of(self, target: str) -> str:
+        """What a person or a user group is called, by id; nothing if Slack does not say."""
+        return plain_name(await (self._handle(target) if target.startswith("S") else self._names.of(target)))
+
     async def _labels(self, text: str, channel: str) -> dict[str, str]:
         """The names of what is mentioned, by id."""
         return {
@@ -65,7 +68,7 @@ class Mentions:
             name = await self._channels.name(target, reader=channel)
         else:
             name = await self._handle(target)
-        return plain_name(name) or _NOBODY[kind]
+        return plain_name(name) or NOBODY[kind[0]]
 
     async def _handle(self, group: str) -> str:
         handle = self._handles.get(group)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.adapters.slack.events import at, plain
+from bot.adapters.slack.events import NOBODY, at, plain
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Json, Method, Web
 from bot.errors import ChannelNotFound, NotPermitted
@@ -85,4 +85,4 @@ def _is_of_a_person(message: Json) -> bool:
 
 def _text(message: Json, names: dict[str, str]) -> str:
     text = str(message.get("text") or "")
-    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or 'somebody'}", text))
+    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or NOBODY['@']}", text))

@@ -118,11 +118,12 @@ async def test_others_in_a_slack_channel_only_if_it_is_set(
     bob = slack.person("bob")
     others = environment(model, GOODBOT_CONVERSATION_OTHERS="2")
     async with slack_bot(slack, tmp_path, others) as bot:
-        for words in ("one", f"two, <@{slack.person('ana').id}>", "three"):
+        unknown = "<@U404> <!subteam^S404> <#C404>"
+        for words in ("one", f"two, <@{slack.person('ana').id}>", f"three {unknown}"):
             await slack_says(bot, "bob", general, words, mention=False)
         await slack_says(bot, "bob", other, "elsewhere", mention=False)
         await slack_says(bot, "ana", general, "What do they count?")
-        assert block(model) == '- person "bob": two, @ana\n- person "bob": three'
+        assert block(model) == '- person "bob": two, @ana\n- person "bob": three @somebody @a-group #a-channel'
         assert bob.id not in str(model.asked[-1].body)
         stored = bot.memory.store.read()
         with stored as tx:
@@ -204,7 +205,7 @@ async def test_others_in_a_discord_channel_only_if_it_is_set(
     others = environment(model, GOODBOT_CONVERSATION_OTHERS="2")
     async with discord_bot(discord, tmp_path, others, reads="everything") as bot:
         bob = discord.person("bob", bot.session.guild)
-        for words in ("one", "two", "three"):
+        for words in ("one", "two", "three <@404> <@&404> <#404>"):
             discord.says(bob, bot.session.general, words)
         await discord_answer(bot, bot.session.asks("What do they count?"))
-        assert block(model) == '- person "Bob": two\n- person "Bob": three'
+        assert block(model) == '- person "Bob": two\n- person "Bob": three @somebody @a-role #a-channel'

@@ -118,7 +118,7 @@ def test_one_line_is_one_harmless_line_of_limited_length(text: str, longest: int
     [
         ("<@7> hello", "@ana hello"),
         ("<@!7>, in <#8> with <@&9>", "@ana, in #general with @staff"),
-        ("<@99> is unknown", "@99 is unknown"),
+        ("<@99> is unknown", "@somebody is unknown"),
         ("a <:parrot:123> and <a:party:456>", "a :parrot: and :party:"),
         ("</goodbot memory:123> please", "/goodbot memory please"),
         ("1 < 2 > 0 & <b>", "1 < 2 > 0 & <b>"),
