@@ -185,6 +185,25 @@ class ChannelChanged(BaseEvent):
     """The platform says that other people may read a channel than before, or that they might."""
 
 
+NameTeachers = Callable[[], Awaitable[list[str]]]
+"""Looks up by name who may approve for others somewhere, groups of people in words. Never raises."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotInvited(BaseEvent):
+    """The bot came to a channel, or with `is_server` to a whole server: then the channel is where it may say so."""
+
+    teachers: NameTeachers = field(compare=False)
+    is_server: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonArrived(BaseEvent):
+    """A person opened their conversation with the bot."""
+
+    teachers: NameTeachers = field(compare=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonTooFast(BaseEvent):
     """A person writes faster than the pace guard lets through, for the first time since it did."""
@@ -194,7 +213,9 @@ class PersonTooFast(BaseEvent):
 
 
 PersonEvent = (
-    ChannelChanged
+    BotInvited
+    | ChannelChanged
+    | PersonArrived
     | PersonMessage
     | PersonEdit
     | PersonDeletion

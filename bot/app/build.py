@@ -291,5 +291,6 @@ def assemble(
         emoji=emoji,
         new_id=memory.new_id,
         listening=listening,
+        welcomes=settings.listening.welcome == "on",
     )
     return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

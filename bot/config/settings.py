@@ -185,9 +185,10 @@ class TeachingSettings(Section):
 
 
 class ListeningSettings(Section):
-    """`[listening]`: what is meant for the bot without a mention."""
+    """`[listening]`: what is meant for the bot without a mention, and whether it says hello."""
 
     mode: Literal["mention", "threads", "always"] = "threads"
+    welcome: Literal["on", "off"] = "on"
 
 
 class UpkeepSettings(Section):

@@ -16,7 +16,9 @@ def forget_question(held: Holdings, command: str) -> str:
 
 def held_counts(held: Holdings) -> str:
     """What is kept of a person, without what there is none of."""
-    return _erasable(len(held.messages), len(held.episodes), len(held.reactions), len(held.derived))
+    return _erasable(
+        len(held.messages), len(held.episodes), len(held.reactions), len(held.derived), is_asker=bool(held.kept)
+    )
 
 
 def kept_lessons(number: int) -> str:
@@ -28,13 +30,15 @@ def kept_lessons(number: int) -> str:
 def forgotten(erased: Erased) -> str:
     """What was erased."""
     kept = f" {kept_lessons(erased.kept)}" if erased.kept else ""
-    return f"Erased: {_erasable(erased.messages, erased.episodes, erased.reactions, erased.derived)}.{kept}"
+    what = _erasable(erased.messages, erased.episodes, erased.reactions, erased.derived, is_asker=bool(erased.kept))
+    return f"Erased: {what}.{kept}"
 
 
-def _erasable(messages: int, episodes: int, votes: int, derived: int) -> str:
+def _erasable(messages: int, episodes: int, votes: int, derived: int, *, is_asker: bool) -> str:
     own = counts((messages, "message"), (episodes, "episode"), (votes, "vote"))
     rest = f"{count(derived, 'episode')} of others with the same words" if derived else ""
-    return ", and ".join(each for each in (own, rest) if each) or "the words of a question"
+    least = "the words of a question" if is_asker else "that you were here"
+    return ", and ".join(each for each in (own, rest) if each) or least
 
 
 def need_questions(number: int, command: str) -> str:

@@ -22,10 +22,13 @@ from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
 from bot.conversation.restate_command import RestateNotices
+from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
     Address,
+    BotInvited,
     ChannelChanged,
+    PersonArrived,
     PersonCommand,
     PersonCorrection,
     PersonDeletion,
@@ -42,7 +45,7 @@ from bot.model import (
 )
 from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
-from memory.model import Incoming, Progress, Role, Scope
+from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.ports import NewId
 from memory.rules.emoji import EmojiMap, normalise, spellings
 from memory.services import Memory
@@ -51,6 +54,8 @@ log = logging.getLogger(__name__)
 
 NOTED_WITH_IT = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
 """Events that memory takes in together with who can read their channel now."""
+_OF_PLACES = (BotInvited, ChannelChanged, PersonArrived)
+"""Events with which nobody asked for anything, so that nobody is told of a failure."""
 
 
 class Goodbot:
@@ -65,6 +70,7 @@ class Goodbot:
         emoji: EmojiMap,
         new_id: NewId,
         listening: ListeningPolicy | None = None,
+        welcomes: bool = True,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -79,6 +85,7 @@ class Goodbot:
         actions = [each.name for each in answering.actions]
         self._commands = Commands(memory, executor, self._stop, actions=actions, default_mode=listening.mode)
         self._restate_notices = RestateNotices(memory, executor)
+        self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
@@ -109,6 +116,10 @@ class Goodbot:
         match event:
             case ChannelChanged():
                 pass
+            case BotInvited():
+                await self._welcomer.to_place(messenger, event)
+            case PersonArrived():
+                await self._welcomer.to_person(messenger, event.scope, event.teachers)
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
@@ -147,7 +158,7 @@ class Goodbot:
         short_id = self._new_id()[-8:]
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
-        if isinstance(event, ChannelChanged):
+        if isinstance(event, _OF_PLACES):
             return False
         return await tell(messenger, event, messages.apology(short_id, error))
 
@@ -191,6 +202,8 @@ class Goodbot:
             self._answering.pictures.keep(event.event_id, event.images)
             if event.is_late:
                 self._answering.late.add(event.event_id)
+            if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
+                await self._welcomer.to_person(messenger, scope)
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)

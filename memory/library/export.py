@@ -67,6 +67,7 @@ def export_person(held: Holdings, person: str) -> dict[str, object]:
         "values": [plain(value) for value in held.values],
         "steps": [plain(step) for step in held.steps],
         "grades": [plain(grade) for grade in held.grades],
+        "welcomed_at": plain(held.welcomed_at),
         "kept_for_a_while": [plain(entry) for entry in held.short],
         "answers_to_others_that_repeat_your_words": len(held.derived),
     }

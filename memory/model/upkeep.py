@@ -20,12 +20,14 @@ class UpkeepPolicy:
     """How long an answer that nobody judged is kept."""
     claims_kept: timedelta = timedelta(days=30)
     """How long the ids of handled events are kept; no platform repeats one later than this."""
+    mutes_kept: timedelta = timedelta(days=180)
+    """How long a thread stays muted; a channel stays so until somebody mentions the bot there."""
 
     def __post_init__(self) -> None:
         if self.rule_from < 2:
             raise ValueError(f"one lesson is no rule: rule_from must be 2 or more, got {self.rule_from}")
-        if min(self.archive_idle, self.pending_kept, self.claims_kept) <= timedelta(0):
-            raise ValueError("archive_idle, pending_kept and claims_kept must be longer than nothing")
+        if min(self.archive_idle, self.pending_kept, self.claims_kept, self.mutes_kept) <= timedelta(0):
+            raise ValueError("archive_idle, pending_kept, claims_kept and mutes_kept must be longer than nothing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

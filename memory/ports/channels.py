@@ -1,5 +1,6 @@
 """Channels in a store: who can read them, and what was decided for them."""
 
+from datetime import datetime
 from typing import Protocol
 
 from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, MutedThread
@@ -49,6 +50,10 @@ class ChannelTable(Protocol):
 
     def unmute(self, workspace: str, channel: str, thread: str) -> None:
         """A thread is muted no more, if it was."""
+        ...
+
+    def sweep_mutes(self, before: datetime) -> int:
+        """Drop threads that were muted before then, but no channel. Returns how many there were."""
         ...
 
     def is_muted(self, workspace: str, channel: str, thread: str) -> bool:

@@ -1,4 +1,4 @@
-"""The people of a store."""
+"""The people of a store, and where they were welcomed."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from memory.model import Acquaintance
 
 
 class PeopleTable(Protocol):
-    """Since when each person of a workspace is known."""
+    """Since when each person of a workspace is known, and whom and where the bot has welcomed."""
 
     def note(self, workspace: str, person: str, at: datetime, newcomer: timedelta) -> None:
         """Keep that a person was there, if nothing is kept of them: they are known `newcomer` later.
@@ -22,5 +22,13 @@ class PeopleTable(Protocol):
         ...
 
     def forget(self, workspace: str, person: str) -> None:
-        """Erase it: should they come back, they are new."""
+        """Erase it, and that they were welcomed: should they come back, they are new."""
+        ...
+
+    def welcome(self, workspace: str, at: datetime, *, channel: str = "", person: str = "") -> bool:
+        """Keep that a person, a channel or (with neither) the workspace is welcomed. True the first time only."""
+        ...
+
+    def welcomed_at(self, workspace: str, person: str) -> datetime | None:
+        """When the person was welcomed; None if they never were."""
         ...

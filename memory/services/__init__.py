@@ -38,6 +38,7 @@ from memory.services.topics import World, WorldPolicy
 from memory.services.upkeep import Upkeep
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Ratings
+from memory.services.welcomes import Welcomes
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +115,7 @@ class Memory:
         self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
+        self.welcomes = Welcomes(core)
         self.restating = Restating(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)

@@ -56,6 +56,8 @@ class Holdings:
     """Every grade they gave to a step, and what a model said of their answers."""
     short: tuple[ShortMemory, ...] = ()
     """What is kept for a while only."""
+    welcomed_at: datetime | None = None
+    """When the bot welcomed them; None if it never did."""
     kept: tuple[Episode, ...] = ()
     """Lessons of others about their questions: these stay, without their words."""
 
@@ -126,6 +128,7 @@ class Privacy:
             steps=tuple(tx.steps.of_person(workspace, person)),
             grades=(*tx.steps.grades_by(workspace, person), *guesses),
             short=tuple(tx.short.of_person(workspace, person)),
+            welcomed_at=tx.people.welcomed_at(workspace, person),
         )
 
     def forget(self, workspace: str, person: str) -> Erased:

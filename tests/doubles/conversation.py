@@ -175,7 +175,12 @@ class Chat:
             background=background,
         )
         self.bot = Goodbot(
-            memory=memory, executor=self.executor, answering=answering, emoji=DEFAULT_EMOJI, new_id=self.world.ids
+            memory=memory,
+            executor=self.executor,
+            answering=answering,
+            emoji=DEFAULT_EMOJI,
+            new_id=self.world.ids,
+            welcomes=False,
         )
         self.sink = self.bot.sink(self.messenger)
 

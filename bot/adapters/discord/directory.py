@@ -17,6 +17,8 @@ PLATFORM = "discord"
 DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
+MANAGERS, MODERATORS = "whoever may manage the server", "whoever may manage messages"
+"""Groups of people, in words."""
 _OUT_OF_REACH = object()
 """In place of a channel that Discord could not be asked about just now."""
 
@@ -195,6 +197,13 @@ class Roles:
         if self._admins & set(ids):
             return Role.ADMIN
         return Role.TEACHER if self._teachers & set(ids) else Role.MEMBER
+
+    @property
+    def deciders(self) -> list[str]:
+        """Who may approve for others: ids of people and roles, then groups of people in words."""
+        groups = {MANAGERS: self._managers, MODERATORS: self._moderators}
+        named = [group for group, role in groups.items() if role is not Role.MEMBER]
+        return [*sorted(self._admins | self._teachers), *named]
 
     def admit(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> bool:
         """Whether this person may use the bot here. `channels` are the channel and, of a thread, its parent."""

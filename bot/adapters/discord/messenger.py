@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -11,6 +11,7 @@ from typing import Any
 import discord
 
 from bot.adapters.discord import reading_along
+from bot.adapters.discord.arrivals import Arrivals
 from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, use_api
@@ -69,7 +70,7 @@ class DiscordMessenger:
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None
-        self._handlers: dict[str, Callable[[Any], object]] = {}
+        self._handlers: list[Mapping[str, Callable[[Any], object]]] = []
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -107,8 +108,8 @@ class DiscordMessenger:
         uses = Interactions(handlers)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(handlers)
-        away = CatchUp(handlers, intake.late).handlers
-        self._handlers = uses.handlers | intake.handlers | ChannelChanges(handlers).handlers | away | connection
+        parts = (uses, intake, ChannelChanges(handlers), CatchUp(handlers, intake.late), Arrivals(handlers))
+        self._handlers = [*(part.handlers for part in parts), connection]
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
@@ -173,9 +174,9 @@ class DiscordMessenger:
         log.info("disconnected from Discord%s", "" if self._closed.is_set() else "; connecting again")
 
     def _on_event(self, name: str, payload: object) -> None:
-        handler = self._handlers.get(name)
-        if handler is not None and not self._closed.is_set():
-            handler(payload)
+        for handlers in self._handlers if not self._closed.is_set() else ():
+            if name in handlers:
+                handlers[name](payload)
 
     # What the bot says ------------------------------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ _KEEP = timedelta(minutes=10)
 _KEEP_ROLES = timedelta(minutes=10)
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _DIRECT_MESSAGE = "DM"
+OWNERS = "the workspace's owners and admins"
+"""As a group of people, in words."""
 _AT_ONCE_S = 0.0
 """A name is a courtesy: nothing waits for it."""
 
@@ -63,9 +65,9 @@ class Channels:
             is_visibility_known=place.is_known or is_shared,
         )
 
-    async def is_creator(self, location: Location) -> bool:
-        """Whether who acts made the channel they act in."""
-        return (await self._place(location)).creator == location.user
+    async def creator(self, location: Location) -> str:
+        """The person who made the channel; empty where Slack does not say."""
+        return (await self._place(location)).creator
 
     async def name(self, channel: str, *, reader: str) -> str:
         """A channel's name without its #; nothing where the people of the channel `reader` may not know of it."""
@@ -153,7 +155,9 @@ class Roles:
                 self._people.put(key, role)
         if role is not Role.MEMBER or self._creators is role:
             return role
-        is_theirs = location.user == self._installer or (not is_wide and await self._channels.is_creator(location))
+        is_theirs = location.user == self._installer or (
+            not is_wide and await self._channels.creator(location) == location.user
+        )
         return self._creators if is_theirs else role
 
     def _seems_foreign(self, location: Location) -> bool:

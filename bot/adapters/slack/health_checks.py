@@ -14,6 +14,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
 from bot.adapters.retries import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
+from bot.adapters.slack.directory import OWNERS
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from bot.adapters.slack.web import Json, Method, Web, code_of
 from bot.config import SlackSettings
@@ -255,10 +256,10 @@ class SlackHealthChecks:
 
     def _teachers(self) -> CheckResult:
         """Who teaches by the settings."""
-        settings, owners = self._settings, "the workspace's owners and admins"
-        admins = [*([owners] if settings.owners == "admins" else []), *settings.admins]
+        settings = self._settings
+        admins = [*([OWNERS] if settings.owners == "admins" else []), *settings.admins]
         teachers = [
-            *([owners] if settings.owners == "teachers" else []),
+            *([OWNERS] if settings.owners == "teachers" else []),
             *(["whoever created a channel, in it"] if settings.creators == "teachers" else []),
             *settings.teachers,
         ]

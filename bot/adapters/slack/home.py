@@ -5,11 +5,12 @@ So it can show nothing that the commands would not: what is of a channel stays i
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple
 
 from bot.adapters.command_words import Typed
 from bot.adapters.private_reply import replying_to
+from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import HOME_CHOICE, Block, button, choice_blocks, chosen, sections, words
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import Location
@@ -42,15 +43,21 @@ class Answered(NamedTuple):
 class Home:
     """Publishes the page when it is opened, and again after each press of its buttons."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
+    def __init__(self, handlers: HandlerContext, arrivals: Arrivals) -> None:
         self._context = handlers
+        self._arrivals = arrivals
 
     async def opened(self, body: Json) -> None:
-        """A person opened the app; only the Home tab is a page."""
-        event = body["event"]
+        """A person opened the app: its page, or their direct conversation. The first time they are welcomed there."""
+        event, occasion = body["event"], str(body["event_id"])
         location = Location(channel=str(event["channel"]), user=str(event["user"]), kind="im")
-        if event.get("tab") == "home" and await self._context.admits(location):
-            await self._publish(location, str(body["event_id"]))
+        if event.get("tab") not in ("home", "messages") or not await self._context.admits(location):
+            return
+        if event["tab"] == "messages":
+            await self._arrivals.opened(location, occasion)
+        else:
+            welcome = await self._caught(location, self._arrivals.opened(location, occasion))
+            await self._publish(location, occasion, messages=welcome)
 
     async def pressed(self, body: Json) -> None:
         """A button of the page: the same command as typed in the direct conversation, answered on the page."""
@@ -84,7 +91,12 @@ class Home:
             log.warning("App Home was not shown: %s", error)
 
     async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Answered]:
-        """What a command answers this person, caught instead of posted."""
+        """What a command answers this person."""
+        event_id, at = f"{occasion}/{typed.name}", self._context.clock()
+        return await self._caught(location, self._context.command(typed, location, event_id=event_id, at=at))
+
+    async def _caught(self, location: Location, act: Awaitable[None]) -> list[Answered]:
+        """What an act tells this person, caught instead of posted."""
         messages: list[Answered] = []
 
         async def catch(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
@@ -92,8 +104,7 @@ class Home:
             return ""
 
         with replying_to(location.user, catch):
-            event_id = f"{occasion}/{typed.name}"
-            await self._context.command(typed, location, event_id=event_id, at=self._context.clock())
+            await act
         return messages
 
     async def _direct(self, user: str) -> str:

@@ -12,6 +12,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack
+from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
 from bot.adapters.slack.events import CHANNEL_EVENTS
 from bot.adapters.slack.home import HOME_COMMAND, Home
@@ -34,6 +35,7 @@ class WorkspaceListeners:
     token: str = field(repr=False)
     intake: Intake
     interactions: Interactions
+    arrivals: Arrivals
     home: Home
 
 
@@ -48,6 +50,7 @@ EVENTS: Mapping[str, Hear] = {
     "reaction_removed": lambda front: front.intake.reaction,
     "agent_session_stopped": lambda front: front.intake.session_stopped,
     "app_home_opened": lambda front: front.home.opened,
+    "member_joined_channel": lambda front: front.arrivals.joined,
     **dict.fromkeys(CHANNEL_EVENTS, lambda front: front.intake.channel_changed),
 }
 """What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups), with `ENDS`."""

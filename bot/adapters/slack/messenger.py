@@ -13,6 +13,7 @@ from bot.adapters.naming import Names, by_name, plain_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
+from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections
 from bot.adapters.slack.context import HandlerContext, settings_in
@@ -206,12 +207,14 @@ class SlackMessenger:
             is_for_bot=self._is_for_bot,
             clock=self._clock,
         )
+        arrivals = Arrivals(handlers)
         return WorkspaceListeners(
             identity=identity,
             token=self._web.token,
             intake=Intake(handlers),
             interactions=Interactions(handlers, self._in_time),
-            home=Home(handlers),
+            arrivals=arrivals,
+            home=Home(handlers, arrivals),
         )
 
     async def leave(self) -> None:

@@ -32,6 +32,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "app_uninstalled": (),
     "channel_shared": ("channels:read", "groups:read"),
     "channel_unshared": ("channels:read", "groups:read"),
+    "member_joined_channel": ("channels:read", "groups:read"),
     "message.channels": ("channels:history",),
     "message.groups": ("groups:history",),
     "message.im": ("im:history",),

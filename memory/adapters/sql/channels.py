@@ -1,8 +1,9 @@
 """Who can read which channel now, what was decided for it, and how the bot listens there."""
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Label, Table, delete, select, update
+from sqlalchemy import Label, Table, bindparam, delete, select, update
 
 from memory.adapters.sql.delivery_tables import channel_modes, channels, known_answers, muted_threads
 from memory.adapters.sql.session import SqlTable, matching
@@ -15,6 +16,7 @@ _KNOWN_ANSWERS = select(known_answers).where(matching(known_answers, "channel"))
 _MODE = select(channel_modes).where(matching(channel_modes, "channel"))
 _DROP_MODE = delete(channel_modes).where(matching(channel_modes, "channel"))
 _MUTED = select(muted_threads.c.since).where(matching(muted_threads, "channel", "thread"))
+_SWEEP = delete(muted_threads).where(muted_threads.c.thread != "", muted_threads.c.since < bindparam("before"))
 _UNMUTE = delete(muted_threads).where(matching(muted_threads, "channel", "thread"))
 
 
@@ -52,6 +54,9 @@ class SqlChannelTable(SqlTable):
 
     def unmute(self, workspace: str, channel: str, thread: str) -> None:
         self._session.run(_UNMUTE, {"workspace": workspace, "channel": channel, "thread": thread})
+
+    def sweep_mutes(self, before: datetime) -> int:
+        return self._session.run(_SWEEP, {"before": before})
 
     def is_muted(self, workspace: str, channel: str, thread: str) -> bool:
         where = {"workspace": workspace, "channel": channel, "thread": thread}

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, func, null, select, union_all
 
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.teaching_tables import people as people_table
-from memory.adapters.sql.teaching_tables import votes
+from memory.adapters.sql.teaching_tables import votes, welcomes
 from memory.model import Acquaintance, Role
 
 _p = people_table.c
@@ -17,6 +17,8 @@ _TAUGHT_FROM = select(null(), func.min(votes.c.at)).where(
 )
 _ACQUAINTANCE = union_all(_KNOWN, _TAUGHT_FROM)
 _FORGET = delete(people_table).where(matching(people_table, "person"))
+_WELCOMED = select(welcomes.c.at).where(matching(welcomes, "person"))
+_FORGET_WELCOME = delete(welcomes).where(matching(welcomes, "person"))
 _WORKSPACE = ""
 """In place of a person: until when whoever comes is known at once."""
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +47,16 @@ class SqlPeopleTable(SqlTable):
         return Acquaintance(known_from=known, taught_from=taught_from)
 
     def forget(self, workspace: str, person: str) -> None:
-        self._session.run(_FORGET, {"workspace": workspace, "person": person})
+        for forget in (_FORGET, _FORGET_WELCOME):
+            self._session.run(forget, {"workspace": workspace, "person": person})
+
+    def welcome(self, workspace: str, at: datetime, *, channel: str = "", person: str = "") -> bool:
+        row = {"workspace": workspace, "channel": channel, "person": person, "at": at}
+        return self._session.run(add_statement(welcomes), row) == 1
+
+    def welcomed_at(self, workspace: str, person: str) -> datetime | None:
+        row = self._session.row(_WELCOMED, {"workspace": workspace, "person": person})
+        return None if row is None else row.at
 
     def _known(self, workspace: str, people: Iterable[str]) -> dict[str, datetime]:
         return {row.person: row.known_from for row in self._session.each(_KNOWN, workspace, people)}

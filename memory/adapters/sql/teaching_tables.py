@@ -71,6 +71,16 @@ people = Table(
     sqlite_with_rowid=False,
 )
 
+# Whom and where the bot has welcomed: a person, a channel, or, with neither, the workspace.
+welcomes = Table(
+    "welcomes",
+    metadata,
+    *short("workspace", "person", "channel"),
+    *moment("at"),
+    PrimaryKeyConstraint("workspace", "person", "channel"),
+    sqlite_with_rowid=False,
+)
+
 # How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
 trust_records = Table(
     "trust_records",

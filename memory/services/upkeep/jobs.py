@@ -52,8 +52,10 @@ def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     with core.store.write() as tx:
         ledger, short = tx.teaching.sweep_ledger(now), tx.short.sweep(now)
         claims = tx.log.sweep_claims(now - policy.claims_kept)
+        mutes = tx.channels.sweep_mutes(now - policy.mutes_kept)
     finished = Privacy(core).finish()
-    return f"{ledger} ledger rows, {short} short memories, {claims} event ids; {finished} erasures ended"
+    swept = f"{ledger} ledger rows, {short} short memories, {claims} event ids, {mutes} muted threads"
+    return f"{swept}; {finished} erasures ended"
 
 
 def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tests.doubles.discord.backstage import Backstage
 from tests.doubles.discord.happenings import with_rights
@@ -16,16 +16,29 @@ class Setup(Backstage):
 
     @on_loop
     def guild(self, name: str = "Guild", *, has_bot: bool = True) -> Guild:
-        """A guild, owned by the app's owner. Without the bot, only user-installed use is possible there."""
+        """A guild, owned by the app's owner. The bot has been there for a month, or is not (until `invites_bot`).
+
+        Without the bot, only user-installed use is possible there.
+        """
         guild = Guild(id=self.state.new_id(), name=name, owner_id=self.state.owner.id, has_bot=has_bot)
         everyone = Role(id=guild.id, guild_id=guild.id, name="@everyone", permissions=int(EVERYONE))
         self.state.roles[guild.id] = everyone
         inside = [self.state.owner, *([self.bot] if has_bot else [])]
         for person in inside:
             key = (guild.id, person.id)
-            self.state.members[key] = Member(person_id=person.id, guild_id=guild.id, joined_at=self.state.clock())
+            joined_at = self.state.clock() - timedelta(days=30)
+            self.state.members[key] = Member(person_id=person.id, guild_id=guild.id, joined_at=joined_at)
         self.happenings.add_guild(guild)
         return guild
+
+    @on_loop
+    def invites_bot(self, guild: Guild) -> Guild:
+        """The bot is invited into a guild where it is not."""
+        key = (guild.id, self.bot.id)
+        self.state.members[key] = Member(person_id=self.bot.id, guild_id=guild.id, joined_at=self.state.clock())
+        joined = replace(self.state.guild(guild.id), has_bot=True)
+        self.happenings.add_guild(joined)
+        return joined
 
     @on_loop
     def channel(self, guild: Guild, name: str = "general", *, private_to: Iterable[Person | Role] = ()) -> Channel:

@@ -107,6 +107,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "unmute": lambda tx, w: tx.channels.unmute(w, "C1", "t1"),
     "api_keys.add": lambda tx, w: tx.api_keys.add(replace(api_key(w), name="k2", digest="d2")),
     "api_keys.put": lambda tx, w: tx.api_keys.put(replace(api_key(w), revoked_at=NOW)),
+    "welcome": lambda tx, w: tx.people.welcome(w, at(5), person="bo"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""

@@ -7,7 +7,7 @@ from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, Visi
 from memory.model.topic import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, episode, incoming, muted, outgoing, short
+from tests.memory.adapters.store_samples import NOW, at, episode, incoming, muted, outgoing, short
 
 
 def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
@@ -95,6 +95,29 @@ class ChannelsContract(StoreCase):
             assert tx.channels.is_muted("w", "C1", "t1")
             tx.channels.unmute("w", "C1", "t1")
             assert not tx.channels.is_muted("w", "C1", "t1")
+
+    def test_a_sweep_ends_old_mutes_of_threads_and_none_of_a_channel(self, store: Store) -> None:
+        with store.write() as tx:
+            for workspace, thread, since in (("w", "t1", 0), ("v", "t1", 1), ("w", "t2", 2), ("w", "", 0)):
+                tx.channels.mute(replace(muted(workspace, thread), since=at(since)))
+            assert tx.channels.sweep_mutes(at(2)) == 2
+            assert tx.channels.sweep_mutes(at(2)) == 0
+            left = [("w", "t1"), ("v", "t1"), ("w", "t2"), ("w", "")]
+            assert [tx.channels.is_muted(w, "C1", t) for w, t in left] == [False, False, True, True]
+
+    def test_everybody_and_every_place_is_welcomed_once_until_forgotten(self, store: Store) -> None:
+        others: tuple[dict[str, str], ...] = ({}, {"channel": "C1"}, {"person": "bo"}, {"person": "C1"})
+        with store.write() as tx:
+            assert all(tx.people.welcome("w", NOW, **who) for who in ({"person": "ana"}, *others))
+            assert tx.people.welcome("v", NOW, person="ana")
+            assert not tx.people.welcome("w", at(1), person="ana")
+            assert tx.people.welcomed_at("w", "ana") == NOW
+        with store.write() as tx:
+            tx.people.forget("w", "ana")
+            assert tx.people.welcomed_at("w", "ana") is None
+            assert tx.people.welcomed_at("v", "ana") == NOW
+            assert not any(tx.people.welcome("w", NOW, **who) for who in others)
+            assert tx.people.welcome("w", at(2), person="ana")
 
     def test_an_accepted_message_says_whether_its_thread_is_muted(self, store: Store) -> None:
         with store.write() as tx:

@@ -391,6 +391,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.short.put(short(workspace=workspace))
     tx.channels.put_mode(ChannelMode(workspace=workspace, channel="C1", mode=ListeningMode.ALWAYS))
     tx.channels.mute(muted(workspace))
+    tx.people.welcome(workspace, NOW, person="ana")
 
 
 def api_key(workspace: str = "w") -> ApiKey:
@@ -453,6 +454,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "key": tx.api_keys.find(workspace, "d1"),
             "mode": tx.channels.mode(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
+            "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
         }
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
         near = nearest(store, workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)

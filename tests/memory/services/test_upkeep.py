@@ -1,5 +1,6 @@
 """Upkeep: fading, the archive, joining, rules, sweeping, and jobs by lease."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -203,6 +204,17 @@ def test_expired_rows_are_swept(world: World) -> None:
     assert run(world, "sweep").startswith("1 ledger rows")
     with world.memory.store.read() as tx:
         assert tx.teaching.ledger_of_run(W, lesson.run_id) == []
+
+
+def test_a_muted_thread_is_listened_to_again_after_half_a_year_and_a_muted_channel_is_not(world: World) -> None:
+    thread, channel = replace(ana, thread="t1"), ana
+    for place in (thread, channel):
+        world.memory.listening.mute(place)
+    world.clock.tick(days=179)
+    assert "0 muted threads" in run(world, "sweep")
+    world.clock.tick(days=2)
+    assert "1 muted threads" in run(world, "sweep")
+    assert [world.memory.listening.state(place).is_muted for place in (thread, channel)] == [False, True]
 
 
 # Jobs -----------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from bot.adapters import forms
 from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
 from bot.adapters.slack.home import HOME_COMMAND
-from bot.model import Attachment, Choice, PersonCommand, PersonEvent
+from bot.model import Attachment, Choice, PersonArrived, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import Person, Refused, SlackServer
@@ -332,7 +332,7 @@ async def test_a_long_page_is_within_slack_s_limits(server: SlackServer) -> None
     class Long(Bot):
         async def __call__(self, event: PersonEvent) -> None:
             await Heard.__call__(self, event)
-            assert isinstance(event, PersonCommand)
+            assert isinstance(event, PersonCommand | PersonArrived)
             says = self.session.notice(event.scope.channel, ana, "a line that is rather long\n" * 3000, choices=many)
             await self.session.messenger.post(says)
 

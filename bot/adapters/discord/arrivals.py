@@ -1,0 +1,72 @@
+"""Says when the bot is new in a server."""
+
+from datetime import timedelta
+from functools import partial
+
+import discord
+
+from bot.adapters.discord.context import HandlerContext
+from bot.adapters.naming import plain_name
+from bot.model import BotInvited
+
+_NEW = timedelta(days=1)
+"""How long after it was invited: it may have been away then."""
+
+
+class Arrivals:
+    """Delivers `BotInvited` for each server that invited the bot lately, where there is a channel to say something."""
+
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self.handlers = {"ready": self._ready, "guild_available": self._seen, "guild_join": self._seen}
+        """By the library's name of an event."""
+
+    def _ready(self, _: object) -> None:
+        for guild in self._context.client.guilds:
+            if not guild.unavailable:
+                self._seen(guild)
+
+    def _seen(self, guild: discord.Guild) -> None:
+        since = guild.me.joined_at
+        if since is not None and self._context.clock() - since < _NEW:
+            self._context.tasks.start(("arrival", guild.id), lambda: self._tell(guild))
+
+    async def _tell(self, guild: discord.Guild) -> None:
+        channel = self._channel(guild)
+        if channel is not None:
+            place = await self._context.channels.of(channel.id, guild.id)
+            await self._context.sink(
+                BotInvited(
+                    event_id=f"arrival/{guild.id}",
+                    scope=place.scope(str(self._context.me)),
+                    at=self._context.clock(),
+                    teachers=partial(self._teachers, guild),
+                    is_server=True,
+                )
+            )
+
+    def _channel(self, guild: discord.Guild) -> discord.TextChannel | None:
+        """Where newcomers are greeted, else the first channel that everybody sees, else any, if the bot may write."""
+        order = sorted(
+            guild.text_channels,
+            key=lambda each: (not each.permissions_for(guild.default_role).view_channel, each != guild.system_channel),
+        )
+        may_write = (each for each in order if _may_write(guild, each))
+        admits = self._context.roles.admit
+        return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
+
+    async def _teachers(self, guild: discord.Guild) -> list[str]:
+        """Who may approve for others, by name as far as Discord tells."""
+        named: list[str] = []
+        for each in self._context.roles.deciders:
+            role = guild.get_role(int(each)) if each.isdecimal() else None
+            if role is not None:
+                named.append(f"the role {plain_name(role.name)}")
+            elif name := plain_name(await self._context.posting.names.of(each)) if each.isdecimal() else each:
+                named.append(name)
+        return named
+
+
+def _may_write(guild: discord.Guild, channel: discord.TextChannel) -> bool:
+    rights = channel.permissions_for(guild.me)
+    return rights.view_channel and rights.send_messages
