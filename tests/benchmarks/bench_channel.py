@@ -10,63 +10,29 @@ bot's event loop was, beside an idle process that measures itself.
 import argparse
 import asyncio
 import multiprocessing
-import tempfile
 from collections.abc import Sequence
-from multiprocessing.connection import Connection
-from pathlib import Path
 
-from bot.app.build import assemble, open_memory
-from bot.app.gc_tuning import keep_pauses_short
-from bot.app.serve import make_messenger
-from bot.config import Settings, load_settings
-from memory.services import Memory
-from tests.benchmarks.bench_load import HEADER, Phase, idle_process, watched
+from tests.benchmarks.bench_load import HEADER, Phase, watched
 from tests.benchmarks.channel_crowd import Asked, discord_crowd, slack_crowd
+from tests.benchmarks.stage import Stage, beside
 
 CROWDS = {"slack": slack_crowd, "discord": discord_crowd}
 
 
-async def _serve(
-    settings: Settings, memory: Memory, platform: str, pipe: Connection, control: Connection
-) -> tuple[Phase, Asked]:
-    running = assemble(settings, memory)
-    messenger = make_messenger(settings, platform, memory, running.goodbot)
-    serving = asyncio.create_task(messenger.run(running.goodbot.sink(messenger)))
-    await keep_pauses_short(running.warm_up)
-    await asyncio.sleep(3.0)
-    with watched(f"{platform}: all ask at once", control) as phase:
-        pipe.send("ask")
-        asked: Asked = await asyncio.to_thread(pipe.recv)
-    pipe.send("leave")
-    await messenger.close()
-    await serving
-    await running.close()
+async def _serve(stage: Stage, platform: str) -> tuple[Phase, Asked]:
+    async with stage.bot(platform):
+        await asyncio.sleep(3.0)
+        with watched(f"{platform}: all ask at once", stage.idle) as phase:
+            stage.crowd.send("ask")
+            asked: Asked = await asyncio.to_thread(stage.crowd.recv)
+        stage.crowd.send("leave")
     return phase, asked
 
 
 def measure(platform: str, people: int, embedder: str) -> None:
     """One bot in this process, from its start to its end; prints what was measured."""
-    spawn = multiprocessing.get_context("spawn")
-    pipe, theirs = spawn.Pipe()
-    crowd = spawn.Process(target=CROWDS[platform], args=(theirs, people))
-    crowd.start()
-    theirs.close()  # so that its end is noticed
-    control, elsewhere = spawn.Pipe()
-    idle = spawn.Process(target=idle_process, args=(elsewhere,))
-    idle.start()
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **pipe.recv(),
-            "DATABASE_URL": f"sqlite:///{Path(folder) / 'bench.db'}",
-            "GOODBOT_LOG_FILE": str(Path(folder) / "goodbot.log"),
-            "GOODBOT_EMBEDDER_NAME": embedder,
-        }
-        settings = load_settings(environment, config_path=None, cwd=Path(folder), data_dir=Path(folder))
-        with open_memory(settings) as memory:
-            phase, asked = asyncio.run(_serve(settings, memory, platform, pipe, control))
-    crowd.join()
-    control.send("leave")
-    idle.join()
+    with beside(CROWDS[platform], people, embedder=embedder) as stage:
+        phase, asked = asyncio.run(_serve(stage, platform))
     print(HEADER)
     print(phase.row())
     for name, seconds in (("question to answer", asked.answers), ("event to acknowledgement", asked.acknowledged)):

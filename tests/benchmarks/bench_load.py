@@ -15,7 +15,6 @@ import gc
 import multiprocessing
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,19 +23,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from bot.app.build import Running, assemble, open_memory
-from bot.app.gc_tuning import keep_pauses_short
-from bot.app.serve import make_messenger
-from bot.config import Settings, load_settings
 from bot.conversation.executor import Executor
-from bot.ports import Messenger
-from memory.services import Memory
 from tests.benchmarks.slack_crowd import Seen, crowd
+from tests.benchmarks.stage import TICK_S, Stage, beside
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-TICK_S = 0.005
 PER_SECOND = 50
 TARGET_MS = 50.0
 _IDLE_S = 5.0
@@ -87,20 +80,6 @@ def resident_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def idle_process(pipe: Connection) -> None:
-    """Does nothing but to wake every 5 ms; each time it is asked, it tells how late it was at worst since then."""
-    worst = 0.0
-    while True:
-        before = time.perf_counter()
-        time.sleep(TICK_S)
-        worst = max(worst, time.perf_counter() - before - TICK_S)
-        if pipe.poll():
-            if pipe.recv() == "leave":
-                return
-            pipe.send(worst)
-            worst = 0.0
-
-
 @contextmanager
 def watched(name: str, control: Connection) -> Iterator[Phase]:
     """Measure the running loop until the block ends, and an idle process beside it."""
@@ -140,62 +119,32 @@ async def on_the_loop(self: Executor, function: Callable[P, R], /, *args: P.args
     return function(*args, **kwargs)
 
 
-async def _serve(
-    settings: Settings, memory: Memory, pipe: Connection, control: Connection, seconds: float
-) -> tuple[list[Phase], Seen]:
+async def _serve(stage: Stage, seconds: float) -> tuple[list[Phase], Seen]:
     """Let the crowd at the bot. Returns what each phase was like."""
-    running = assemble(settings, memory)
-    messenger = make_messenger(settings, "slack", memory, running.goodbot)
-    serving = asyncio.create_task(messenger.run(running.goodbot.sink(messenger)))
-    await keep_pauses_short(running.warm_up)
-    with watched("idle (baseline)", control) as idle:
-        await asyncio.sleep(_IDLE_S)
-    with watched("conversations at once", control) as talking:
-        pipe.send("ask")
-        assert await asyncio.to_thread(pipe.recv) == "answered"
-    phases = [idle, talking]
-    pipe.send("react")
-    seen = asyncio.create_task(asyncio.to_thread(pipe.recv))
-    for part in ("first", "second"):
-        with watched(f"{PER_SECOND} reactions/s, {part} half", control) as reacting:
-            await asyncio.wait({seen}, timeout=seconds / 2 if part == "first" else None)
-        phases.append(reacting)
-    pipe.send("leave")
-    await _end(running, messenger, serving)
+    async with stage.bot("slack"):
+        with watched("idle (baseline)", stage.idle) as idle:
+            await asyncio.sleep(_IDLE_S)
+        with watched("conversations at once", stage.idle) as talking:
+            stage.crowd.send("ask")
+            assert await asyncio.to_thread(stage.crowd.recv) == "answered"
+        phases = [idle, talking]
+        stage.crowd.send("react")
+        seen = asyncio.create_task(asyncio.to_thread(stage.crowd.recv))
+        for part in ("first", "second"):
+            with watched(f"{PER_SECOND} reactions/s, {part} half", stage.idle) as reacting:
+                await asyncio.wait({seen}, timeout=seconds / 2 if part == "first" else None)
+            phases.append(reacting)
+        stage.crowd.send("leave")
     result: Seen = seen.result()
     return phases, result
-
-
-async def _end(running: Running, messenger: Messenger, serving: "asyncio.Task[None]") -> None:
-    await messenger.close()
-    await serving
-    await running.close()
 
 
 def measure(conversations: int, seconds: float, embedder: str, on_loop: bool) -> None:
     """One bot in this process from its start to its end; prints a table."""
     if on_loop:
         Executor.__call__ = on_the_loop  # type: ignore[method-assign]  # the baseline is this bot but for one thing
-    spawn = multiprocessing.get_context("spawn")
-    pipe, theirs = spawn.Pipe()
-    people = spawn.Process(target=crowd, args=(theirs, conversations, int(seconds * PER_SECOND), PER_SECOND))
-    people.start()
-    control, elsewhere = spawn.Pipe()
-    idle = spawn.Process(target=idle_process, args=(elsewhere,))
-    idle.start()
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **pipe.recv(),
-            "DATABASE_URL": f"sqlite:///{Path(folder) / 'bench.db'}",
-            "GOODBOT_LOG_FILE": str(Path(folder) / "goodbot.log"),
-            "GOODBOT_EMBEDDER_NAME": embedder,
-        }
-        settings = load_settings(environment, config_path=None, cwd=Path(folder), data_dir=Path(folder))
-        with open_memory(settings) as memory:
-            phases, seen = asyncio.run(_serve(settings, memory, pipe, control, seconds))
-    people.join()
-    control.send("leave")
-    idle.join()
+    with beside(crowd, conversations, int(seconds * PER_SECOND), PER_SECOND, embedder=embedder) as stage:
+        phases, seen = asyncio.run(_serve(stage, seconds))
     report(phases, seen)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory.ports import EpisodeFilter
+from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import Person, SlackServer
-from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
 KEY, DOOR = "where is the spare key?", "what is the code of the door?"
@@ -20,31 +20,6 @@ async def server() -> AsyncIterator[SlackServer]:
     async with SlackServer() as running:
         yield running
         assert running.slack.complaints == []
-
-
-@pytest.fixture
-def ana(server: SlackServer) -> Person:
-    return server.person("ana")
-
-
-@pytest.fixture
-def ben(server: SlackServer) -> Person:
-    return server.person("ben")
-
-
-@pytest.fixture
-def general(server: SlackServer) -> str:
-    return server.channel("general")
-
-
-async def say(
-    bot: SlackBot, person: Person, channel: str, text: str, *, under: Message | None = None, mention: bool = True
-) -> Message:
-    """Say it, in a thread if it is under a message, and wait until the bot has done what it can."""
-    message = person.says(channel, text, thread_ts=under.ts if under else "", mention=mention)
-    await bot.session.settled()
-    await bot.idle()
-    return message
 
 
 def told(server: SlackServer, person: Person) -> list[str]:

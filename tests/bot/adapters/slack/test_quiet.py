@@ -7,6 +7,7 @@ import pytest
 
 from bot.adapters import forms
 from bot.adapters.slack import blocks
+from tests.bot.adapters.slack.conversing import say, settled
 from tests.doubles.slack import Person, RateLimited, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
@@ -27,37 +28,10 @@ async def bot(server: SlackServer, tmp_path: Path) -> AsyncIterator[SlackBot]:
         yield running
 
 
-@pytest.fixture
-def ana(server: SlackServer) -> Person:
-    return server.person("ana")
-
-
-@pytest.fixture
-def ben(server: SlackServer) -> Person:
-    return server.person("ben")
-
-
-@pytest.fixture
-def general(server: SlackServer) -> str:
-    return server.channel("general")
-
-
-async def settled(bot: SlackBot) -> None:
-    await bot.session.settled()
-    await bot.idle()
-
-
-async def asks(bot: SlackBot, person: Person, channel: str, text: str = SUM, under: Message | None = None) -> Message:
-    question = person.says(channel, text, thread_ts=under.ts if under else "")
-    await settled(bot)
-    return question
-
-
 async def says(bot: SlackBot, person: Person, root: Message, *texts: str) -> None:
     """Say things in the thread without a mention of the bot."""
     for text in texts:
-        person.says(root.channel, text, thread_ts=root.ts, mention=False)
-        await settled(bot)
+        await say(bot, person, root.channel, text, under=root, mention=False)
 
 
 def said(bot: SlackBot, root: Message) -> list[str]:
@@ -65,7 +39,7 @@ def said(bot: SlackBot, root: Message) -> list[str]:
 
 
 async def test_between_people_it_stays_quiet(bot: SlackBot, ana: Person, ben: Person, general: str) -> None:
-    root = await asks(bot, ana, general)
+    root = await say(bot, ana, general, SUM)
     await says(bot, ana, root, f"<@{ben.id}> can you check?", "thx")
     await says(bot, ben, root, "sure", "what is 1+1?", "looks right")
     await says(bot, ana, root, "and when?", "<!here> is lunch", "ok")
@@ -73,7 +47,7 @@ async def test_between_people_it_stays_quiet(bot: SlackBot, ana: Person, ben: Pe
 
 
 async def test_alone_with_it_follow_ups_are_answered(bot: SlackBot, ana: Person, general: str) -> None:
-    root = await asks(bot, ana, general)
+    root = await say(bot, ana, general, SUM)
     await says(bot, ana, root, MORE, "thanks!", "6*9")
     assert said(bot, root) == ["6 * 7 = 42", "6 * 8 = 48", "6 * 9 = 54"]
 
@@ -82,7 +56,7 @@ async def test_in_a_thread_somebody_else_began_its_asker_may_go_on_right_after_i
     bot: SlackBot, ana: Person, ben: Person, general: str
 ) -> None:
     root = ben.says(general, "six by seven?", mention=False)
-    await asks(bot, ana, general, under=root)
+    await say(bot, ana, general, SUM, under=root)
     await says(bot, ana, root, MORE)
     await says(bot, ben, root, "what is 1+1?")
     await says(bot, ana, root, "what is 2+2?")
@@ -93,7 +67,7 @@ async def test_in_a_thread_somebody_else_began_its_asker_may_go_on_right_after_i
 async def test_it_is_quiet_where_slack_does_not_say_who_else_is_there(
     bot: SlackBot, server: SlackServer, ana: Person, general: str, fault: Fault
 ) -> None:
-    root = await asks(bot, ana, general)
+    root = await say(bot, ana, general, SUM)
     server.faults.next("conversations.replies", fault, times=None)
     await says(bot, ana, root, MORE)
     server.faults.clear()
@@ -105,7 +79,7 @@ async def test_it_is_quiet_where_slack_does_not_say_who_else_is_there(
 async def test_a_mute_lasts_until_a_mention_and_all_that_teaches_counts_meanwhile(
     bot: SlackBot, server: SlackServer, ana: Person, ben: Person, general: str, tmp_path: Path
 ) -> None:
-    root = await asks(bot, ana, general)
+    root = await say(bot, ana, general, SUM)
     [answer] = server.said_by_bot(general, root.ts)
     ben.reacts(answer, "zipper_mouth_face")
     await settled(bot)
@@ -121,14 +95,14 @@ async def test_a_mute_lasts_until_a_mention_and_all_that_teaches_counts_meanwhil
     assert (ana.id, -1) in bot.votes(bot.session.workspace)
     assert any("Saved as" in each.text for each in server.ephemerals(ana))
 
-    await asks(bot, ana, general, MORE, under=root)
+    await say(bot, ana, general, MORE, under=root)
     await says(bot, ana, root, MORE)
     assert len(said(bot, root)) == 3
 
 
 async def test_a_mute_survives_a_restart(server: SlackServer, ana: Person, general: str, tmp_path: Path) -> None:
     async with slack_bot(server, tmp_path) as bot:
-        root = await asks(bot, ana, general)
+        root = await say(bot, ana, general, SUM)
     async with slack_bot(server, tmp_path) as bot:
         [answer] = server.said_by_bot(general, root.ts)
         ana.reacts(answer, "zipper_mouth_face")
@@ -139,7 +113,7 @@ async def test_a_mute_survives_a_restart(server: SlackServer, ana: Person, gener
 
 
 async def test_not_you_mutes_without_a_word(bot: SlackBot, server: SlackServer, ana: Person, general: str) -> None:
-    root = await asks(bot, ana, general)
+    root = await say(bot, ana, general, SUM)
     await says(bot, ana, root, "not you", MORE)
     assert len(said(bot, root)) == 1
     assert server.ephemerals(ana) == []
@@ -168,14 +142,14 @@ async def test_a_teacher_chooses_the_mode_of_a_channel(server: SlackServer, gene
 async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the_same(
     bot: SlackBot, server: SlackServer, ana: Person, ben: Person, general: str
 ) -> None:
-    root = await asks(bot, ana, general, "who has the key of the cellar?")
-    car = await asks(bot, ben, general, "where did we park our blue car?", under=root)
+    root = await say(bot, ana, general, "who has the key of the cellar?")
+    car = await say(bot, ben, general, "where did we park our blue car?", under=root)
     [short] = server.said_by_bot(general, root.ts)
     assert short.text.startswith("I don't know that. Whoever knows it, tell me: `@goodbot correct: ...`")
     assert car.reactions == {"shrug": [server.workspace.bot.id]}
-    await asks(bot, ben, general, "correct: On level two.", under=root)
+    await say(bot, ben, general, "correct: On level two.", under=root)
     assert server.ephemerals(ben)[-1].text.startswith("Saved as")
-    again = await asks(bot, ben, general, "where did we park our blue car?")
+    again = await say(bot, ben, general, "where did we park our blue car?")
     assert said(bot, again) == ["On level two."]
 
 
@@ -198,11 +172,11 @@ async def test_a_program_that_answers_everything_does_not_make_it_loop(
 ) -> None:
     """An account that looks like a person's and says something after each message of the bot's, corrections too."""
     program, answered = server.person("program"), 0
-    root = await asks(bot, program, general)
+    root = await say(bot, program, general, SUM)
     for _ in range(60):
         seen = len(server.said_by_bot(general, root.ts))
         if seen == answered:
             break
         answered = seen
-        await asks(bot, program, general, "what is 1+1?", under=root)
+        await say(bot, program, general, "what is 1+1?", under=root)
     assert answered <= 21

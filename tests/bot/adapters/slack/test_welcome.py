@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bot.adapters.slack.conversing import say, settled
 from tests.doubles.slack import Person, Refused, SlackServer
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
@@ -18,21 +19,6 @@ async def server() -> AsyncIterator[SlackServer]:
     async with SlackServer() as running:
         yield running
         assert running.slack.complaints == []
-
-
-@pytest.fixture
-def ana(server: SlackServer) -> Person:
-    return server.person("ana")
-
-
-@pytest.fixture
-def general(server: SlackServer) -> str:
-    return server.channel("general")
-
-
-async def settled(bot: SlackBot) -> None:
-    await bot.session.settled()
-    await bot.idle()
 
 
 async def invited(bot: SlackBot, channel: str, by: Person) -> list[str]:
@@ -108,8 +94,7 @@ async def test_where_it_may_not_or_shall_not_it_is_quiet_and_answers_all_the_sam
         if why == "off":
             assert await opened(bot, ana) == []
         if why in ("refused", "off"):
-            question = ana.says(general, SUM)
-            await settled(bot)
+            question = await say(bot, ana, general, SUM)
             assert "42" in server.said_by_bot(general, question.ts)[0].text
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
@@ -123,8 +108,7 @@ async def test_who_opens_the_conversation_is_welcomed_there_once(
         assert "Hello!" not in await home(bot, ana)
     async with slack_bot(server, tmp_path, ON) as bot:
         assert await opened(bot, ana) == [text]
-        ana.says(ana.dm, SUM)
-        await settled(bot)
+        await say(bot, ana, ana.dm, SUM)
         assert sum("Hello!" in message.text for message in server.said_by_bot(ana.dm)) == 1
     assert "approves it: tea and the workspace's owners and admins." in text
 
@@ -142,8 +126,7 @@ async def test_who_writes_first_is_welcomed_before_the_answer_and_as_somebody_ne
 ) -> None:
     async with slack_bot(server, tmp_path, ON) as bot:
         for text in (SUM, SUM, "forget me yes", SUM):
-            ana.says(ana.dm, text)
-            await settled(bot)
+            await say(bot, ana, ana.dm, text)
     said = [message.text.split("\n")[0][:6] for message in server.said_by_bot(ana.dm)]
     assert said == ["Hello!", "6 * 7 ", "6 * 7 ", "Erased", "Hello!", "6 * 7 "]
 
@@ -154,8 +137,7 @@ async def test_what_it_keeps_of_who_only_looked_in_is_told_and_erased(
     async with slack_bot(server, tmp_path, ON) as bot:
         await opened(bot, ana)
         for text in ("forget me", "forget me yes", "forget me"):
-            ana.says(ana.dm, text)
-            await settled(bot)
+            await say(bot, ana, ana.dm, text)
     said = [message.text for message in server.said_by_bot(ana.dm)][1:]
     assert said[0].startswith("This erases that you were here. It cannot be undone.")
     assert said[1:] == ["Erased: that you were here.", "I keep nothing about you here."]

@@ -12,6 +12,7 @@ from bot.adapters.slack import blocks
 from memory.errors import StoreUnavailable
 from memory.model import Incoming, Progress, Visibility
 from memory.services.record import Recording
+from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import (
     ConnectionReset,
     Hang,
@@ -35,22 +36,9 @@ async def server() -> AsyncIterator[SlackServer]:
         yield running
 
 
-@pytest.fixture
-def ana(server: SlackServer) -> Person:
-    return server.person("ana")
-
-
-@pytest.fixture
-def general(server: SlackServer) -> str:
-    return server.channel("general")
-
-
 async def ask(bot: SlackBot, ana: Person, channel: str, text: str = SUM) -> Message:
     """Ask and wait until the bot has done what it can."""
-    question = ana.says(channel, text)
-    await bot.session.settled()
-    await bot.idle()
-    return question
+    return await say(bot, ana, channel, text)
 
 
 async def approve(bot: SlackBot, ana: Person, answer: Message) -> None:

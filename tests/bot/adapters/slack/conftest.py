@@ -1,0 +1,20 @@
+"""Who is there, for tests that have a `server`."""
+
+import pytest
+
+from tests.doubles.slack import Person, SlackServer
+
+
+@pytest.fixture
+def ana(server: SlackServer) -> Person:
+    return server.person("ana")
+
+
+@pytest.fixture
+def ben(server: SlackServer) -> Person:
+    return server.person("ben")
+
+
+@pytest.fixture
+def general(server: SlackServer) -> str:
+    return server.channel("general")
