@@ -49,4 +49,4 @@ def unknown(reason: str, spell: Spell) -> str:
     """To people in a channel: that the bot does not know, and what it would need. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."
-    return f"{first}{end} Whoever knows it, tell me: `{spell('correct')} ...`, and I know it next time."
+    return f"{first}{end} Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."

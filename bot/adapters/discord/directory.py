@@ -17,8 +17,6 @@ PLATFORM = "discord"
 DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
-MANAGERS, MODERATORS = "whoever may manage the server", "whoever may manage messages"
-"""Groups of people, in words."""
 _OUT_OF_REACH = object()
 """In place of a channel that Discord could not be asked about just now."""
 
@@ -200,10 +198,10 @@ class Roles:
 
     @property
     def deciders(self) -> list[str]:
-        """Who may approve for others: ids of people and roles, then groups of people in words."""
-        groups = {MANAGERS: self._managers, MODERATORS: self._moderators}
-        named = [group for group, role in groups.items() if role is not Role.MEMBER]
-        return [*sorted(self._admins | self._teachers), *named]
+        """Who may approve for others: ids of people and roles, then who else in words."""
+        groups = {"managers": self._managers, "moderators": self._moderators}
+        named = " and ".join(group for group, role in groups.items() if role is not Role.MEMBER)
+        return [*sorted(self._admins | self._teachers), *([f"the server's {named}"] if named else [])]
 
     def admit(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> bool:
         """Whether this person may use the bot here. `channels` are the channel and, of a thread, its parent."""

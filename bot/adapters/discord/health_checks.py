@@ -11,7 +11,6 @@ import discord
 
 from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
 from bot.adapters.discord.client import intents, use_api
-from bot.adapters.discord.directory import MANAGERS, MODERATORS
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.config import DiscordSettings
@@ -92,11 +91,11 @@ class DiscordHealthChecks:
 
     def _teachers(self) -> CheckResult:
         """Who teaches by the settings."""
-        settings = self._settings
-        admins = [*([MANAGERS] if settings.managers == "admins" else []), *settings.admins]
+        settings, managers = self._settings, "whoever may manage the server"
+        admins = [*([managers] if settings.managers == "admins" else []), *settings.admins]
         teachers = [
-            *([MANAGERS] if settings.managers == "teachers" else []),
-            *([MODERATORS] if settings.moderators == "teachers" else []),
+            *([managers] if settings.managers == "teachers" else []),
+            *(["whoever may manage messages"] if settings.moderators == "teachers" else []),
             *settings.teachers,
         ]
         remedy = "set GOODBOT_DISCORD_TEACHERS, or discord.managers or discord.moderators"

@@ -194,7 +194,7 @@ async def asked(chat: Chat, text: str, by: Scope) -> list[str]:
 async def test_that_it_does_not_know_is_said_shortly_and_once_in_a_thread(chat: Chat) -> None:
     [short] = await asked(chat, "who has the key?", IN_SLACK)
     assert short == (
-        "I do not know who has the key? Whoever knows it, tell me: `!correct ...`, and I know it next time."
+        "I do not know who has the key? Whoever knows it, tell me: `!correct ...`, and I will know it next time."
     )
     second = chat.message("who has the car?", replace(IN_SLACK, person="bob"), message_id="m2")
     chat.oracle.unknown.add(second.text)
@@ -286,6 +286,6 @@ async def test_what_is_worked_out_anew_after_an_edit_is_said_all_the_same(
     await chat.bot.idle()
     assert len(finished) == 2
     assert [post.text for post in chat.messenger.posts] == [
-        "I do not know who has the key? Whoever knows it, tell me: `!correct ...`, and I know it next time."
+        "I do not know who has the key? Whoever knows it, tell me: `!correct ...`, and I will know it next time."
     ]
     assert chat.messenger.marks == []

@@ -72,7 +72,7 @@ async def test_a_server_that_invites_the_bot_is_welcomed_once_where_everybody_re
         await heard(bot)
     assert said(server, hello, more, lobby) == [text]
     assert "Hello! Mention me" in text
-    for name in ("Tea", "the role Keepers", "whoever may manage the server and whoever may manage messages."):
+    for name in ("Tea", "the role Keepers", "the server's managers and moderators."):
         assert name in text
     assert "`/goodbot forget-me` erases" in text
     assert [message.pings for message in server.said(hello)] == [frozenset()]
