@@ -65,6 +65,10 @@ class BaseEvent:
     role: Role = Role.MEMBER
 
 
+FindRole = Callable[[], Awaitable[Role]]
+"""Finds out in what role somebody acts. Raises `MessengerError` kinds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMessage(BaseEvent):
     """A person asks something."""
@@ -78,6 +82,8 @@ class PersonMessage(BaseEvent):
     """It was written while the bot was away, and is answered late."""
     reply_to: str = ""
     """The id of the message it replies to, where the platform has replies."""
+    find_role: FindRole | None = field(default=None, compare=False, repr=False)
+    """Asks the platform where `role` is only what is at hand, for a message that turns out to teach something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

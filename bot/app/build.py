@@ -254,6 +254,7 @@ def assemble(
     from bot.conversation.answering import Answering, MemoryRecall, unnoted
     from bot.conversation.background import BackgroundConfig
     from bot.conversation.executor import Executor
+    from bot.conversation.feedback_reader import ModelReader, by_rule
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening import ListeningPolicy
     from memory.rules.emoji import EmojiMap
@@ -281,6 +282,7 @@ def assemble(
         background=BackgroundConfig(
             pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
         ),
+        read_feedback=by_rule if model.name == "offline" else ModelReader(model),
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)

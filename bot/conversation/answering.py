@@ -13,11 +13,14 @@ from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, Backgrounds
 from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
+from bot.conversation.feedback_reader import FeedbackReader, by_rule
+from bot.conversation.feedback_words import HINT
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
+from bot.conversation.worded_feedback import Noted, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
@@ -79,6 +82,7 @@ class Answering:
         warm_up: "asyncio.Future[None] | None" = None,
         in_work: InWork = unnoted,
         background: BackgroundConfig | None = None,
+        read_feedback: FeedbackReader = by_rule,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -86,7 +90,8 @@ class Answering:
         self._in_work = in_work
         self._agent = agent
         self._new_id = new_id
-        self._backgrounds = Backgrounds(memory, executor, background or BackgroundConfig())
+        background = background or BackgroundConfig()
+        self._backgrounds = Backgrounds(memory, executor, background)
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
         self.late: set[str] = set()
@@ -96,6 +101,7 @@ class Answering:
         """Runs whose parts were refused before, so that the log tells it once."""
         self.actions = agent.tools.actions
         """What the agent may choose beside an answer."""
+        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause)
         self._not_knowing = NotKnowing(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
@@ -147,6 +153,7 @@ class Answering:
         finally:
             self._reworded.pop(incoming.event_id, None)
             self._not_knowing.admitted.discard(incoming.event_id)
+            self.worded.events.pop(incoming.event_id, None)
 
     async def _committed(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -164,10 +171,14 @@ class Answering:
             if finished is None and not reworded.is_set():
                 return None
             if finished is not None:
-                finished = replace(finished, question="" if is_last else current.text)
-                answer = await self._executor(self._memory.recording.finish, finished)
+                if isinstance(finished, Noted):
+                    answer = await self.worded.commit(finished)
+                else:
+                    finished = replace(finished, question="" if is_last else current.text)
+                    answer = await self._executor(self._memory.recording.finish, finished)
                 if answer is not None:
-                    return replace(incoming, progress=Progress.ANSWERED, run_id=run_id), answer
+                    done = replace(incoming, progress=Progress.ANSWERED, run_id=run_id, understood=finished.understood)
+                    return done, answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
 
@@ -200,9 +211,13 @@ class Answering:
         cancel: asyncio.Event,
         show: Callable[[str], None],
         images: tuple[ImageFile, ...],
-    ) -> FinishedRun | None:
-        """Run the agent. None if it was cut short because the process ends."""
+    ) -> FinishedRun | Noted | None:
+        """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         background = await self._backgrounds.of(messenger, incoming)
+        if HINT.match(incoming.text):
+            worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
+            if worded is not None:
+                return worded
         try:
             chosen = None
             if incoming.tap is not None:
@@ -309,6 +324,8 @@ class Answering:
                 choices=choices if is_last else (),
                 people=people if is_last else (),
             )
+            if incoming.understood:
+                message = self.worded.shown(message, incoming)
             try:
                 ref = await messenger.post(message)
             except MessengerError as error:
@@ -317,8 +334,11 @@ class Answering:
                     await self._tell_asker(messenger, incoming)
                 return overtaken
             first = first or ref.message_id
-            if await self._executor(self._memory.recording.sent, workspace, run_id, part.part, ref.message_id):
+            sent, is_answer = self._memory.recording.sent, message.is_answer
+            if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
                 overtaken = run_id
+            if not is_answer:
+                overtaken = await self.worded.judged_run(incoming)
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
@@ -361,7 +381,9 @@ class Answering:
             )
 
 
-async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, FinishedRun | None]) -> FinishedRun | None:
+async def _unless(
+    reworded: asyncio.Event, work: Coroutine[None, None, FinishedRun | Noted | None]
+) -> FinishedRun | Noted | None:
     """The work's result; None as soon as the event is set, which breaks it off."""
     working, edited = asyncio.create_task(work), asyncio.create_task(reworded.wait())
     try:

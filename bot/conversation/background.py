@@ -40,6 +40,8 @@ class Background:
     earlier: tuple[ChatLine, ...] = ()
     people: frozenset[str] = frozenset()
     """Others than the asker whose words are in it."""
+    exchanges: tuple[Exchange, ...] = ()
+    """What was said to the bot and by it, oldest first."""
 
 
 class Backgrounds:
@@ -66,7 +68,11 @@ class Backgrounds:
             *((each.message_id, each.at, self._exchange(message, each, names)) for each in exchanges),
         ]
         lines.sort(key=lambda line: (line[0] != message.scope.thread, line[1]))
-        return Background(earlier=tuple(each for *_, earlier in lines for each in earlier), people=frozenset(names))
+        return Background(
+            earlier=tuple(each for *_, earlier in lines for each in earlier),
+            people=frozenset(names),
+            exchanges=tuple(exchanges),
+        )
 
     async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
         """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from bot.conversation.choice_messages import NONE_OF_THESE
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
+from bot.conversation.reply import CHOOSE
 from bot.model import Choice, PersonCommand
 from memory.errors import NotFound
 from memory.model import Option
 from memory.services import Chosen, Memory
 
-CHOOSE = "choose"
 _NONE = "none"
-_CHOICE = re.compile(r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none)", re.IGNORECASE)
+CHOICE = re.compile(r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none)", re.IGNORECASE)
 
 
 def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
@@ -34,7 +34,7 @@ class ChoiceHandler:
 
     async def choose(self, event: PersonCommand) -> Chosen | None:
         """What came of it. None where there is no such question here, or it is gone, or not theirs to see."""
-        found = _CHOICE.fullmatch(event.argument.strip())
+        found = CHOICE.fullmatch(event.argument.strip())
         if found is None:
             return None
         return await self._executor(self._choose, event, found["run"], found["which"].lower())

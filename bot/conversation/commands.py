@@ -8,6 +8,7 @@ from functools import partial
 
 from bot.conversation import (
     archive_commands,
+    feedback_messages,
     gaps_commands,
     lesson_list,
     messages,
@@ -24,7 +25,7 @@ from bot.conversation.forget_messages import forget_question, forgotten
 from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
-from bot.conversation.reply import CommandReply, authors, pointed
+from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
@@ -102,13 +103,18 @@ def _why_lesson(context: CommandContext) -> CommandReply:
 
 
 def _undo(context: CommandContext) -> CommandReply:
-    if context.argument:  # `undo ID`
-        return votes_command.take_back(context)
-    scope, command = context.scope, context.command
-    undone = context.memory.teaching.undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id)
+    scope, command, argument = context.scope, context.command, context.argument.lower()
+    of_event, again = "", Choice(label="Take back one more", command="undo")
+    if argument:  # `undo ID`: of the reply to feedback in words, or of a rating
+        try:
+            of_event = context.memory.in_words.message(scope.workspace, argument).event_id
+        except NotFound:
+            return votes_command.take_back(context)
+        again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} 2")
+    undo = context.memory.teaching.undo
+    undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)
     if undone is None:
         return CommandReply(text=messages.NOTHING_TO_UNDO)
-    again = Choice(label="Take back one more", command="undo")
     shown = undone.episode if may_repeat(scope, undone.episode) else None
     return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 

@@ -10,16 +10,10 @@ from typing import TypeAlias
 
 from bot.conversation import feedback_words as words
 
-LONGEST = 600
-"""Characters. A longer message is a text of its own, and no remark on an answer."""
-_BEGINNING, _ENDING = 80, 120
+_ENDING = 120
+"""Characters at the end of an answer that may offer more."""
 _CONTENT = re.compile(r"[^\W_][\w'’:.@#-]*\w|\d")
 _WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
-_HINT = words.phrase(
-    r"no+|nope|nah+|nein|nee*|nö+|not|n't|\w+n't|wrong|incorrect|false|outdated|actually|almost|correct(?:ion)?|should|bs|old|gone"
-    r"|falsch\w*|nicht|kein\w*|sondern|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*|korrekt\w*|stimmt|inzwischen"
-    r"|mixed|messed|mistake|worked|works|working|saved|helped|helpful|find|helps|solved|fixed|exactly|right|true|geklappt|funktioniert|geholfen|gefunden|genau|found|trick|spot"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +46,7 @@ class Reading:
 
 def may_be_feedback(message: str) -> bool:
     """Whether the first words of a message hint at feedback: only then is it looked at closely."""
-    text = message.strip()
-    is_remark = 0 < len(text) <= LONGEST and "?" not in text and not text.startswith(("@", ">", "<"))
-    return is_remark and (text[0] in "*👎" or any(each.search(text, 0, _BEGINNING) for each in (_HINT, words.GONE)))
+    return words.HINT.match(message) is not None
 
 
 def read(message: str, question: str = "", answer: str = "") -> Reading | None:

@@ -311,6 +311,23 @@ YES_OR_NO = phrase(
 )
 
 
+LONGEST = 600
+"""Characters. A longer message is a text of its own, and no remark on an answer."""
+_HINTS = phrase(
+    r"no+|nope|nah+|nein|nee*|nö+|not|n't|\w+n't|wrong|incorrect|false|outdated|actually|almost|correct(?:ion)?|should"
+    r"|bs|mixed|messed|mistake|falsch\w*|nicht|kein\w*|sondern|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*"
+    r"|korrekt\w*|stimmt|inzwischen|worked|works|working|saved|help(?:ed|s|ful)|solved|fixed|exactly|right|true|found"
+    r"|trick|spot on|geklappt|funktioniert|geholfen|gefunden|genau|lösung"
+)
+HINT = re.compile(
+    r"\s*+(?![@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"
+    r"|wer|was|wann|wo|wie|warum|kann\w*|gibt)\b)"
+    rf"(?=[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The first words of what may be feedback, and is no question: nothing else is looked at closely."""
+
+
 def begins_statement(text: str) -> bool:
     """Whether a text begins like a sentence that states something, or tells what to do."""
     if (STARTED.match(text) and len(text.split(maxsplit=2)) > 1) or STATES.match(text):

@@ -6,6 +6,7 @@ Answering what people say to each other is worse than staying quiet once too oft
 import re
 from dataclasses import dataclass
 
+from bot.conversation.feedback_in_words import read
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -56,6 +57,8 @@ def is_meant(facts: Facts) -> bool:
     """Whether the bot answers: surely for the bot, and something to answer."""
     if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
         return False
+    if gives_feedback(facts):
+        return True
     thread = facts.thread
     has_asked = thread is not None and thread.is_last_ours and asks(thread.last_text)
     if is_remark(facts.text) and not has_asked:
@@ -68,6 +71,15 @@ def is_meant(facts: Facts) -> bool:
         return True
     follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
     return follows and (asks(facts.text) or has_asked)
+
+
+def gives_feedback(facts: Facts) -> bool:
+    """Whether it says of the bot's answer, right after it and by whoever asked, that it is right or wrong."""
+    thread = facts.thread
+    follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
+    if not follows or facts.author != facts.asker or not facts.asker:
+        return False
+    return read(facts.text, answer=thread.last_text if thread is not None else "") is not None
 
 
 def depends_on_thread(facts: Facts) -> bool:

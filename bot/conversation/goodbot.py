@@ -12,7 +12,7 @@ from dataclasses import replace
 from bot.conversation import listening_messages, messages
 from bot.conversation.answering import Answering
 from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
-from bot.conversation.choosing import CHOOSE, ChoiceHandler
+from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
@@ -21,6 +21,7 @@ from bot.conversation.forget_messages import need_questions
 from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.pictures import described
+from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
 from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
@@ -200,6 +201,7 @@ class Goodbot:
         accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
+            self._answering.worded.events[event.event_id] = event
             if event.is_late:
                 self._answering.late.add(event.event_id)
             if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
@@ -356,7 +358,7 @@ class Goodbot:
         """Answer the asker's choice; thank anybody else for theirs."""
         chosen = await self._choices.choose(event)
         if chosen is None:
-            await say(messenger, event, NO_SUCH_QUESTION)
+            await self._on_settled(messenger, event)
             return
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
@@ -366,6 +368,19 @@ class Goodbot:
             await say(messenger, event, opinion_kept(chosen.option.label, messenger.spell))
         for run_id in chosen.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+
+    async def _on_settled(self, messenger: Messenger, event: PersonCommand) -> None:
+        """Handle the author's answer to whether a message was feedback."""
+        settled = await self._answering.worded.choose(event, messenger.spell)
+        if settled is None:
+            await say(messenger, event, NO_SUCH_QUESTION)
+            return
+        if settled.text:
+            await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))
+        if settled.message is not None:
+            self.conversations.enqueue(messenger, settled.message)
+        if settled.changed_run:
+            await self._teaching.refresh_mark(messenger, event.scope.workspace, settled.changed_run)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
         """Tell a person once that lessons of theirs lost their question."""

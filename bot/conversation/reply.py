@@ -13,6 +13,9 @@ T = TypeVar("T")
 PAGE_SIZE = 5
 """With three choices for each, and two to turn the page, they fit what platforms put under one message."""
 
+CHOOSE = "choose"
+"""The command that chooses what a question of the bot's offered."""
+
 SHORT_ID = 8
 """Characters at the end of an id that stand for it where people see it."""
 

@@ -19,6 +19,8 @@ class Exchange:
     """What was posted of it."""
     at: datetime
     """Of the message."""
+    answered_at: datetime | None = None
+    """When the answer was posted."""
     is_replied_to: bool = False
     """The message that is asked now replies to this one, or to its answer."""
 

@@ -220,8 +220,8 @@ class DeliveryTable(Protocol):
         run_id: str = "",
         limit: int,
         oldest_first: bool = False,
-    ) -> list[tuple[Incoming, str]]:
-        """Answered messages up to this time with what was posted of their answers, newest first.
+    ) -> list[tuple[Incoming, str, datetime]]:
+        """Answered messages up to this time with what was posted of their answers, and when; newest first.
 
         Of one thread, one person or one run where these are given. Without those that were deleted, and those from
         before their author began anew: everywhere, or for one person's in this channel.

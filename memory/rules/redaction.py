@@ -11,6 +11,8 @@ from dataclasses import replace
 from memory.model import Episode, Incoming, Step
 from memory.ports.secrets import Secret, SecretFinder
 
+MARK = "[redacted: "
+"""Begins what stands in the place of a secret."""
 _NAME = (
     r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|pat"
     r"|(?:api|access|auth|secret|private|encryption|signing|client|account|bot|app|session)"
@@ -182,4 +184,4 @@ def _without(text: str, found: Iterable[Secret]) -> str:
 
 
 def _mark(kind: str) -> str:
-    return f"[redacted: {kind}]"
+    return f"{MARK}{kind}]"

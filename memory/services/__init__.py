@@ -20,6 +20,7 @@ from memory.services.embedding import CheckedEmbedder
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerStory, Explaining, LessonStory
+from memory.services.feedback_in_words import FeedbackInWords, Opinion
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gap, Gaps
@@ -103,6 +104,7 @@ class Memory:
         self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)
+        self.in_words = FeedbackInWords(core)
         self.recalling = Recalling(
             core,
             retrieval or RetrievalConfig(),
@@ -163,6 +165,7 @@ __all__ = [
     "LessonStory",
     "ListeningState",
     "Memory",
+    "Opinion",
     "Purge",
     "Recording",
     "RunView",

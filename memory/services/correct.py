@@ -26,7 +26,7 @@ from memory.rules.retrieval.consensus import is_answered_anew
 from memory.rules.trust import CORRECTION
 from memory.services.answers import askers_of
 from memory.services.core import Core, act, event, existing, record
-from memory.services.quarantine_actions import corrected_by, hold_back, restore_texts, usable_reason
+from memory.services.quarantine_actions import Reason, corrected_by, hold_back, restore_texts, usable_reason
 from memory.services.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
@@ -39,6 +39,19 @@ class Corrected:
 
     failed: Episode
     lesson: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A correction, ready to be taken in."""
+
+    run_id: str
+    text: str
+    """Without secrets."""
+    has_secret: bool
+    why: Reason
+    question: str
+    embedded: Vector | None
 
 
 def usable(text: str, when_empty: str) -> str:
@@ -67,44 +80,56 @@ class Correcting:
         None if the event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown
         answer, or one that may not be repeated in its channel any more.
         """
+        prepared = self.prepared(scope, run_id, text, reason)
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(scope.workspace, event_id, self._core.clock()):
+                return None
+            return self.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
+
+    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "") -> Prepared:
+        """What takes too long for a transaction that writes. Raises `InvalidInput` for an unusable text."""
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
         question, embedded = self._embedded(scope.workspace, run_id)
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            if event_id and not tx.log.claim(scope.workspace, event_id, now):
-                return None
-            nodes = tx.episodes.of_run(scope.workspace, run_id)
-            failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
-            if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
-                raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
-            lesson = self._lesson(failed, scope, words, now)
-            self._replace_older(tx, failed, lesson, now)
-            implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
-            # The reason is shown with the answer, also when everybody may read that again.
-            is_as_open = lesson.visibility is failed.visibility
-            write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
-            failed = existing(tx, scope.workspace, failed.id)
-            flags = lesson_flags(lesson, has_secret=words != written)
-            # Held back, it does not stand on the answer either, until it is released.
-            detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
-            corrected = event(
-                failed,
-                EventKind.CORRECTED,
-                scope.person,
-                now,
-                detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
-            )
-            failed = record(tx, failed, corrected)
-            self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
-            if embedded is not None and lesson.goal == question:
-                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, embedded)
-            hold_back(tx, lesson, flags, now)
-            own = replace(own_vote(lesson, role, at), event_id=event_id)
-            write_votes(self._core, tx, now, own, reason="a person said what is right")
-            lesson = existing(tx, scope.workspace, lesson.id)
-            return Corrected(failed=failed, lesson=lesson)
+        return Prepared(
+            run_id=run_id, text=words, has_secret=words != written, why=why, question=question, embedded=embedded
+        )
+
+    def within(
+        self, tx: Transaction, scope: Scope, prepared: Prepared, *, role: Role, at: datetime, event_id: str
+    ) -> Corrected:
+        """The rest of `correct`, as a part of a transaction. Raises `NotFound` as that does."""
+        now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
+        nodes = tx.episodes.of_run(scope.workspace, run_id)
+        failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
+        if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
+            raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
+        lesson = self._lesson(failed, scope, words, now)
+        self._replace_older(tx, failed, lesson, now)
+        implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
+        # The reason is shown with the answer, also when everybody may read that again.
+        is_as_open = lesson.visibility is failed.visibility
+        write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
+        failed = existing(tx, scope.workspace, failed.id)
+        flags = lesson_flags(lesson, has_secret=prepared.has_secret)
+        # Held back, it does not stand on the answer either, until it is released.
+        detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
+        corrected = event(
+            failed,
+            EventKind.CORRECTED,
+            scope.person,
+            now,
+            detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
+        )
+        failed = record(tx, failed, corrected)
+        self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
+        if prepared.embedded is not None and lesson.goal == prepared.question:
+            tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, prepared.embedded)
+        hold_back(tx, lesson, flags, now)
+        own = replace(own_vote(lesson, role, at), event_id=event_id)
+        write_votes(self._core, tx, now, own, reason="a person said what is right")
+        return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
     def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""

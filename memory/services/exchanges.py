@@ -133,7 +133,8 @@ def _read(
             understood=each.understood,
             answer=answer,
             at=each.at,
+            answered_at=answered_at,
         )
-        for each, answer in stored
+        for each, answer, answered_at in stored
         if each.event_id != message.event_id and stays(each.scope.visibility, scope.visibility)
     ]

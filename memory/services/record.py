@@ -282,11 +282,10 @@ class Recording:
             recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
         )
 
-    def sent(self, workspace: str, run_id: str, part: int, message_id: str) -> bool:
-        """Note that a part was posted: from now on a reaction on that message finds the answer.
+    def sent(self, workspace: str, run_id: str, part: int, message_id: str, *, is_answer: bool = True) -> bool:
+        """Note that a part was posted: from now on a reaction on that message finds the answer, if it is one.
 
-        Reactions that overtook this note are counted now; returns whether there were any. The last part makes the
-        message delivered.
+        Reactions that overtook this note are counted; returns whether there were any. The last makes it delivered.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -294,7 +293,8 @@ class Recording:
             if posted is None:
                 return False
             entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
-            tx.teaching.put_ledger(entry)
+            if is_answer:
+                tx.teaching.put_ledger(entry)
             if posted.root_id:
                 self._link(tx, posted, entry)
             tx.deliveries.deliver(workspace, run_id)

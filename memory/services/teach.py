@@ -264,14 +264,16 @@ class Teaching:
             restore_texts(tx, after, actor, now)
             return after
 
-    def undo(self, workspace: str, actor: str, *, at: datetime, event_id: str = "") -> Undone | None:
-        """Take back the person's latest teaching act that still stands. None if there is none."""
+    def undo(
+        self, workspace: str, actor: str, *, at: datetime, event_id: str = "", of_event: str = ""
+    ) -> Undone | None:
+        """Take back the person's latest teaching act that still stands, or that of one event. None if there is none."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(workspace, event_id, now):
                 return None
             for reaction in tx.teaching.reactions_by(workspace, actor):
-                if not reaction.is_active or not reaction.run_id:
+                if not reaction.is_active or not reaction.run_id or of_event not in ("", reaction.event_id):
                     continue
                 if reaction.source == CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)

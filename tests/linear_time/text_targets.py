@@ -178,7 +178,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "follow_up.is_remark": follow_up.is_remark,
     "follow_up.is_remark, after words": lambda text: follow_up.is_remark(f"ok ah {text}"),
     "feedback_in_words.read, question and answer": lambda text: feedback_in_words.read("no, Ana", text, text),
-    "feedback_in_words.read": lambda text: feedback_in_words.read(text[: feedback_in_words.LONGEST]),
+    "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "feedback.says_not_you": feedback.says_not_you,

@@ -90,7 +90,9 @@ class Posting:
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))
-        view = choice_view(message.choices) if message.workspace == DIRECT_WORKSPACE else None
+        # In a server everybody sees it: only what asks whose it is has buttons there.
+        is_apart = message.workspace == DIRECT_WORKSPACE or message.run_id
+        view = choice_view(message.choices) if is_apart else None
         return _ref(message, await self._send(message, to_discord(last), view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:

@@ -3,6 +3,7 @@
 import logging
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from bot.adapters.attachments import Attached
 from bot.adapters.command_words import CORRECT, Typed, command_in
@@ -217,6 +218,7 @@ class Intake:
                 address=message.address,
                 files=attached.files,
                 images=attached.images,
+                find_role=partial(handlers.roles.of, location),
             )
         )
 

@@ -122,13 +122,15 @@ class TerminalMessenger:
         message_id = self._new_id()
         if message.is_answer:
             await self._screen.answer(self._board.add(message_id), message)
-            self._board.offer(message.choices)
         else:
             other = message.private_to if message.private_to != self._speaker.person else ""
             await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
+        if message.is_answer or message.run_id:
+            self._board.offer(message.choices)
         if message.choices:
-            # Under an answer its number is enough to type.
-            typed = [str(n) if message.is_answer else self._typed(each) for n, each in enumerate(message.choices, 1)]
+            # Under an answer, and what is asked about a message, its number is enough to type.
+            is_numbered = bool(message.run_id)
+            typed = [str(n) if is_numbered else self._typed(each) for n, each in enumerate(message.choices, 1)]
             labels = [choice.label for choice in message.choices]
             await self._screen.choices(list(zip(typed, labels, strict=True)))
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)

@@ -199,7 +199,7 @@ class SqlDeliveryTable(SqlTable):
         run_id: str = "",
         limit: int,
         oldest_first: bool = False,
-    ) -> list[tuple[Incoming, str]]:
+    ) -> list[tuple[Incoming, str, datetime]]:
         # In a thread, which is everybody's, only what was ended everywhere is over.
         places = ("", channel) if person else ("",)
         query = _EXCHANGES.where(~_IS_OVER.where(_f.channel.in_(places)))
@@ -208,15 +208,19 @@ class SqlDeliveryTable(SqlTable):
         order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
         asked = query.order_by(*order).limit(limit).subquery()
         posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
-        statement = select(asked, _o.text.label("part")).join(outgoing, posted)
-        found: dict[Incoming, list[str]] = {}
+        statement = select(asked, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+        found: dict[Incoming, list[tuple[str, datetime]]] = {}
         again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
         where = {"w": workspace, "c": channel, "until": until}
         for row in self._session.rows(statement.order_by(*again, _o.part), where):
             values = dict(row._mapping)
-            part = values.pop("part")
+            part = (values.pop("part"), values.pop("sent_at"))
             found.setdefault(incoming_of(**values), []).append(part)
-        return [(message, "\n".join(filter(None, parts))) for message, parts in found.items() if any(parts)]
+        return [
+            (message, text, max(at for _, at in parts))
+            for message, parts in found.items()
+            if (text := "\n".join(part for part, _ in parts if part))
+        ]
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
         row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}

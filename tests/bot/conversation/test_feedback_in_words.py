@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.feedback_in_words import LONGEST, Approval, Correction, Reading, Refusal, may_be_feedback, read
+from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, may_be_feedback, read
+from bot.conversation.feedback_words import LONGEST
 
 WHERE, POT = "where is the spare key?", "Under the red pot."
 WHO, BOB = "who has the spare key?", "Bob has it."

@@ -34,6 +34,10 @@ FOR_IT = {
     "an order": replace(FACTS, thread=AMONG_PEOPLE, text="show me the other one please"),
     "what it asked for": replace(FACTS, thread=WHICH, text="the blue one"),
     "yes, where it asked": replace(FACTS, thread=WHICH, text="sure"),
+    "a correction right after its answer": replace(FACTS, thread=AMONG_PEOPLE, text="No, it's room 5"),
+    "a refusal right after its answer": replace(FACTS, thread=AMONG_PEOPLE, text="nope"),
+    "approval right after its answer": replace(FACTS, thread=AMONG_PEOPLE, text="Thanks, that worked"),
+    "approval, alone with it": replace(FACTS, text="that's right"),
     "a reply to it later": replace(FACTS, thread=SOMEBODY_SPOKE, replies_to_bot=True),
     "a reply to it outside of threads": replace(FACTS, is_in_thread=False, replies_to_bot=True, thread=None),
     "anybody's, where it always answers": replace(
@@ -61,6 +65,11 @@ NOT_FOR_IT = {
     "only mentions": replace(FACTS, mode=ListeningMode.MENTION),
     "where it takes no part": replace(FACTS, asker=""),
     "outside of threads": replace(FACTS, is_in_thread=False, thread=None),
+    "somebody else's correction": replace(FACTS, author="bob", thread=AMONG_PEOPLE, text="No, it's room 5"),
+    "a correction of what somebody else wrote": replace(FACTS, thread=SOMEBODY_SPOKE, text="No, it's room 5"),
+    "politeness that begins like a refusal": replace(FACTS, thread=AMONG_PEOPLE, text="No, thanks"),
+    "a correction to a colleague": replace(FACTS, thread=AMONG_PEOPLE, text="No, it's room 5", is_for_others=True),
+    "a correction, muted": replace(FACTS, thread=AMONG_PEOPLE, text="No, it's room 5", is_muted=True),
     "an unknown thread": replace(FACTS, thread=None),
     "yes, where it asked nothing": replace(FACTS, thread=AMONG_PEOPLE, text="yes"),
 }
@@ -83,7 +92,8 @@ threads = st.none() | st.builds(
     last_text=st.sampled_from(["Paris.", "Which one?", ""]),
 )
 texts = (
-    st.sampled_from(["and of Spain?", "thx", "sure", "", "the door is open", "not you", "🙂", "of Spain"]) | st.text()
+    st.sampled_from(["and of Spain?", "thx", "nope", "", "the door is open", "not you", "🙂", "No, it's room 5"])
+    | st.text()
 )
 people = st.sampled_from(["ana", "bob"])
 facts = st.builds(

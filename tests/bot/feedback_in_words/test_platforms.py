@@ -1,0 +1,123 @@
+"""Feedback in words through the whole bot, among people in the local Slack and on the local Discord."""
+
+import json
+from pathlib import Path
+
+from tests.doubles.discord import DiscordServer, Intent
+from tests.doubles.openai_server import OpenAIServer, Scripted, text
+from tests.doubles.slack import Person, SlackServer
+from tests.doubles.slack.state import Message
+from tests.doubles.whole_bot import DiscordBot, SlackBot, discord_bot, slack_bot
+
+SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
+RIGHT = "it's 42.5 in our units"
+NOTED = f"Noted: for “{SUM}” the answer is “{RIGHT}”."
+
+
+async def says(bot: SlackBot, person: Person, channel: str, words: str, root: Message | None = None) -> Message:
+    """A first message mentions the bot, those in its thread do not."""
+    message = person.says(channel, words, thread_ts=root.ts if root else "", mention=root is None)
+    await bot.session.settled()
+    await bot.idle()
+    return message
+
+
+def posted(bot: SlackBot, root: Message) -> list[str]:
+    return [each.text.split("\n")[0] for each in bot.session.server.said_by_bot(root.channel, root.ts)]
+
+
+async def test_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            root = await says(bot, ana, general, SUM)
+            await says(bot, ben, general, "interesting", root)
+            await says(bot, ben, general, f"no, {RIGHT}", root)
+            assert bot.votes(bot.session.workspace) == []
+            root = await says(bot, ana, general, SUM)
+            await says(bot, ana, general, "No, thanks", root)
+            assert posted(bot, root) == [ANSWER]
+            await says(bot, ana, general, f"No, {RIGHT}", root)
+            assert posted(bot, root) == [ANSWER]
+            [noted] = server.ephemerals(ana)
+            assert noted.text.startswith(NOTED)
+            assert sorted(bot.votes(bot.session.workspace)) == [(ana.id, -1), (ana.id, 1)]
+            await says(bot, ana, general, "nope", root)
+            assert posted(bot, root) == [ANSWER]
+        async with slack_bot(server, tmp_path) as bot:
+            [button] = noted.blocks[-1]["elements"]
+            assert button["text"]["text"] == "Undo"
+            await ana.clicks(noted, button["action_id"]).answered()
+            assert noted.text.startswith("Forgotten: your correction")
+            assert bot.votes(bot.session.workspace) == []
+
+
+async def test_a_teacher_in_slack_is_known_as_one(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        tea, general = server.person("tea"), server.channel("general")
+        async with slack_bot(server, tmp_path, teachers=(tea.id,)) as bot:
+            root = await says(bot, tea, general, SUM)
+            await says(bot, tea, general, f"No, {RIGHT}", root)
+            assert "a lesson for everybody in #general" in server.ephemerals(tea)[0].text
+
+
+async def settled(bot: DiscordBot) -> None:
+    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
+    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
+    if bot.session.messenger._context:
+        await bot.session.messenger._context.tasks.finished()
+    await bot.idle()
+    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
+
+
+async def test_discord(tmp_path: Path) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        async with discord_bot(server, tmp_path, reads="everything", answers="post") as bot:
+            ana, ben = bot.session.ana, server.person("ben", bot.session.guild)
+            thread = server.thread(bot.session.general, ana)
+            server.says(ben, thread, "who can count?")
+            bot.session.asks(SUM, channel=thread)
+            await settled(bot)
+            server.says(ben, thread, f"no, {RIGHT}")
+            await settled(bot)
+            assert bot.votes(bot.session.workspace) == []
+            bot.session.asks(SUM, channel=thread)
+            await settled(bot)
+            server.says(ana, thread, f"No, {RIGHT}")
+            await settled(bot)
+            noted = server.said(thread)[-1]
+            assert noted.content.startswith(NOTED)
+            assert len(bot.votes(bot.session.workspace)) == 2
+            server.says(ana, thread, "nope")
+            await settled(bot)
+            assert server.said(thread)[-1] == noted
+        async with discord_bot(server, tmp_path, reads="everything", answers="post") as bot:
+            other = server.clicks(ben, noted, "Undo")
+            await server.until(lambda: other.replies)
+            assert len(bot.votes(bot.session.workspace)) == 2
+            own = server.clicks(bot.session.ana, noted, "Undo")
+            await server.until(lambda: own.replies)
+            assert bot.votes(bot.session.workspace) == []
+
+
+async def test_with_a_language_model_only_what_hints_at_feedback_costs_a_request(tmp_path: Path) -> None:
+    def reply(prompt: str) -> Scripted:
+        if '<tool-output name="answer">' in prompt:
+            return text(json.dumps({"kind": "correction", "right": "Madrid"}))
+        return text("Barcelona")
+
+    with OpenAIServer(reply) as model:
+        environment = {
+            "GOODBOT_MODEL": "openai:test-model",
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        async with SlackServer() as server:
+            ana = server.person("ana")
+            async with slack_bot(server, tmp_path, environment) as bot:
+                await says(bot, ana, ana.dm, "capital of Spain please")
+                await says(bot, ana, ana.dm, "capital of Spain, dear bot")
+                assert len(model.asked) == 2
+                await says(bot, ana, ana.dm, "hmm, pretty sure you got that wrong and Madrid would have been it")
+                assert len(model.asked) == 3
+                assert "the answer is “Madrid”" in server.said_by_bot(ana.dm)[-1].text
