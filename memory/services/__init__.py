@@ -98,13 +98,6 @@ class Memory:
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
-        self.recording = Recording(core)
-        self.answers = Answers(core)
-        self.asking = Asking(core)
-        self.exchanges = Exchanges(core)
-        self.recovering = Recovering(core)
-        self.teaching = Teaching(core)
-        self.in_words = FeedbackInWords(core)
         self.recalling = Recalling(
             core,
             retrieval or RetrievalConfig(),
@@ -113,6 +106,20 @@ class Memory:
             rule_from=(upkeep or UpkeepPolicy()).rule_from,
             weighing=Weighing(core, evidence),
         )
+        self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
+        self.world = _world(core, world)
+        self._offer_use_cases(core)
+        self._finish_erasures()
+
+    def _offer_use_cases(self, core: Core) -> None:
+        """The use cases that need nothing but the core, and each other."""
+        self.recording = Recording(core)
+        self.answers = Answers(core)
+        self.asking = Asking(core)
+        self.exchanges = Exchanges(core)
+        self.recovering = Recovering(core)
+        self.teaching = Teaching(core)
+        self.in_words = FeedbackInWords(core)
         self.channels = Channels(core)
         self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
@@ -126,9 +133,6 @@ class Memory:
         self.gaps = Gaps(core, self.recalling.weighing)
         self.leases = Leases(core)
         self.api_keys = ApiKeys(core)
-        self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
-        self.world = _world(core, world)
-        self._finish_erasures()
 
     def _finish_erasures(self) -> None:
         try:

@@ -261,9 +261,9 @@ def _run(messenger: Messenger, sink: EventSink) -> Coroutine[object, object, Non
 
 
 def _foreign(value: object) -> set[str]:
-    """Names of types inside a value that are neither plain nor the project's own."""
+    """Names of types inside a value that are neither plain nor the project's own; a way back to ask is no value."""
     if is_dataclass(value) and type(value).__module__.split(".")[0] in ("bot", "memory"):
-        return {kind for f in fields(value) for kind in _foreign(getattr(value, f.name))}
+        return {kind for f in fields(value) if f.compare for kind in _foreign(getattr(value, f.name))}
     if isinstance(value, tuple):
         return {kind for item in value for kind in _foreign(item)}
     plain = type(value) in (str, int, float, bool, type(None), datetime)
