@@ -21,6 +21,7 @@ from memory.ports.episodes import (
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import PeopleTable
 from memory.ports.runtime import Clock, Embedder, NewId
+from memory.ports.saved import SavedMessageTable
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
@@ -48,6 +49,7 @@ __all__ = [
     "NewId",
     "PeopleTable",
     "RetrievalTable",
+    "SavedMessageTable",
     "Secret",
     "SecretFinder",
     "ShortMemoryTable",

@@ -10,6 +10,7 @@ from memory.ports.channels import ChannelTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import PeopleTable
+from memory.ports.saved import SavedMessageTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
@@ -46,6 +47,8 @@ class Transaction:
     """Jobs, leases, rules."""
     api_keys: ApiKeyTable
     """Keys of programs."""
+    saved: SavedMessageTable
+    """Messages of people that became lessons."""
 
 
 class Store(Protocol):

@@ -32,6 +32,7 @@ from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.restate import Restating
+from memory.services.saving import SavedLesson, Saving
 from memory.services.shown import UsedLesson
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
@@ -125,6 +126,7 @@ class Memory:
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
         self.welcomes = Welcomes(core)
+        self.saving = Saving(core)
         self.restating = Restating(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)
@@ -173,6 +175,7 @@ __all__ = [
     "Purge",
     "Recording",
     "RunView",
+    "SavedLesson",
     "Unsent",
     "Upkeep",
     "UsedLesson",

@@ -22,6 +22,7 @@ from memory.services.correct import (
     usable,
 )
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
+from memory.services.saving import SAVED, take_back
 from memory.services.verdicts import (
     LessonMark,
     VoteResult,
@@ -278,6 +279,9 @@ class Teaching:
                 if reaction.source == CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
                     return Undone(what=CORRECTION, episode=lesson, runs=corrected)
+                if reaction.source == SAVED:
+                    lesson = take_back(self._core, tx, reaction, at, now)
+                    return Undone(what=SAVED, episode=lesson, runs=())
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root

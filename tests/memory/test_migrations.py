@@ -140,7 +140,7 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
         connection.execute("DROP INDEX ix_votes_workspace_role_at")
         connection.execute("ALTER TABLE votes DROP COLUMN standing")
         connection.execute("ALTER TABLE episodes DROP COLUMN verdict_proposed")
-        for table in ("channel_modes", "muted_threads", "api_keys", "welcomes"):
+        for table in ("channel_modes", "muted_threads", "api_keys", "welcomes", "saved_messages"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP TABLE fresh_starts")
         connection.execute("DROP INDEX ix_incoming_workspace_channel_thread_at")

@@ -24,6 +24,7 @@ from memory.adapters.sql.judgements import SqlJudgementTable
 from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.people import SqlPeopleTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable
+from memory.adapters.sql.saved import SqlSavedMessageTable
 from memory.adapters.sql.schema import require_schema
 from memory.adapters.sql.session import Session
 from memory.adapters.sql.steps import SqlShortMemoryTable, SqlStepTable
@@ -212,6 +213,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         short=SqlShortMemoryTable(session),
         upkeep=SqlUpkeepTable(session),
         api_keys=SqlApiKeyTable(session),
+        saved=SqlSavedMessageTable(session),
     )
 
 

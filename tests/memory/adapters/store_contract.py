@@ -42,6 +42,7 @@ from tests.memory.adapters.store_samples import (
     outgoing,
     reaction,
     retrieval,
+    saved_message,
     session_run,
     short,
     step,
@@ -107,6 +108,8 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "unmute": lambda tx, w: tx.channels.unmute(w, "C1", "t1"),
     "api_keys.add": lambda tx, w: tx.api_keys.add(replace(api_key(w), name="k2", digest="d2")),
     "api_keys.put": lambda tx, w: tx.api_keys.put(replace(api_key(w), revoked_at=NOW)),
+    "saved.put": lambda tx, w: tx.saved.put(replace(saved_message(w), message_id="m2")),
+    "saved.delete": lambda tx, w: tx.saved.delete(saved_message(w)),
     "welcome": lambda tx, w: tx.people.welcome(w, at(5), person="bo"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
@@ -139,6 +142,7 @@ class StoreContract(StoreCase):
                 (ports.StepTable, tx.steps),
                 (ports.ShortMemoryTable, tx.short),
                 (ports.ApiKeyTable, tx.api_keys),
+                (ports.SavedMessageTable, tx.saved),
             ]
         for port, implementation in pairs:
             names = [name for name, member in vars(port).items() if not name.startswith("_") and callable(member)]

@@ -50,6 +50,7 @@ from memory.model import (
 from memory.model.api_key import ApiKey, Right
 from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
 from memory.model.judgement import Judgement, Threshold
+from memory.model.saved import SavedMessage
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
@@ -392,10 +393,15 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.channels.put_mode(ChannelMode(workspace=workspace, channel="C1", mode=ListeningMode.ALWAYS))
     tx.channels.mute(muted(workspace))
     tx.people.welcome(workspace, NOW, person="ana")
+    tx.saved.put(saved_message(workspace))
 
 
 def api_key(workspace: str = "w") -> ApiKey:
     return ApiKey(workspace=workspace, name="k1", digest="d1", right=Right.TEACH, made_by="ana", made_at=NOW)
+
+
+def saved_message(workspace: str = "w") -> SavedMessage:
+    return SavedMessage(workspace=workspace, channel="C1", message_id="m1", lesson_id="e1", saved_at=NOW)
 
 
 def muted(workspace: str = "w", thread: str = "t1") -> MutedThread:
@@ -452,6 +458,10 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "short of": tx.short.of_person(workspace, "ana"),
             "keys": tx.api_keys.within(workspace),
             "key": tx.api_keys.find(workspace, "d1"),
+            "saved": [
+                tx.saved.get(workspace, "C1", each) for each in ("m1", "m2") if tx.saved.get(workspace, "C1", each)
+            ],
+            "saved as": tx.saved.of_lesson(workspace, "e1"),
             "mode": tx.channels.mode(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
             "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},

@@ -1,0 +1,46 @@
+"""Saved messages."""
+
+from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, delete, select
+
+from memory.adapters.sql.columns import READ_AS, metadata, moment, short
+from memory.adapters.sql.session import SqlTable, matching, needing
+from memory.model.saved import SavedMessage
+
+saved_messages = Table(
+    "saved_messages",
+    metadata,
+    *short("workspace", "channel", "message_id", "lesson_id", "link"),
+    *moment("saved_at"),
+    PrimaryKeyConstraint("workspace", "channel", "message_id"),
+    ForeignKeyConstraint(
+        ["workspace", "lesson_id"],
+        ["episodes.workspace", "episodes.id"],
+        name="fk_saved_messages_episodes",
+        ondelete="CASCADE",
+    ),
+    Index(None, "workspace", "lesson_id"),
+    sqlite_with_rowid=False,
+    info={READ_AS: SavedMessage},
+)
+_KEY = ("channel", "message_id")
+_GET = select(saved_messages).where(matching(saved_messages, *_KEY))
+_OF_LESSON = select(saved_messages).where(matching(saved_messages, "lesson_id"))
+_DELETE = delete(saved_messages).where(matching(saved_messages, *_KEY))
+
+
+class SqlSavedMessageTable(SqlTable):
+    """`memory.ports.SavedMessageTable` in SQL."""
+
+    def put(self, saved: SavedMessage) -> None:
+        with needing("lesson"):
+            self._session.put(saved_messages, saved)
+
+    def get(self, workspace: str, channel: str, message_id: str) -> SavedMessage | None:
+        return self._session.first(SavedMessage, _GET, workspace=workspace, channel=channel, message_id=message_id)
+
+    def of_lesson(self, workspace: str, lesson_id: str) -> SavedMessage | None:
+        return self._session.first(SavedMessage, _OF_LESSON, workspace=workspace, lesson_id=lesson_id)
+
+    def delete(self, saved: SavedMessage) -> None:
+        row = {"workspace": saved.workspace, "channel": saved.channel, "message_id": saved.message_id}
+        self._session.run(_DELETE, row)
