@@ -15,6 +15,7 @@ from bot.model import (
     Remark,
 )
 from memory.model import Scope
+from memory.model.saved import AnsweredQuestion
 
 EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
@@ -102,4 +103,16 @@ class ReadsAlong(Protocol):
 
     async def name_of(self, workspace: str, person: str) -> str:
         """What a person is called; empty if the platform does not say. Never an id."""
+        ...
+
+
+@runtime_checkable
+class ReadsAnswers(Protocol):
+    """What a messenger may have too: it looks up a person's message with the question that it answers."""
+
+    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+        """The message, and what begins its thread or what it replies to, with names in place of mentions.
+
+        None if it answers nobody's question, is gone, or either of them is a bot's. Raises `MessengerError` kinds.
+        """
         ...

@@ -33,6 +33,7 @@ _ARGUMENTS = {
     "export": r"(?:json|csv|prompt)?",
     "forget": r"(?:(?:me )?yes|me)?",
     RESTATE: "",
+    "remember": r"(?:this|that|it)",
     "privacy": "",
     "stop": "",
     CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)",
@@ -81,6 +82,8 @@ def command_event(
     role: Role,
     message_id: str = "",
     address: Address = Address.DIRECT,
+    typed_in: str = "",
+    reply_to: str = "",
 ) -> PersonCommand | PersonCorrection:
     """A typed, clicked or chosen command as the event it is; `message_id` is the answer it is about."""
     if typed.name == CORRECT:
@@ -101,6 +104,8 @@ def command_event(
         at=at,
         role=role,
         message_id=message_id,
+        typed_in=typed_in,
+        reply_to=reply_to,
     )
 
 

@@ -294,5 +294,6 @@ def assemble(
         new_id=memory.new_id,
         listening=listening,
         welcomes=settings.listening.welcome == "on",
+        save_emoji=settings.teaching.emoji_save,
     )
     return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

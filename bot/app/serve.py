@@ -229,6 +229,7 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             clock=utc_now,
             new_id=memory.new_id,
             teaches=goodbot.knows,
+            saves=goodbot.saves,
             is_for_bot=goodbot.is_for_bot,
         )
     except ImportError as error:
@@ -244,7 +245,11 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         from bot.adapters.slack.messenger import SlackMessenger
 
         return SlackMessenger(
-            settings=settings.slack, clock=utc_now, teaches=goodbot.knows, is_for_bot=goodbot.is_for_bot
+            settings=settings.slack,
+            clock=utc_now,
+            teaches=goodbot.knows,
+            saves=goodbot.saves,
+            is_for_bot=goodbot.is_for_bot,
         )
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
@@ -254,5 +259,6 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
         clock=utc_now,
         teaches=goodbot.knows,
+        saves=goodbot.saves,
         is_for_bot=goodbot.is_for_bot,
     )

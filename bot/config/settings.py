@@ -168,6 +168,7 @@ class TeachingSettings(Section):
     )  # fmt: skip
     emoji_failure: Texts = ("👎", "-1", "thumbsdown", "❌", "x")
     emoji_mute: Texts = ("🤐", "zipper_mouth_face")
+    emoji_save: Texts = ("📚", "books")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -176,7 +177,7 @@ class TeachingSettings(Section):
                 f"quorum_down ({self.quorum_down}) must not be smaller than quorum_up ({self.quorum_up}): "
                 "rejecting needs the same or stronger evidence than approving"
             )
-        names = ("emoji_success", "emoji_failure", "emoji_mute")
+        names = ("emoji_success", "emoji_failure", "emoji_mute", "emoji_save")
         for one, other in combinations(names, 2):
             both = sorted({normalise(e) for e in getattr(self, one)} & {normalise(e) for e in getattr(self, other)})
             if both:

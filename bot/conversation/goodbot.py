@@ -7,10 +7,12 @@ short id and the person is told so; the bot goes on.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import listening_messages, messages
 from bot.conversation.answering import Answering
+from bot.conversation.changes import ChangeHandler
 from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
@@ -20,9 +22,10 @@ from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
-from bot.conversation.pictures import described
+from bot.conversation.pictures import full_text
 from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
+from bot.conversation.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
@@ -38,6 +41,7 @@ from bot.model import (
     PersonMessage,
     PersonReaction,
     PersonRetry,
+    PersonSave,
     PersonTeaching,
     PersonTooFast,
     PersonVote,
@@ -45,7 +49,7 @@ from bot.model import (
     Unaddressed,
 )
 from bot.ports import EventSink, Messenger
-from memory.errors import InvalidInput, MemoryFault, NotFound, StoreUnavailable
+from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.ports import NewId
 from memory.rules.emoji import EmojiMap, normalise, spellings
@@ -72,6 +76,7 @@ class Goodbot:
         new_id: NewId,
         listening: ListeningPolicy | None = None,
         welcomes: bool = True,
+        save_emoji: Sequence[str] = SAVE_EMOJI,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -86,6 +91,8 @@ class Goodbot:
         actions = [each.name for each in answering.actions]
         self._commands = Commands(memory, executor, self._stop, actions=actions, default_mode=listening.mode)
         self._restate_notices = RestateNotices(memory, executor)
+        self._saver = SaveHandler(memory, executor, save_emoji)
+        self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
     def sink(self, messenger: Messenger) -> EventSink:
@@ -112,7 +119,8 @@ class Goodbot:
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
-        if not isinstance(event, NOTED_WITH_IT):
+        is_of_no_place = isinstance(event, PersonEdit) and not event.is_addressed
+        if not isinstance(event, NOTED_WITH_IT) and not is_of_no_place:
             await self._executor(self._memory.channels.note, event.scope)
         match event:
             case ChannelChanged():
@@ -124,11 +132,11 @@ class Goodbot:
             case PersonMessage():
                 await self._on_message(messenger, event)
             case PersonEdit():
-                await self._on_edit(messenger, event)
+                await self._changes.on_edit(messenger, event)
             case PersonDeletion():
-                await self._on_deletion(event)
+                await self._changes.on_deletion(event)
             case PersonRetry():
-                await self._on_retry(messenger, event)
+                await self._changes.on_retry(messenger, event)
             case PersonReaction() if self._mutes(event.emoji):
                 await self._listener.on_reaction(event)
             case PersonReaction():
@@ -142,6 +150,10 @@ class Goodbot:
             case PersonTeaching():
                 await self._teaching.on_teaching(messenger, event)
                 await self._tell_news(messenger, event)
+            case PersonSave():
+                await self._saver.on_save(messenger, event)
+            case PersonCommand(name="remember"):
+                await self._saver.remember(messenger, event)
             case PersonCommand(name=name):
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
             case PersonTooFast():
@@ -171,6 +183,10 @@ class Goodbot:
         """Whether an emoji on an answer means anything: a vote, or a wish for quiet."""
         return self.teaches(emoji) or self._mutes(emoji)
 
+    def saves(self, emoji: str) -> bool:
+        """Whether an emoji on a person's message saves it as a lesson."""
+        return self._saver.saves(emoji)
+
     def _mutes(self, emoji: str) -> bool:
         return not self._mute_emoji.isdisjoint(spellings(emoji))
 
@@ -181,7 +197,7 @@ class Goodbot:
     # Messages -------------------------------------------------------------------------------------------------
 
     async def _on_message(self, messenger: Messenger, event: PersonMessage) -> None:
-        text = _full_text(event)
+        text = full_text(event)
         if not text:
             return
         scope, is_mention = event.scope, event.address is Address.MENTION
@@ -222,39 +238,6 @@ class Goodbot:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
-
-    async def _on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
-        """Answer the edited text of a question; where it is too late, tell the person that the answer is not to it."""
-        text, scope = _full_text(event), event.scope
-        reword = self._memory.recording.reword
-        is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
-        current = self.conversations.running(scope.conversation)
-        if current is None or current.message_id != event.message_id or text in ("", current.text):
-            return
-        if not (is_taken and self._answering.begin_again(current.event_id)):
-            await say(messenger, event, messages.EDITED_TOO_LATE)
-
-    async def _on_deletion(self, event: PersonDeletion) -> None:
-        """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
-        self.conversations.stop_message(event.scope, event.message_id)
-        await self._executor(
-            self._memory.recording.retract,
-            event.scope.workspace,
-            event.scope.channel,
-            event.message_id,
-            actor=event.scope.person,
-        )
-
-    async def _on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
-        """Ask the same question again, as a message of its own."""
-        accept = self._memory.recording.accept_again
-        try:
-            again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
-        except NotFound:
-            await say(messenger, event, messages.NO_SUCH_ANSWER)
-            return
-        if again is not None:
-            self.conversations.enqueue(messenger, again)
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, is_current: bool) -> None:
         try:
@@ -390,10 +373,3 @@ class Goodbot:
                     await say(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
         except MessengerError as error:
             log.info("an author is told later that lessons need a question: %s", error)
-
-
-def _full_text(event: PersonMessage | PersonEdit) -> str:
-    """The text of a message with its attachments, as the agent reads it; may be empty."""
-    words = [event.text] if event.text.strip() else []
-    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
-    return "\n\n".join([*words, *files, *map(described, event.images)])

@@ -220,6 +220,8 @@ def undone(what: str, episode: Episode | None) -> str:
     goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
     if what == TAP:
         return f"Taken back: your choice for {goal or _IN_ANOTHER_CHANNEL}."
+    if what == SAVED:
+        return f"Forgotten: the answer to {goal or _IN_ANOTHER_CHANNEL} that you saved."
     if what == "correction":
         return f"Forgotten: your correction for {goal or _IN_ANOTHER_CHANNEL}."
     reaction = what.partition(":")[2] or "vote"

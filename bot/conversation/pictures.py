@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from bot.model import ImageFile
+from bot.model import ImageFile, PersonEdit, PersonMessage
 
 _MOST_BYTES = 60_000_000
 
@@ -29,3 +29,10 @@ class Pictures:
 def described(image: ImageFile) -> str:
     """A line of text that stands for a picture."""
     return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
+
+
+def full_text(event: PersonMessage | PersonEdit) -> str:
+    """The text of a message with its attachments, as the agent reads it; may be empty."""
+    words = [event.text] if event.text.strip() else []
+    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
+    return "\n\n".join([*words, *files, *map(described, event.images)])

@@ -50,6 +50,8 @@ class PersonEdit(BaseEvent):
     files: tuple[TextFile, ...] = ()
     """What is attached after the change."""
     images: tuple[ImageFile, ...] = ()
+    is_addressed: bool = True
+    """Whether the message may have been meant for the bot; else it matters only if it was saved as a lesson."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,18 @@ class PersonCommand(BaseEvent):
     argument: str
     message_id: str = ""
     """The answer the command is about; empty for the last one in the channel."""
+    typed_in: str = ""
+    """The id of the message that it was typed in; empty for buttons and slash commands."""
+    reply_to: str = ""
+    """The id of the message that this one replies to, anybody's, where the platform has replies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonSave(BaseEvent):
+    """A person added or removed the emoji that saves a message, on a message that is not the bot's."""
+
+    message_id: str
+    added: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,5 +190,6 @@ PersonEvent = (
     | PersonCorrection
     | PersonTeaching
     | PersonCommand
+    | PersonSave
     | PersonTooFast
 )

@@ -17,6 +17,8 @@ class AnsweredQuestion:
     """Who asked, by id; empty where nobody knows."""
     link: str = ""
     """Where the message can be read; empty where the platform has no links."""
+    thread: str = ""
+    """Of the message, by id; empty outside of threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

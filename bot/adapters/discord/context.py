@@ -75,6 +75,7 @@ class HandlerContext:
     working: TypingIndicator
     left_lines: LeftLines
     teaches: Callable[[str], bool]
+    saves: Callable[[str], bool]
     is_for_bot: IsForBot
     clock: Clock
     command_name: str

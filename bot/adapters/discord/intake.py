@@ -1,12 +1,12 @@
-"""The gateway's payloads as events of people: messages and what becomes of them, reactions.
+"""The gateway's payloads as events of people: messages and what becomes of them.
 
-Cheap questions are asked at once and in order; what is left is handled side by side, but in order within one channel
-(messages) or one message (reactions). Field by field: discord.com/developers, "Gateway Events".
+Cheap questions are asked at once and in order; what is left is handled side by side, but in order within one channel.
+Field by field: discord.com/developers, "Gateway Events".
 """
 
 from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 import discord
 
@@ -18,6 +18,7 @@ from bot.adapters.discord.message_facts import guild_id, is_of_a_person, order, 
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import alone, way_for
+from bot.adapters.discord.reactions import SOMEBODY, start
 from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
 from bot.adapters.private_reply import PrivateReply, replying_to, unsaid
@@ -26,32 +27,16 @@ from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     UNADDRESSED,
     Address,
-    PersonCommand,
     PersonDeletion,
     PersonEdit,
-    PersonEvent,
     PersonMessage,
-    PersonReaction,
     PersonTooFast,
-    ReactionsCleared,
 )
-from memory.model import Role
-
-STOP = "🛑"
-SOMEBODY = "somebody"
-"""Discord does not say who deletes a message or clears its reactions."""
 
 _MOST_COMMANDS = 2000
 _MOST_MESSAGES = 5000
 _CALLED_LATE = timedelta(hours=1)
 """A mention that is edited into an older message calls nobody: it is likely a correction of what was long settled."""
-
-
-class _There(Protocol):
-    """A payload that names its channel."""
-
-    channel_id: int
-    guild_id: int | None
 
 
 class Intake:
@@ -74,10 +59,6 @@ class Intake:
             "raw_message_edit": self._edit,
             "raw_message_delete": self._deletion,
             "raw_bulk_message_delete": self._deletions,
-            "raw_reaction_add": self._added,
-            "raw_reaction_remove": self._removed,
-            "raw_reaction_clear": self._cleared,
-            "raw_reaction_clear_emoji": self._cleared,
         }
         """By the library's name of an event; the others are of no interest."""
 
@@ -229,7 +210,15 @@ class Intake:
         with replying_to(person, reply or way_for(self._context, typed.name, place, message)):
             await self._context.sink(
                 command_event(
-                    typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address
+                    typed,
+                    event_id=event_id,
+                    scope=scope,
+                    at=at,
+                    role=role,
+                    message_id=about,
+                    address=address,
+                    typed_in=place.message_id(message.id),
+                    reply_to=reply_target(message, place),
                 )
             )
 
@@ -245,18 +234,18 @@ class Intake:
         address = self._address(message)
         if edited_at is None or address is None or not is_of_a_person(message):
             return
-        if address is not Address.OPEN or self._addressed.get(message.id):
-            self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at))
+        is_addressed = address is not Address.OPEN or self._addressed.get(message.id) is not None
+        self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at, is_addressed=is_addressed))
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._addressed.get(message.id):
             # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
             self._message(message)
 
-    async def _on_edit(self, message: discord.Message, edited_at: datetime) -> None:
+    async def _on_edit(self, message: discord.Message, edited_at: datetime, *, is_addressed: bool) -> None:
         text = plain(without_mention(message.content, *self._ids(message)), await self._names(message))
         if not text and not message.attachments:
             return
-        attached = await read_files(message.attachments, self._context.rest)
+        attached = await read_files(message.attachments if is_addressed else (), self._context.rest)
         place = await self._context.channels.of(message.channel.id, guild_id(message))
         await self._context.sink(
             PersonEdit(
@@ -268,6 +257,7 @@ class Intake:
                 role=self._context.roles.of(message.author),
                 files=attached.files,
                 images=attached.images,
+                is_addressed=is_addressed,
             )
         )
 
@@ -283,7 +273,8 @@ class Intake:
     ) -> None:
         at = self._context.clock()
         self._gone.put(message_id, True)
-        self._start(
+        start(
+            self._context,
             self._addressed.get(message_id) or (gone.channel_id,),
             gone,
             lambda place: PersonDeletion(
@@ -293,106 +284,3 @@ class Intake:
                 at=at,
             ),
         )
-
-    def _start(self, key: Hashable, there: _There, event: Callable[[ChannelInfo], PersonEvent]) -> None:
-        """Deliver what happened in a channel, after the earlier ones with the same key."""
-
-        async def tell() -> None:
-            await self._context.sink(event(await self._context.channels.of(there.channel_id, there.guild_id)))
-
-        self._context.tasks.start(key, tell)
-
-    # Reactions ------------------------------------------------------------------------------------------------
-
-    def _added(self, reaction: discord.RawReactionActionEvent) -> None:
-        person = reaction.member or self._context.client.get_user(reaction.user_id)
-        emoji = spelling(reaction.emoji)
-        if reaction.user_id == self._context.me or (person is not None and person.bot):
-            return
-        if not self._admits_reaction(reaction, person):
-            return
-        role = self._context.roles.of(person) if person else self._context.roles.of_id(str(reaction.user_id))
-        if emoji == STOP and self._may_stop(reaction, role):
-            self._start_stop(reaction, role)
-        # Discord names the author of most messages; of the others the bot's own ledger tells.
-        if self._context.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
-            self._start_reaction(reaction, emoji, role)
-
-    def _admits_reaction(
-        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member | None
-    ) -> bool:
-        if person is None:
-            return True
-        channel = self._context.client.get_channel(reaction.channel_id)
-        channels = (reaction.channel_id, getattr(channel, "parent_id", None))
-        return self._context.roles.admit(person, channels, is_direct=reaction.guild_id is None)
-
-    def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
-        """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""
-        emoji = spelling(reaction.emoji)
-        if reaction.user_id != self._context.me and self._context.teaches(emoji):
-            self._start_reaction(reaction, emoji, self._context.roles.of_id(str(reaction.user_id)))
-
-    def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
-        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
-        added = reaction.event_type == "REACTION_ADD"
-        self._start(
-            (reaction.channel_id, reaction.message_id),
-            reaction,
-            lambda place: PersonReaction(
-                event_id=event_id,
-                scope=place.scope(str(reaction.user_id)),
-                message_id=place.message_id(reaction.message_id),
-                emoji=emoji,
-                added=added,
-                # A removal does not name the author. It matters only where the reaction was taken in before.
-                on_own_message=added,
-                at=at,
-                role=role,
-            ),
-        )
-
-    def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
-        """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
-
-        Whose work it is, the bot knows when it is told to stop.
-        """
-        is_own = reaction.message_author_id in (reaction.user_id, self._context.me)
-        is_working = self._context.working.is_on(reaction.channel_id)
-        return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
-
-    def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
-        at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
-        self._start(
-            (reaction.channel_id, reaction.message_id),
-            reaction,
-            lambda place: PersonCommand(
-                event_id=event_id, scope=place.scope(person), name="stop", argument="", at=at, role=role
-            ),
-        )
-
-    def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
-        emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
-        if emoji and not self._context.teaches(emoji):
-            return
-        at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
-        self._start(
-            (cleared.channel_id, cleared.message_id),
-            cleared,
-            lambda place: ReactionsCleared(
-                event_id=event_id,
-                scope=place.scope(SOMEBODY),
-                message_id=place.message_id(cleared.message_id),
-                at=at,
-                emoji=emoji,
-            ),
-        )
-
-    def _event_id(self, guild_id: int | None) -> str:
-        """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
-        return f"gateway/{self._context.client.position(guild_id)}"
-
-
-def spelling(emoji: discord.PartialEmoji) -> str:
-    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
-    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"

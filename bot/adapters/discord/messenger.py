@@ -11,6 +11,7 @@ from typing import Any
 import discord
 
 from bot.adapters.discord import reading_along
+from bot.adapters.discord.answered_questions import answered_question
 from bot.adapters.discord.arrivals import Arrivals
 from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
@@ -25,6 +26,7 @@ from bot.adapters.discord.long_answers import MOST_MESSAGES
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
+from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names, plain_name
@@ -35,6 +37,7 @@ from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
 from memory.model import Scope, Visibility
+from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
@@ -47,7 +50,7 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts; all others cost nothing. `is_for_bot` says whom a message without a mention
+    `teaches` says whether an emoji counts on an answer, `saves` on a person's message; all others cost nothing. `is_for_bot` says whom a message without a mention
     is for. `sleep` is how it waits before it tries again, `begun` when the process began.
     """
 
@@ -58,6 +61,7 @@ class DiscordMessenger:
         clock: Clock,
         new_id: NewId,
         teaches: Callable[[str], bool],
+        saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
@@ -65,7 +69,7 @@ class DiscordMessenger:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._teaches = teaches
+        self._teaches, self._saves = teaches, saves
         self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._begun = begun or clock()
@@ -108,7 +112,8 @@ class DiscordMessenger:
         uses = Interactions(handlers)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(handlers)
-        parts = (uses, intake, ChannelChanges(handlers), CatchUp(handlers, intake.late), Arrivals(handlers))
+        late = CatchUp(handlers, intake.late)
+        parts = (uses, intake, Reactions(handlers), ChannelChanges(handlers), late, Arrivals(handlers))
         self._handlers = [*(part.handlers for part in parts), connection]
         add_commands(client.tree, self._settings.command, uses)
         try:
@@ -155,6 +160,7 @@ class DiscordMessenger:
             left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             teaches=self._teaches,
+            saves=self._saves,
             is_for_bot=self._is_for_bot,
             clock=self._clock,
             command_name=self._settings.command,
@@ -230,6 +236,10 @@ class DiscordMessenger:
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """What people wrote before a message, by the history of its place. Raises `MessengerError` kinds."""
         return await reading_along.remarks(self._at_hand(), scope, message_id, wanted, last)
+
+    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+        """A reply, or a message in a thread, with what it answers. Raises `MessengerError` kinds."""
+        return await answered_question(self._at_hand(), scope, message_id)
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their display name, as plain words."""

@@ -25,7 +25,7 @@ async def remarks(
     place, before = asked
     found: dict[int, discord.Message] = {}
     for each in (address(scope.channel, _in_thread(scope, message)) for message in wanted):
-        message = await _fetched(handlers, *each) if each else None
+        message = await fetched(handlers, *each) if each else None
         if message is not None:
             found[message.id] = message
     if last:
@@ -52,7 +52,8 @@ def _in_thread(scope: Scope, message_id: str) -> str:
     return message_id if message_id != scope.thread else f"{scope.channel}-{message_id}"
 
 
-async def _fetched(handlers: HandlerContext, place: int, message_id: int) -> discord.Message | None:
+async def fetched(handlers: HandlerContext, place: int, message_id: int) -> discord.Message | None:
+    """A message; None if it is gone or may not be read. Raises `MessengerError` kinds that may pass."""
     channel = handlers.client.get_partial_messageable(place)
     try:
         return await handlers.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))

@@ -43,6 +43,7 @@ class HandlerContext:
     status: Status
     files: Files
     teaches: Callable[[str], bool]
+    saves: Callable[[str], bool]
     is_for_bot: IsForBot
     clock: Clock
 
@@ -70,6 +71,7 @@ class HandlerContext:
         at: datetime,
         about: str = "",
         address: Address = Address.DIRECT,
+        typed_in: str = "",
     ) -> None:
         """Deliver a command about an answer, by its time stamp, or about the last. A correction may be typed too."""
         if typed.name == "stop":
@@ -78,7 +80,16 @@ class HandlerContext:
         role = await self.roles.of(location, is_wide=typed.name != CORRECT)
         scope = await self.scope(location)
         await self.sink(
-            command_event(typed, event_id=event_id, scope=scope, at=at, role=role, message_id=about, address=address)
+            command_event(
+                typed,
+                event_id=event_id,
+                scope=scope,
+                at=at,
+                role=role,
+                message_id=about,
+                address=address,
+                typed_in=typed_in,
+            )
         )
 
     async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:

@@ -242,6 +242,11 @@ def _is_person(message: Json, bot_user: str) -> bool:
 # The text of a message ---------------------------------------------------------------------------------------------
 
 
+def is_of_a_person(message: Json) -> bool:
+    """Whether somebody said it, and no program; of messages that are read from Slack."""
+    return bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _SPOKEN
+
+
 def plain(text: str) -> str:
     """The text as it is read: labels instead of ids, without one `NOBODY`; no escapes."""
     shown = _SPECIAL.sub(_shown, text)

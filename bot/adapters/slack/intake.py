@@ -37,6 +37,7 @@ from bot.model import (
     PersonEdit,
     PersonMessage,
     PersonReaction,
+    PersonSave,
     PersonTooFast,
     ThreadSoFar,
     Unaddressed,
@@ -97,9 +98,12 @@ class Intake:
                 await self._stop_sign(read, str(body["event_id"]))
             return
         is_own = read.author in ("", self._context.identity.user)
-        if is_own and self._context.teaches(read.emoji):
+        takes = self._reacted if is_own and self._context.teaches(read.emoji) else None
+        if read.author != self._context.identity.user and self._context.saves(read.emoji):
+            takes = self._saved
+        if takes is not None:
             async with self._in_order(("reaction", read.location.channel, read.location.user)):
-                await self._reacted(read, str(body["event_id"]))
+                await takes(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
         """A channel's readers changed, so memory files anew what was said in it."""
@@ -226,7 +230,9 @@ class Intake:
         """A typed command, answered privately."""
         location = self._replied_in(message)
         event_id = message_id_of(location.channel, message.ts)
-        await self._context.command(typed, location, event_id=event_id, at=at(message.ts), address=message.address)
+        await self._context.command(
+            typed, location, event_id=event_id, at=at(message.ts), address=message.address, typed_in=message.ts
+        )
 
     async def _edited(self, edited: EditedMessage, event_id: str) -> None:
         self._overtaken.put((edited.location.channel, edited.ts), edited)
@@ -272,6 +278,19 @@ class Intake:
                 at=reacted.at,
                 role=role,
                 on_own_message=True,
+            )
+        )
+
+    async def _saved(self, reacted: MessageReaction, event_id: str) -> None:
+        handlers, location = self._context, reacted.location
+        await handlers.sink(
+            PersonSave(
+                event_id=event_id,
+                scope=await handlers.scope(location, thread=handlers.threads.known(location.channel, reacted.ts)),
+                message_id=reacted.ts,
+                added=reacted.added,
+                at=reacted.at,
+                role=await handlers.roles.of(location),
             )
         )
 

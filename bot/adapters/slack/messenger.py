@@ -13,6 +13,7 @@ from bot.adapters.naming import Names, by_name, plain_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
+from bot.adapters.slack.answered_questions import Label, answered_question
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections
@@ -37,6 +38,7 @@ from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
 from memory.model import Scope
+from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -69,9 +71,10 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger:
     """One Slack workspace, by one bot token.
 
-    `teaches` says whether an emoji counts, so that most reactions cost nothing, `is_for_bot` whom a message without a
-    mention is for. `sleep` is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why
-    there is no more use for the token. `installer` is the person who installed the app, where that is known.
+    `teaches` says whether an emoji counts on an answer and `saves` on a person's message, so that most reactions cost
+    nothing; `is_for_bot` says whom a message without a mention is for. `sleep` is how it waits where Slack asks to,
+    `begun` when the process began. `on_end` is told why there is no more use for the token. `installer` is the person
+    who installed the app, where that is known.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class SlackMessenger:
         *,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
@@ -89,7 +93,7 @@ class SlackMessenger:
         self._settings = settings
         self._installer = installer
         self._clock = clock
-        self._teaches = teaches
+        self._teaches, self._saves = teaches, saves
         self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._ended = asyncio.Event()
@@ -97,6 +101,7 @@ class SlackMessenger:
         self._in_time = TimelyAcknowledgement()
         self._running: asyncio.Task[Any] | None = None
         self._identity: Identity | None = None
+        self._labelled: Label | None = None
         self._web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
@@ -192,6 +197,8 @@ class SlackMessenger:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
         channels = Channels(self._web, self._clock)
+        mentions = Mentions(self._web, self._names, channels, self._clock, me=identity)
+        self._labelled = mentions.labelled
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
@@ -199,11 +206,12 @@ class SlackMessenger:
             web=self._web,
             channels=channels,
             roles=Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer),
-            mentions=Mentions(self._web, self._names, channels, self._clock, me=identity),
+            mentions=mentions,
             threads=self._threads,
             status=self._status,
             files=self._files,
             teaches=self._teaches,
+            saves=self._saves,
             is_for_bot=self._is_for_bot,
             clock=self._clock,
         )
@@ -359,6 +367,12 @@ class SlackMessenger:
         """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
         self._check_workspace(scope.workspace)
         return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
+
+    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+        """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
+        self._check_workspace(scope.workspace)
+        names = self._labelled
+        return await answered_question(self._web, self._threads, names, scope.channel, message_id) if names else None
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.adapters.slack.events import NOBODY, at, plain
+from bot.adapters.slack.events import NOBODY, at, is_of_a_person, plain
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Json, Method, Web
 from bot.errors import ChannelNotFound, NotPermitted
@@ -12,7 +12,6 @@ from bot.model import Remark
 from memory.model import Scope
 
 _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast"})
 _MOST_NAMED = 20
 _PAGES, _PAGE = 5, 200
 """Slack hands out a thread from its beginning on: what is said last in a longer one is not found."""
@@ -36,9 +35,9 @@ class ReadingAlong:
         """
         roots = [await self._threads.root(scope.channel, ts) for ts in wanted]
         before = await self._before(scope, message_id) if last else []
-        spoken = [each for each in before if _is_of_a_person(each) and float(each["ts"]) < float(message_id)]
+        spoken = [each for each in before if is_of_a_person(each) and float(each["ts"]) < float(message_id)]
         newest = spoken[-last:] if last else []
-        found = {str(each["ts"]): each for each in (*filter(_is_of_a_person, roots), *newest)}
+        found = {str(each["ts"]): each for each in (*filter(is_of_a_person, roots), *newest)}
         names = await self._names(found.values())
         return [
             Remark(message_id=ts, person=str(found[ts]["user"]), text=_text(found[ts], names), at=at(ts))
@@ -77,10 +76,6 @@ class ReadingAlong:
         texts = [str(each.get("text") or "") for each in messages]
         people = dict.fromkeys(found["id"] for text in texts for found in _PERSON.finditer(text))
         return {person: await self._name_of(person) for person in list(people)[:_MOST_NAMED]}
-
-
-def _is_of_a_person(message: Json) -> bool:
-    return bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _SPOKEN
 
 
 def _text(message: Json, names: dict[str, str]) -> str:

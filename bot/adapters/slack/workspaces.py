@@ -31,6 +31,7 @@ from bot.errors import ChannelNotFound, ConfigError, NotPermitted
 from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
 from bot.ports import EventSink
 from memory.model import Scope
+from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -52,13 +53,14 @@ class SlackWorkspaces:
         path: Path,
         clock: Clock,
         teaches: Callable[[str], bool] = lambda emoji: True,
+        saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
-        self._teaches = teaches
+        self._teaches, self._saves = teaches, saves
         self._is_for_bot = is_for_bot
         self._sleep = sleep
         self._begun = clock()
@@ -154,6 +156,7 @@ class SlackWorkspaces:
             self._settings.model_copy(update={"bot_token": SecretStr(installed.token)}),
             clock=self._clock,
             teaches=self._teaches,
+            saves=self._saves,
             is_for_bot=self._is_for_bot,
             sleep=self._sleep,
             begun=self._begun,
@@ -217,6 +220,10 @@ class SlackWorkspaces:
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
         return await (await self._messenger(scope.workspace)).remarks(scope, message_id, wanted, last)
+
+    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+        """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
+        return await (await self._messenger(scope.workspace)).answered_question(scope, message_id)
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""

@@ -1,0 +1,49 @@
+"""A person's message with the question that it answers, read when somebody saves it."""
+
+import discord
+
+from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.directory import address
+from bot.adapters.discord.message_facts import is_of_a_person
+from bot.adapters.discord.plain import plain
+from bot.adapters.discord.reading_along import fetched
+from memory.model import Scope
+from memory.model.saved import AnsweredQuestion
+
+
+async def answered_question(handlers: HandlerContext, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+    """A message with what it replies to, else with what began its thread; None for others, and for bots.
+
+    Raises `MessengerError` kinds.
+    """
+    place = address(scope.channel, message_id)
+    answer = await fetched(handlers, *place) if place else None
+    if answer is None or not is_of_a_person(answer):
+        return None
+    asked = await _question(handlers, scope, answer)
+    if asked is None or not is_of_a_person(asked):
+        return None
+    return AnsweredQuestion(
+        message_id=message_id,
+        answer=await _text(handlers, answer),
+        author=str(answer.author.id),
+        question=await _text(handlers, asked),
+        asker=str(asked.author.id),
+        link=answer.jump_url,
+        thread=scope.thread,
+    )
+
+
+async def _question(handlers: HandlerContext, scope: Scope, answer: discord.Message) -> discord.Message | None:
+    replied = answer.reference
+    if replied is not None and replied.message_id is not None:
+        return await fetched(handlers, replied.channel_id, replied.message_id)
+    thread = answer.channel.id
+    if str(thread) == scope.channel or answer.id == thread:
+        return None
+    # A thread has the id of the message it began with, which stands in its channel; in a forum, in the thread.
+    return await fetched(handlers, int(scope.channel), thread) or await fetched(handlers, thread, thread)
+
+
+async def _text(handlers: HandlerContext, message: discord.Message) -> str:
+    return plain(message.content, await handlers.mentions.names(message.content, message.author, message.mentions))

@@ -1,0 +1,40 @@
+"""A person's message with the question that it answers, read when somebody saves it."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from bot.adapters.slack.events import is_of_a_person, plain
+from bot.adapters.slack.threads import Threads
+from bot.adapters.slack.web import Json, Web
+from memory.model.saved import AnsweredQuestion
+
+Label: TypeAlias = Callable[[str, str], Awaitable[str]]
+"""(text, channel) to the text with a label in every mention."""
+
+
+async def answered_question(web: Web, threads: Threads, label: Label, channel: str, ts: str) -> AnsweredQuestion | None:
+    """A reply, with the message that began its thread; None for what begins one, and for bots.
+
+    Raises `MessengerError` kinds.
+    """
+    thread = await threads.of(channel, ts)
+    if thread == ts:
+        return None
+    # The first message comes with every part of a thread.
+    read = await web.call(
+        web.client.conversations_replies, channel, channel=channel, ts=thread, oldest=ts, latest=ts, inclusive=True
+    )
+    found: dict[str, Json] = {str(each["ts"]): each for each in read.get("messages") or ()}
+    asked, answer = found.get(thread), found.get(ts)
+    if asked is None or answer is None or not is_of_a_person(asked) or not is_of_a_person(answer):
+        return None
+    link = await web.call(web.client.chat_getPermalink, channel, channel=channel, message_ts=ts)
+    return AnsweredQuestion(
+        message_id=ts,
+        answer=plain(await label(str(answer.get("text") or ""), channel)),
+        author=str(answer["user"]),
+        question=plain(await label(str(asked.get("text") or ""), channel)),
+        asker=str(asked["user"]),
+        link=str(link.get("permalink") or ""),
+        thread=thread,
+    )
