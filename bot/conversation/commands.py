@@ -98,7 +98,8 @@ def _why(context: CommandContext) -> CommandReply:
 def _why_lesson(context: CommandContext) -> CommandReply:
     lesson = context.find(pointed(context.argument))
     story = context.memory.explaining.lesson(lesson.workspace, lesson.id)
-    people = dict.fromkeys([*(each.vote.actor for each in story.votes), *(e.actor for e in story.decisions)])
+    voters, deciders = (each.vote.actor for each in story.votes), (each.actor for each in story.decisions)
+    people = dict.fromkeys([lesson.author, *voters, *deciders])
     return CommandReply(text=explain_lesson(story, context.scope), people=tuple(people))
 
 

@@ -1,7 +1,7 @@
 """The text behind `why` for an answer: the evidence, its lessons with their numbers, the tree in short, the votes."""
 
 from bot.conversation.evidence_story import explain_evidence
-from bot.conversation.lesson_story import votes_text
+from bot.conversation.lesson_story import spoken_by, votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, LinkKind, Scope, StepKind
 from memory.rules.audience import may_see
@@ -92,10 +92,12 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
     verb = "by" if lesson.verdict.is_validated or not lesson.verdicts.is_proposed else "proposed by"
     author = f"{verb} {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
     reached = f", {shown.audience.value}" if shown.audience else ""
+    message = [f"  - {spoken_by(lesson, shown.message)}"] if shown.message is not None else []
     return [
         f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} [{lesson.id[-8:]}{reached}]: "
         f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
         f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})",
+        *message,
         f"  - votes: {votes_text(shown.votes)}",
     ]
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from bot.conversation.messages import verdict_word
-from memory.model import Audience, EventKind, Scope
+from memory.model import Audience, Episode, EventKind, Scope
+from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonStory
@@ -26,6 +27,12 @@ def vote_text(weighed: WeighedVote) -> str:
     return f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'} ({', '.join(notes)})"
 
 
+def spoken_by(lesson: Episode, message: SavedMessage) -> str:
+    """Who wrote the message that the lesson was made of, and where it can be read."""
+    link = f", {message.link}" if message.link else ""
+    return f"said by {shown_line(lesson.author, 30)} in a message{link}"
+
+
 def votes_text(votes: Sequence[WeighedVote]) -> str:
     """Votes in one line."""
     return ", ".join(map(vote_text, votes)) or "none"
@@ -35,6 +42,8 @@ def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
     """The lesson's story as Markdown. What the reader may not see is counted; no reader means an administrator."""
     episode = story.episode
     lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
+    if story.message is not None:
+        lines.append(f"- {spoken_by(episode, story.message)}")
     lines.extend(
         f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes)}"
         for each in story.verdicts

@@ -9,6 +9,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import UsedLesson
+from memory.services.saving import SAVED
 
 Spell = Callable[[str], str]
 """How a person types a command on the platform at hand."""

@@ -11,6 +11,7 @@ from memory.model import (
     EventKind,
     LinkKind,
     Option,
+    Origin,
     Retrieval,
     RetrievalItem,
     Role,
@@ -21,6 +22,7 @@ from memory.model import (
     Vote,
     offers_of,
 )
+from memory.model.saved import SavedMessage
 from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
 from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
@@ -57,6 +59,8 @@ class ShownLesson:
     """It was reached through this audience; None if nothing was noted about it."""
     votes: tuple[WeighedVote, ...]
     """The votes on it as they stand now."""
+    message: SavedMessage | None = None
+    """The person's message that it was made of, if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +148,8 @@ class LessonStory:
     """Newest first."""
     totals: dict[str, int]
     """How often each signal was found."""
+    message: SavedMessage | None = None
+    """The person's message that it was made of, if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,7 @@ class Explaining:
             lesson=lesson,
             audience=Audience(str(reached)) if reached else None,
             votes=self._weighed(tx, lesson.workspace, cast),
+            message=tx.saved.of_lesson(lesson.workspace, lesson.id) if lesson.origin is Origin.TAUGHT else None,
         )
 
     def lesson(self, workspace: str, episode_id: str) -> LessonStory:
@@ -227,6 +234,7 @@ class Explaining:
                     Use(retrieval=retrieval, item=item, asked=_root(tx, retrieval)) for retrieval, item in shown
                 ),
                 totals={signal.value: signals[signal.value] for signal in Signal},
+                message=tx.saved.of_lesson(workspace, episode_id),
             )
 
     def _weighed(self, tx: Transaction, workspace: str, votes: Iterable[Vote]) -> tuple[WeighedVote, ...]:

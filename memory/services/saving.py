@@ -66,7 +66,8 @@ class Saving:
                 lesson = self._store(tx, replace(scope, person=found.author), found, draft, now)
                 if vector is not None:
                     tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
-            self._approve(tx, lesson, scope.person, role, at, now, event_id)
+            vote = _save(lesson, scope.person, role, at, event_id)
+            write_votes(self._core, tx, now, vote, reason="a person saved what somebody answered")
             return SavedLesson(lesson=existing(tx, scope.workspace, lesson.id))
 
     def unsave(self, scope: Scope, message_id: str, *, at: datetime, event_id: str) -> Episode | None:
@@ -165,16 +166,10 @@ class Saving:
             tx.episodes.note_words(lesson.workspace, lesson.id, person)
         return hold_back(tx, lesson, lesson_flags(lesson, has_secret=draft.has_secret), now)
 
-    def _approve(
-        self, tx: Transaction, lesson: Episode, person: str, role: Role, at: datetime, now: datetime, event_id: str
-    ) -> None:
-        vote = replace(own_vote(lesson, role, at), actor=person, source=SAVED, event_id=event_id)
-        write_votes(self._core, tx, now, vote, reason="a person saved what somebody answered")
-
     def _replace(
         self, tx: Transaction, saved: SavedMessage, former: Episode, draft: _Draft, at: datetime, now: datetime
     ) -> SavedLesson:
-        """The lesson as its message is now. Those who saved it proposed it; what teachers approved was another text."""
+        """The lesson as its message is now. It stays saved, but what people approved was another text."""
         workspace = former.workspace
         vectors: dict[str, tuple[str, Vector]] = tx.episodes.vectors(workspace, [former.id])
         others = set(tx.episodes.words_of_others(workspace, [former.id]).get(former.id, ()))
@@ -186,7 +181,8 @@ class Saving:
             lesson = hold_back(tx, lesson, [Flag.NEEDS_QUESTION], now)
         tx.saved.put(replace(saved, lesson_id=lesson.id))
         for given in _saves(tx, former):
-            self._approve(tx, lesson, given.actor, Role.MEMBER, at, now, given.event_id)
+            kept = replace(_save(lesson, given.actor, given.role, at, given.event_id), value=0)
+            write_votes(self._core, tx, now, kept)
         was_shared = former.verdicts.channel.is_validated or former.verdicts.workspace.is_validated
         return SavedLesson(lesson=existing(tx, workspace, lesson.id), is_reopened=was_shared)
 
@@ -202,6 +198,11 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     if saved is not None:
         tx.saved.delete(saved)
     return act(tx, lesson, EventKind.ARCHIVED, own.actor, now)
+
+
+def _save(lesson: Episode, person: str, role: Role, at: datetime, event_id: str) -> Reaction:
+    """What a person says of a lesson by saving the message."""
+    return replace(own_vote(lesson, role, at), actor=person, source=SAVED, event_id=event_id)
 
 
 def _saves(tx: Transaction, lesson: Episode) -> list[Reaction]:

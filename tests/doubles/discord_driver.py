@@ -32,6 +32,7 @@ def make_messenger(
     *,
     naps: Naps | None = None,
     teaches: Callable[[str], bool] = lambda emoji: True,
+    saves: Callable[[str], bool] = lambda emoji: False,
     is_for_bot: IsForBot = any_reply,
     **settings: Any,
 ) -> DiscordMessenger:
@@ -42,6 +43,7 @@ def make_messenger(
         clock=utc_now,
         new_id=lambda: f"id-{id(numbers)}-{next(numbers)}",
         teaches=teaches,
+        saves=saves,
         is_for_bot=is_for_bot,
         sleep=naps or Naps(),
     )
@@ -96,7 +98,7 @@ class Session:
 async def connected(
     server: DiscordServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches` and `is_for_bot`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches`, `saves` and `is_for_bot`."""
     guild = next(iter(server.state.guilds.values()), None) or server.guild("Home")
     there = [one for one in server.state.channels_of(guild.id) if one.name == "general"]
     general = there[0] if there else server.channel(guild, "general")

@@ -41,6 +41,7 @@ def make_messenger(
     *,
     naps: Naps | None = None,
     teaches: Callable[[str], bool] = lambda emoji: True,
+    saves: Callable[[str], bool] = lambda emoji: False,
     is_for_bot: IsForBot = any_reply,
     **settings: Any,
 ) -> SlackMessenger:
@@ -49,6 +50,7 @@ def make_messenger(
         slack_settings(server, **settings),
         clock=utc_now,
         teaches=teaches,
+        saves=saves,
         is_for_bot=is_for_bot,
         sleep=naps or Naps(),
     )
@@ -98,7 +100,7 @@ class Session:
 async def connected(
     server: SlackServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches` and `is_for_bot`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches`, `saves` and `is_for_bot`."""
     heard = heard or Heard()
     messenger = make_messenger(server, **more)
     task = asyncio.create_task(_run(messenger, sink or heard))

@@ -106,7 +106,8 @@ async def _assembled(
 
 def _judged_by(running: Running) -> dict[str, Any]:
     """What a messenger asks the bot about."""
-    return {"teaches": running.goodbot.knows, "is_for_bot": running.goodbot.is_for_bot}
+    bot = running.goodbot
+    return {"teaches": bot.knows, "saves": bot.saves, "is_for_bot": bot.is_for_bot}
 
 
 @asynccontextmanager

@@ -5,7 +5,8 @@ import discord
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import address
 from bot.adapters.discord.message_facts import is_of_a_person
-from bot.adapters.discord.plain import plain
+from bot.adapters.discord.missing_intent_hint import own_role_in
+from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.reading_along import fetched
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
@@ -46,4 +47,5 @@ async def _question(handlers: HandlerContext, scope: Scope, answer: discord.Mess
 
 
 async def _text(handlers: HandlerContext, message: discord.Message) -> str:
-    return plain(message.content, await handlers.mentions.names(message.content, message.author, message.mentions))
+    text = without_mention(message.content, handlers.me, own_role_in(message))
+    return plain(text, await handlers.mentions.names(text, message.author, message.mentions))

@@ -5,6 +5,7 @@ Field by field: discord.com/developers, "Gateway Events".
 """
 
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from bot.adapters.discord.files import read_files
 from bot.adapters.discord.message_facts import guild_id, is_of_a_person, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
-from bot.adapters.discord.private_replies import alone, way_for
+from bot.adapters.discord.private_replies import alone, directly, way_for
 from bot.adapters.discord.reactions import SOMEBODY, start
 from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
@@ -247,19 +248,20 @@ class Intake:
             return
         attached = await read_files(message.attachments if is_addressed else (), self._context.rest)
         place = await self._context.channels.of(message.channel.id, guild_id(message))
-        await self._context.sink(
-            PersonEdit(
-                event_id=f"{message.id}/edited/{edited_at.isoformat()}",
-                scope=place.scope(str(message.author.id)),
-                message_id=place.message_id(message.id),
-                text=text,
-                at=edited_at,
-                role=self._context.roles.of(message.author),
-                files=attached.files,
-                images=attached.images,
-                is_addressed=is_addressed,
-            )
+        event = PersonEdit(
+            event_id=f"{message.id}/edited/{edited_at.isoformat()}",
+            scope=place.scope(str(message.author.id)),
+            message_id=place.message_id(message.id),
+            text=text,
+            at=edited_at,
+            role=self._context.roles.of(message.author),
+            files=attached.files,
+            images=attached.images,
+            is_addressed=is_addressed,
         )
+        person = str(message.author.id)
+        with nullcontext() if is_addressed else replying_to(person, directly(self._context, person)):
+            await self._context.sink(event)
 
     def _deletion(self, gone: discord.RawMessageDeleteEvent) -> None:
         self._start_deletion(gone.message_id, gone)

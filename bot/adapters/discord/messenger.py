@@ -50,8 +50,9 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts on an answer, `saves` on a person's message; all others cost nothing. `is_for_bot` says whom a message without a mention
-    is for. `sleep` is how it waits before it tries again, `begun` when the process began.
+    `teaches` says whether an emoji counts on an answer, `saves` on a person's message; all others cost nothing.
+    `is_for_bot` says whom a message without a mention is for. `sleep` is how it waits before it tries again, `begun`
+    when the process began.
     """
 
     def __init__(

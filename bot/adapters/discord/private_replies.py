@@ -116,6 +116,17 @@ def way_for(handlers: HandlerContext, command: str, place: ChannelInfo, message:
     return under_it if place.is_direct or command in _FOR_ALL else directly
 
 
+def directly(handlers: HandlerContext, person: str) -> PrivateReply:
+    """A direct message about something that others need not see; nothing to somebody who takes none."""
+
+    async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+        with suppress(NotPermitted):
+            return await handlers.posting.direct(person, text, file)
+        return ""
+
+    return tell
+
+
 def alone(handlers: HandlerContext, message: discord.Message) -> PrivateReply:
     """A direct message, where the message is not one anyway; a reply only to somebody who takes none."""
     posting = handlers.posting

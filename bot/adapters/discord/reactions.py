@@ -11,6 +11,8 @@ import discord
 
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
+from bot.adapters.discord.private_replies import directly
+from bot.adapters.private_reply import replying_to
 from bot.model import PersonCommand, PersonEvent, PersonReaction, PersonSave, ReactionsCleared
 from memory.model import Role
 
@@ -105,20 +107,22 @@ class Reactions:
         )
 
     def _start_save(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
-        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
-        start(
-            self._context,
-            (reaction.channel_id, reaction.message_id),
-            reaction,
-            lambda place: PersonSave(
+        at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
+
+        async def deliver() -> None:
+            place = await self._context.channels.of(reaction.channel_id, reaction.guild_id)
+            event = PersonSave(
                 event_id=event_id,
-                scope=place.scope(str(reaction.user_id)),
+                scope=place.scope(person),
                 message_id=place.message_id(reaction.message_id),
                 added=reaction.event_type == "REACTION_ADD",
                 at=at,
                 role=role,
-            ),
-        )
+            )
+            with replying_to(person, directly(self._context, person)):
+                await self._context.sink(event)
+
+        self._context.tasks.start((reaction.channel_id, reaction.message_id), deliver)
 
     def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
         """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from bot.adapters.slack.events import is_of_a_person, plain
+from bot.adapters.slack.events import is_of_a_person, plain, without_mention
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Json, Web
 from memory.model.saved import AnsweredQuestion
@@ -12,10 +12,12 @@ Label: TypeAlias = Callable[[str, str], Awaitable[str]]
 """(text, channel) to the text with a label in every mention."""
 
 
-async def answered_question(web: Web, threads: Threads, label: Label, channel: str, ts: str) -> AnsweredQuestion | None:
+async def answered_question(
+    web: Web, threads: Threads, label: Label, me: str, channel: str, ts: str
+) -> AnsweredQuestion | None:
     """A reply, with the message that began its thread; None for what begins one, and for bots.
 
-    Raises `MessengerError` kinds.
+    `me` is the bot, whose mentions are left out of both. Raises `MessengerError` kinds.
     """
     thread = await threads.of(channel, ts)
     if thread == ts:
@@ -28,12 +30,16 @@ async def answered_question(web: Web, threads: Threads, label: Label, channel: s
     asked, answer = found.get(thread), found.get(ts)
     if asked is None or answer is None or not is_of_a_person(asked) or not is_of_a_person(answer):
         return None
+
+    async def text(message: Json) -> str:
+        return plain(await label(without_mention(str(message.get("text") or ""), me), channel))
+
     link = await web.call(web.client.chat_getPermalink, channel, channel=channel, message_ts=ts)
     return AnsweredQuestion(
         message_id=ts,
-        answer=plain(await label(str(answer.get("text") or ""), channel)),
+        answer=await text(answer),
         author=str(answer["user"]),
-        question=plain(await label(str(asked.get("text") or ""), channel)),
+        question=await text(asked),
         asker=str(asked["user"]),
         link=str(link.get("permalink") or ""),
         thread=thread,

@@ -371,8 +371,10 @@ class SlackMessenger:
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
         self._check_workspace(scope.workspace)
-        names = self._labelled
-        return await answered_question(self._web, self._threads, names, scope.channel, message_id) if names else None
+        if self._labelled is None or self._identity is None:
+            return None
+        me = self._identity.user
+        return await answered_question(self._web, self._threads, self._labelled, me, scope.channel, message_id)
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""
