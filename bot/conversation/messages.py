@@ -58,7 +58,8 @@ def privacy_text(spell: Spell) -> str:
     """What is kept, who sees it, and what a person can do about it."""
     return (
         "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections. What "
-        "people say to each other I read only where I am asked something, and do not keep.\n\n"
+        "people say to each other I read only where I am asked something, and do not keep, unless somebody saves one "
+        "message as a lesson (📚): then it is its author's.\n\n"
         "**Who sees it.** A lesson counts for you alone until a teacher, or several other people, approve it for the "
         "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
         "channels. What comes from a direct message or a private channel never leaves it.\n\n"

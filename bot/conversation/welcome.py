@@ -75,7 +75,8 @@ def _text(spell: Spell, purpose: str, who: str) -> str:
         "**Teach me with one tap:** 👍 or 👎 on an answer. After a 👎 you can say what would have been right: "
         f"`{spell('correct')} ...`",
         who,
-        "**What I keep:** questions to me, my answers, reactions and corrections; nothing else that is said. "
+        "**What I keep:** questions to me, my answers, reactions and corrections; nothing else that is said, "
+        "unless somebody saves it with 📚. "
         f"`{spell('privacy')}` says more, `{spell('forget')}` erases what is yours.",
     )
     lines = [f"- {point}" for point in points if point]

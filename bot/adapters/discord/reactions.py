@@ -63,7 +63,7 @@ class Reactions:
         # Discord names the author of most messages; of the others the bot's own ledger tells.
         if self._context.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
             self._start_reaction(reaction, emoji, role)
-        if self._context.saves(emoji) and reaction.message_author_id != self._context.me:
+        if reaction.message_author_id != self._context.me and self._context.saves(emoji):
             self._start_save(reaction, role)
 
     def _admits_reaction(

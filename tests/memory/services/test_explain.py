@@ -113,7 +113,7 @@ def test_what_a_lessons_story_is_made_of_keeps_its_names() -> None:
     """They are the keys of `goodbot episodes why --json`."""
     assert [field.name for field in fields(LessonStory)] == [
         "episode", "verdicts", "votes", "decisions", "joined", "stands_in", "strength_now", "salience_now", "moves",
-        "uses", "totals",
+        "uses", "totals", "message",
     ]  # fmt: skip
 
 

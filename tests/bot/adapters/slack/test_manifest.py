@@ -28,6 +28,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "bots.info": ("users:read",),
     "chat.appendStream": ("chat:write",),
     "chat.delete": ("chat:write",),
+    "chat.getPermalink": (),
     "chat.postEphemeral": ("chat:write",),
     "chat.postMessage": ("chat:write",),
     "chat.startStream": ("chat:write",),
