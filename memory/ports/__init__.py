@@ -27,6 +27,7 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
+from memory.ports.totals import NodeCount, RecallCount, TotalsTable, VoteCount
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -47,7 +48,9 @@ __all__ = [
     "Neighbour",
     "Neighbourhood",
     "NewId",
+    "NodeCount",
     "PeopleTable",
+    "RecallCount",
     "RetrievalTable",
     "SavedMessageTable",
     "Secret",
@@ -57,6 +60,8 @@ __all__ = [
     "Store",
     "TeachingTable",
     "TopicTable",
+    "TotalsTable",
     "Transaction",
     "UpkeepTable",
+    "VoteCount",
 ]

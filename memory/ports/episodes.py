@@ -34,11 +34,20 @@ class EpisodeFilter:
     status: EpisodeStatus | None = None
     verdict: Verdict | None = None
     termination: Termination | None = None
+    decided_in: Audience | None = None
+    """People have decided what it is worth for this audience."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Made from the first of these times on, and before the second."""
     text: str = ""
     """Part of the goal or the output, ignoring case."""
     roots_only: bool = False
     include_archived: bool = False
     quarantined_only: bool = False
+    public_only: bool = False
+    """Only what everybody of the workspace could read then, and can now as far as is known."""
+    to_decide: bool = False
+    """Only what waits for somebody to decide: a dispute, a lesson that is held back, a correction nobody has judged."""
     counting_for: Scope | None = None
     """Leaves out most of what cannot be filed where this person searches; `partitions_of` has the exact rule."""
     to_review_in: Scope | None = None

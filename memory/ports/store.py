@@ -14,6 +14,7 @@ from memory.ports.saved import SavedMessageTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
+from memory.ports.totals import TotalsTable
 from memory.ports.upkeep import UpkeepTable
 
 
@@ -49,6 +50,8 @@ class Transaction:
     """Keys of programs."""
     saved: SavedMessageTable
     """Messages of people that became lessons."""
+    totals: TotalsTable
+    """Counts over a whole workspace."""
 
 
 class Store(Protocol):

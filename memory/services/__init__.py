@@ -27,6 +27,7 @@ from memory.services.gaps import Gap, Gaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
+from memory.services.overview import Overview, Overviews, Week
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
@@ -131,6 +132,7 @@ class Memory:
         self.purging = Purging(core)
         self.ratings = Ratings(core)
         self.audit = Audit(core)
+        self.overviews = Overviews(core)
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
         self.leases = Leases(core)
@@ -172,6 +174,7 @@ __all__ = [
     "ListeningState",
     "Memory",
     "Opinion",
+    "Overview",
     "Purge",
     "Recording",
     "RunView",
@@ -180,5 +183,6 @@ __all__ = [
     "Upkeep",
     "UsedLesson",
     "VoteResult",
+    "Week",
     "guess_of",
 ]

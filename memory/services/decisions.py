@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.model import ASK, Episode, Origin, Termination, Verdict
-from memory.ports import EpisodeFilter, Transaction
+from memory.model import Origin, Termination, Verdict
+from memory.ports import NodeCount, Transaction
 from memory.services.thresholds import threshold_of
 
 
@@ -32,24 +32,41 @@ class Decisions:
 
 def decisions(tx: Transaction, workspace: str, budget: float) -> Decisions:
     """Those of one workspace, since ever."""
-    every = tx.episodes.outlines(workspace, EpisodeFilter(roots_only=True, include_archived=True, limit=None))
-    questions = [each for each in every if each.origin is Origin.RUN]
-    asked = sum(each.action == ASK for each in questions)
-    answered = list(_answered(questions))
+    return decided(tx.totals.nodes(workspace), threshold_of(tx, workspace, budget), budget)
+
+
+def decided(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Decisions:
+    """What these episodes count up to."""
+    questions = [each for each in nodes if is_question(each)]
+    answered = [each for each in questions if is_answered(each)]
     return Decisions(
-        questions=len(questions),
-        answered=len(answered),
-        judged=sum(each.verdict is not Verdict.PENDING for each in answered),
-        wrong=sum(each.verdict is Verdict.FAILURE for each in answered),
-        asked=asked,
-        threshold=threshold_of(tx, workspace, budget),
+        questions=_number(questions),
+        answered=_number(answered),
+        judged=_number(each for each in answered if each.verdict is not Verdict.PENDING),
+        wrong=_number(each for each in answered if each.verdict is Verdict.FAILURE),
+        asked=_number(each for each in questions if each.has_asked),
+        threshold=threshold,
         budget=budget,
     )
 
 
-def _answered(questions: Iterable[Episode]) -> Iterable[Episode]:
-    ended = (Termination.SUCCESS, Termination.EXPAND)
-    return (each for each in questions if each.action != ASK and each.termination in ended)
+def is_question(count: NodeCount) -> bool:
+    """Whether these are questions that came in; not their parts, nor what people wrote themselves."""
+    return count.is_root and count.origin is Origin.RUN
+
+
+def is_answered(count: NodeCount) -> bool:
+    """Whether these questions got an answer; asking back is none."""
+    return not count.has_asked and count.termination in (Termination.SUCCESS, Termination.EXPAND)
+
+
+def is_unknown(count: NodeCount) -> bool:
+    """Whether these questions ended in "I don't know"."""
+    return not count.has_asked and count.termination is Termination.FAILURE
+
+
+def _number(counts: Iterable[NodeCount]) -> int:
+    return sum(each.number for each in counts)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     Boolean,
-    ColumnElement,
     Integer,
     Row,
     Select,
@@ -19,7 +18,6 @@ from sqlalchemy import (
     literal,
     or_,
     select,
-    tuple_,
     update,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -28,6 +26,7 @@ from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, summaries, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
 from memory.adapters.sql.session import (
     ID_LIMIT,
     Session,
@@ -48,7 +47,7 @@ from memory.adapters.sql.tables import (
     quarantines,
     retrieval_items,
 )
-from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts, Visibility
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
 from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
 
 if TYPE_CHECKING:
@@ -56,20 +55,13 @@ if TYPE_CHECKING:
 
 _t = episodes.c
 _VERDICTS = ("personal", "channel", "workspace", "proposed")
-_VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
 _LONG = ("thoughts", "context_before", "context_after", "trajectory")
 _TEXTS = (*_LONG, "goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction", "output")
 _FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
 
-_QUARANTINE = (
-    select(quarantines.c.reasons)
-    .where(quarantines.c.workspace == _t.workspace, quarantines.c.episode_id == _t.id)
-    .correlate(episodes)
-    .scalar_subquery()
-)
-_BESIDE = (_QUARANTINE.label("quarantine"), channel_visibility(episodes))
+_BESIDE = (QUARANTINE.label("quarantine"), channel_visibility(episodes))
 _WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
 _NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
 _OUTLINE = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _TEXTS), literal("").label("goal"), *_BESIDE)
@@ -189,12 +181,12 @@ class SqlEpisodeTable(SqlTable):
         return self._listed(_OUTLINE, workspace, wanted)
 
     def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        statement = _where(columns, workspace, wanted)
+        statement = where_wanted(columns, workspace, wanted)
         order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
         return self._session.all(episode_of, statement.order_by(*order).limit(wanted.limit))
 
     def count(self, workspace: str, wanted: EpisodeFilter) -> int:
-        return _number(self._session.row(_where(select(func.count()), workspace, wanted)))
+        return _number(self._session.row(where_wanted(select(func.count()), workspace, wanted)))
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
         return _number(self._session.row(_ATTEMPTS, _attempt(workspace, person, channel, goal)))
@@ -299,43 +291,6 @@ class SqlEpisodeTable(SqlTable):
             rows = self._session.rows(wanted.where(or_(links.c.from_id.in_(ids), links.c.to_id.in_(ids))))
             found.update(Link(**row._mapping) for row in rows)
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
-
-
-def _where(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
-    same = ("run_id", "channel", "person", "author", "status", "verdict", "termination")
-    given = [(name, getattr(wanted, name)) for name in same]
-    conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
-    conditions.append(_t.workspace == workspace)
-    if wanted.text:
-        part = wanted.text.lower()
-        conditions.append(or_(*(func.strpos(func.lower(_t[name]), part) > 0 for name in ("goal", "output"))))
-    if wanted.roots_only:
-        conditions.append(_t.parent_id == "")
-    if not wanted.include_archived:
-        conditions.append(_t.archived_at.is_(None))
-    if wanted.quarantined_only:
-        conditions.append(_QUARANTINE.is_not(None))
-    if wanted.after:
-        seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
-        last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
-        behind = place.__lt__ if wanted.newest_first else place.__gt__
-        conditions.append(behind(last.scalar_subquery()))
-    if reader := wanted.counting_for:
-        is_own = or_(_t.person == reader.person, _t.author == reader.person)
-        conditions.append(
-            or_(
-                _t.verdict_workspace.in_(_VALIDATED),
-                and_(_t.verdict_channel.in_(_VALIDATED), _t.channel == reader.channel),
-                and_(_t.verdict_personal.in_(_VALIDATED), is_own),
-            )
-        )
-    if teacher := wanted.to_review_in:
-        may_widen = or_(
-            _t.origin != Origin.RUN, _t.verdict_channel.in_(_VALIDATED), _t.verdict_personal.in_(_VALIDATED)
-        )
-        conditions.append(or_(_t.visibility == Visibility.PUBLIC, _t.channel == teacher.channel))
-        conditions.append(or_(_QUARANTINE.is_not(None), and_(_t.promoted.is_(None), may_widen)))
-    return statement.select_from(episodes).where(*conditions)
 
 
 def _row(episode: Episode) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching import SqlTeachingTable
 from memory.adapters.sql.topic_tables import topics
 from memory.adapters.sql.topics import SqlTopicTable
+from memory.adapters.sql.totals import SqlTotalsTable
 from memory.adapters.sql.upkeep import SqlUpkeepTable
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -214,6 +215,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         upkeep=SqlUpkeepTable(session),
         api_keys=SqlApiKeyTable(session),
         saved=SqlSavedMessageTable(session),
+        totals=SqlTotalsTable(session),
     )
 
 

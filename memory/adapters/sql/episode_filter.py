@@ -1,0 +1,80 @@
+"""Which episodes a list shows, as conditions of SQL."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_
+
+from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.tables import episodes, quarantines
+from memory.model import Origin, Verdict, Visibility
+from memory.ports import EpisodeFilter
+
+_t = episodes.c
+_VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
+_WRITTEN = (Origin.CORRECTION, Origin.TAUGHT)
+
+QUARANTINE = (
+    select(quarantines.c.reasons)
+    .where(quarantines.c.workspace == _t.workspace, quarantines.c.episode_id == _t.id)
+    .correlate(episodes)
+    .scalar_subquery()
+)
+"""Why it is held back; null where it is not."""
+
+
+def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
+    """The statement, of what is wanted in one workspace."""
+    same = ("run_id", "channel", "person", "author", "status", "verdict", "termination")
+    given = [(name, getattr(wanted, name)) for name in same]
+    conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
+    conditions.append(_t.workspace == workspace)
+    if wanted.text:
+        part = wanted.text.lower()
+        conditions.append(or_(*(func.strpos(func.lower(_t[name]), part) > 0 for name in ("goal", "output"))))
+    if wanted.decided_in:
+        conditions.append(_t[f"verdict_{wanted.decided_in.value}"].in_(_VALIDATED))
+    if wanted.since:
+        conditions.append(_t.created_at >= wanted.since)
+    if wanted.until:
+        conditions.append(_t.created_at < wanted.until)
+    if wanted.roots_only:
+        conditions.append(_t.parent_id == "")
+    if not wanted.include_archived:
+        conditions.append(_t.archived_at.is_(None))
+    conditions += _by_state(wanted)
+    if wanted.after:
+        seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
+        last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
+        behind = place.__lt__ if wanted.newest_first else place.__gt__
+        conditions.append(behind(last.scalar_subquery()))
+    if reader := wanted.counting_for:
+        is_own = or_(_t.person == reader.person, _t.author == reader.person)
+        conditions.append(
+            or_(
+                _t.verdict_workspace.in_(_VALIDATED),
+                and_(_t.verdict_channel.in_(_VALIDATED), _t.channel == reader.channel),
+                and_(_t.verdict_personal.in_(_VALIDATED), is_own),
+            )
+        )
+    if teacher := wanted.to_review_in:
+        may_widen = or_(
+            _t.origin != Origin.RUN, _t.verdict_channel.in_(_VALIDATED), _t.verdict_personal.in_(_VALIDATED)
+        )
+        conditions.append(or_(_t.visibility == Visibility.PUBLIC, _t.channel == teacher.channel))
+        conditions.append(or_(QUARANTINE.is_not(None), and_(_t.promoted.is_(None), may_widen)))
+    return statement.select_from(episodes).where(*conditions)
+
+
+def _by_state(wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
+    """What is held back, public, waiting for a decision."""
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.quarantined_only:
+        conditions.append(QUARANTINE.is_not(None))
+    if wanted.public_only:
+        conditions.append(_t.visibility == Visibility.PUBLIC)
+        conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)
+    if wanted.to_decide:
+        verdicts = (_t.verdict, _t.verdict_channel, _t.verdict_proposed)
+        is_unjudged = and_(_t.origin.in_(_WRITTEN), _t.verdict_channel == Verdict.PENDING, _t.promoted.is_(None))
+        conditions.append(or_(*(each == Verdict.DISPUTED for each in verdicts), is_unjudged, QUARANTINE.is_not(None)))
+    return conditions

@@ -1,0 +1,80 @@
+"""Counts over a whole workspace."""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, case, exists, func, literal_column, select, type_coerce
+from sqlalchemy.types import Integer
+
+from memory.adapters.sql.session import SqlTable
+from memory.adapters.sql.tables import episodes, retrieval_items, retrievals
+from memory.adapters.sql.teaching_tables import votes
+from memory.model import ASK, Origin, Termination
+from memory.ports.totals import NodeCount, RecallCount, VoteCount
+
+_e, _v, _r, _i = episodes.c, votes.c, retrievals.c, retrieval_items.c
+_FIRST = date(1969, 12, 29)
+"""The Monday before 1970."""
+_DAY = 86_400_000_000
+"""In microseconds, as times are stored."""
+
+
+def _week(moment: ColumnElement[datetime]) -> ColumnElement[int]:
+    """The number of its week since that Monday, UTC."""
+    since_monday = type_coerce(moment, Integer) + literal_column(str(3 * _DAY), Integer)
+    return (since_monday // literal_column(str(7 * _DAY), Integer)).label("week")
+
+
+_ALIKE: tuple[ColumnElement[Any], ...] = (
+    _week(_e.created_at),
+    (_e.parent_id == "").label("is_root"),
+    _e.origin,
+    (_e.action == ASK).label("has_asked"),
+    _e.termination,
+    _e.verdict,
+    _e.archived_at.is_not(None).label("is_archived"),
+)
+_SUMS = ("prompt_tokens", "completion_tokens", "cost_usd")
+_NODES = select(*_ALIKE, func.count().label("number"), *(func.sum(_e[name]).label(name) for name in _SUMS)).group_by(
+    *(column.name for column in _ALIKE)
+)
+_VOTES = select(
+    _week(_v.at),
+    func.sum(case((_v.value > 0, 1), else_=0)).label("approvals"),
+    func.sum(case((_v.value < 0, 1), else_=0)).label("objections"),
+).group_by("week")
+_HIT = case((exists().where(_i.workspace == _r.workspace, _i.retrieval_id == _r.id).correlate(retrievals), 1), else_=0)
+_RECALLS = select(_week(_r.at), func.count().label("number"), func.sum(_HIT).label("hits")).group_by("week")
+_FAILED = (Termination.FAILURE, Termination.ABORTED)
+
+
+class SqlTotalsTable(SqlTable):
+    """`memory.ports.TotalsTable` in SQL."""
+
+    def nodes(self, workspace: str, since: datetime | None = None) -> list[NodeCount]:
+        wanted = _NODES.where(_e.workspace == workspace)
+        rows = self._session.rows(wanted if since is None else wanted.where(_e.created_at >= since))
+        return [NodeCount(**_with_date(row)) for row in rows]
+
+    def votes(self, workspace: str, since: datetime) -> list[VoteCount]:
+        rows = self._session.rows(_VOTES.where(_v.workspace == workspace, _v.at >= since))
+        return [VoteCount(**_with_date(row)) for row in rows]
+
+    def recalls(self, workspace: str, since: datetime) -> list[RecallCount]:
+        rows = self._session.rows(_RECALLS.where(_r.workspace == workspace, _r.at >= since))
+        return [RecallCount(**_with_date(row)) for row in rows]
+
+    def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
+        ended = (_e.termination.in_(_FAILED), _e.parent_id == "", _e.origin == Origin.RUN)
+        wanted = (
+            select(_e.outcome_reason, func.count().label("number"))
+            .where(_e.workspace == workspace, _e.created_at >= since, *ended)
+            .group_by(_e.outcome_reason)
+            .order_by(func.count().desc(), _e.outcome_reason)
+            .limit(limit)
+        )
+        return [(row.outcome_reason, row.number) for row in self._session.rows(wanted)]
+
+
+def _with_date(row: Row[Any]) -> dict[str, Any]:
+    return {**row._mapping, "week": _FIRST + timedelta(weeks=row.week)}

@@ -1,0 +1,66 @@
+"""Counts over a whole workspace, made where the rows are: for overviews, which must not read every text."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from memory.model import Origin, Termination, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCount:
+    """Episodes that were made in one week and are alike."""
+
+    week: date
+    is_root: bool
+    origin: Origin
+    has_asked: bool
+    """They asked back which of a few things was meant."""
+    termination: Termination
+    verdict: Verdict
+    is_archived: bool
+    number: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteCount:
+    """Votes that were cast in one week."""
+
+    week: date
+    approvals: int
+    objections: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallCount:
+    """Recalls of one week, and how many of them found something."""
+
+    week: date
+    number: int
+    hits: int
+
+
+class TotalsTable(Protocol):
+    """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC.
+
+    `since` None: since ever.
+    """
+
+    def nodes(self, workspace: str, since: datetime | None = None) -> list[NodeCount]:
+        """Episodes by the week they were made."""
+        ...
+
+    def votes(self, workspace: str, since: datetime) -> list[VoteCount]:
+        """Votes by the week they were cast."""
+        ...
+
+    def recalls(self, workspace: str, since: datetime) -> list[RecallCount]:
+        """Recalls by week."""
+        ...
+
+    def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
+        """Why answers failed or were given up, in the words kept with them, the most frequent reason first."""
+        ...
