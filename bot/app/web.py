@@ -19,31 +19,34 @@ State = Callable[[], str]
 
 
 def is_configured(settings: Settings) -> bool:
-    """Whether the web is served beside the bot: there is a key that somebody could use."""
-    return bool(settings.web.api_key.get_secret_value())
+    """Whether the web is served beside the bot: there is a key or an account that somebody could use."""
+    web = settings.web
+    return bool(web.api_key.get_secret_value() or web.password.get_secret_value() or web.accounts)
 
 
 def make_web(settings: Settings, memory: Memory, states: Mapping[str, State] | None = None) -> "Starlette":
-    """The application. Raises `ConfigError` where its libraries are not installed."""
+    """The application. Raises `ConfigError` where its libraries are not installed, or anybody could come in."""
     try:
         from bot.adapters.web.application import WebParts, make_application
         from bot.adapters.web.authentication import Keys, RequestPace, first_key
         from bot.adapters.web.health import Check
+        from bot.app.pages import make_site
     except ImportError as error:
-        raise ConfigError(
-            f"the web needs a library that is not installed ({error.name}); run pip install 'goodbot[web]'"
-        ) from error
+        raise _not_installed(error) from error
     from memory.rules.emoji import EmojiMap
 
     asked = {"database": _database(memory), "embedder": _embedder(memory), **(states or {})}
     web, secret = settings.web, settings.web.api_key.get_secret_value()
     first = first_key(web.workspace, memory) if secret else None
+    emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
+    checks = tuple(Check(*each) for each in asked.items())
     parts = WebParts(
         memory=memory,
-        emoji=EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure),
+        emoji=emoji,
         keys=Keys(memory.api_keys, first, secret),
         pace=RequestPace(web.requests_per_minute),
-        checks=tuple(Check(*each) for each in asked.items()),
+        checks=checks,
+        site=make_site(settings, memory, emoji, checks) if web.pages == "on" else None,
     )
     return make_application(parts)
 
@@ -80,3 +83,16 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
     async with web_running(settings, memory) as url:
         show(url)
         await stop.wait()
+
+
+def password_digest(password: str) -> str:
+    """What `[web] accounts` keeps of a password. Raises `ConfigError` as `make_web` does."""
+    try:
+        from bot.adapters.web.pages.access import hashed
+    except ImportError as error:
+        raise _not_installed(error) from error
+    return hashed(password)
+
+
+def _not_installed(error: ImportError) -> ConfigError:
+    return ConfigError(f"the web needs a library that is not installed ({error.name}); run pip install 'goodbot[web]'")

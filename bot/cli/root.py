@@ -30,7 +30,8 @@ _COMMANDS = {
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),
     "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),
     "discord": ("bot.cli.serve", "discord", "Run the bot on Discord alone."),
-    "web": ("bot.cli.web", "web", "Serve the HTTP interface."),
+    "web": ("bot.cli.web", "web", "Serve the pages and the HTTP interface."),
+    "web-password": ("bot.cli.web", "web_password", "Make the digest of a password for [web] accounts."),
     "stats": ("bot.cli.query", "stats", "Count what is remembered."),
 }
 

@@ -6,7 +6,7 @@ import click
 
 from bot.app.build import open_memory
 from bot.app.log_file import start_log
-from bot.app.web import serve_web
+from bot.app.web import password_digest, serve_web
 from bot.cli.session import Result, administrator, memory_command, say, settings_of
 from bot.cli.table import print_table
 from memory.model.api_key import ApiKey, Right
@@ -15,11 +15,18 @@ from memory.services import Memory
 
 @click.command()
 def web() -> None:
-    """Serve the HTTP interface, health and metrics."""
+    """Serve the pages, the HTTP interface and health."""
     settings = settings_of()
     start_log(settings, to_stderr=True)
     with open_memory(settings) as memory:
         asyncio.run(serve_web(settings, memory, lambda url: say(f"Serving at {url}. Ctrl-C ends it.")))
+
+
+@click.command("web-password")
+@click.password_option("--password", help="Asked for if it is not given.")
+def web_password(password: str) -> None:
+    """Make the digest of a password, for a line of [web] accounts."""
+    say(password_digest(password))
 
 
 @click.group()

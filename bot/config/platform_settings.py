@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, field_validator
 from bot.config.section import Section, Texts, http_address
 
 MIN_KEY_CHARACTERS = 16
+MIN_PASSWORD_CHARACTERS = 10
 
 
 class TerminalSettings(Section):
@@ -132,13 +133,34 @@ class DiscordSettings(Section):
 
 
 class WebSettings(Section):
-    """`[web]`: memory over HTTP."""
+    """`[web]`: memory over HTTP, and the pages."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65_535)
     api_key: SecretStr = SecretStr("")
     workspace: str = Field(default="terminal:local", min_length=1)
     requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
+    pages: Literal["on", "off"] = "on"
+    password: SecretStr = SecretStr("")
+    accounts: Texts = ()
+
+    @field_validator("password")
+    @classmethod
+    def _is_hard_to_guess(cls, password: SecretStr) -> SecretStr:
+        if 0 < len(password.get_secret_value()) < MIN_PASSWORD_CHARACTERS:
+            raise ValueError(f"must have at least {MIN_PASSWORD_CHARACTERS} characters, so that nobody guesses it")
+        return password
+
+    @field_validator("accounts")
+    @classmethod
+    def _names_everything(cls, accounts: Texts) -> Texts:
+        for line in accounts:
+            if not re.fullmatch(r"\S+ (viewer|teacher|admin) \S+( \$argon2\S+)?", line):
+                raise ValueError(
+                    "each must be NAME viewer|teacher|admin WORKSPACE [DIGEST], for example "
+                    '"ana teacher slack:T024BE7LD $argon2id$..."; `goodbot web-password` makes the digest'
+                )
+        return accounts
 
     @field_validator("api_key")
     @classmethod

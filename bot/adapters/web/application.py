@@ -17,6 +17,7 @@ from bot.adapters.web.api import administration, episodes, messages, topics
 from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
 from bot.adapters.web.envelope import Problem, on_http_error, on_invalid_request, on_memory_fault, problem
 from bot.adapters.web.health import Check, readiness
+from bot.adapters.web.pages.site import Site, SiteParts
 from bot.errors import AccessDenied
 from memory.errors import MemoryFault
 from memory.ports import NewId
@@ -36,6 +37,8 @@ class WebParts:
     pace: RequestPace
     checks: tuple[Check, ...] = ()
     """What `/readyz` asks."""
+    site: SiteParts | None = None
+    """What the pages are made of; None where there are none."""
 
 
 def make_application(parts: WebParts) -> Starlette:
@@ -58,6 +61,7 @@ def make_application(parts: WebParts) -> Starlette:
             Route("/readyz", ready),
             Route("/openapi.json", openapi),
             Mount("/v1", api),
+            *(Site(parts.site).routes() if parts.site is not None else ()),
         ],
         middleware=[Middleware(RequestIds, new_id=parts.memory.new_id)],
         exception_handlers={HTTPException: on_http_error},

@@ -1,0 +1,164 @@
+"""Charts as shapes on a plane: the templates draw them, so that they need no program in the browser."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 640, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 8, 12, 28
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One row of numbers; `kind` is its colour's name in the style sheet. None: there is no number."""
+
+    name: str
+    kind: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    what: str
+    """What it says in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point of a line."""
+
+    x: float
+    y: float
+    kind: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Everything that is drawn, in the units of a plane of `WIDTH` by `HEIGHT`, and the numbers as a table."""
+
+    title: str
+    labels: tuple[str, ...]
+    series: tuple[Series, ...]
+    show: Callable[[float], str]
+    ticks: tuple[tuple[float, str], ...]
+    marks: tuple[tuple[float, str], ...]
+    """Labels below, at their places from the left."""
+    bars: tuple[Bar, ...] = ()
+    lines: tuple[tuple[str, str], ...] = ()
+    """The kind of each line and its path."""
+    dots: tuple[Dot, ...] = ()
+    limit: tuple[float, str] | None = None
+    """How high a line across is, and what it says."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(value for row in self.series for value in row.values)
+
+    @property
+    def rows(self) -> list[tuple[str, list[str]]]:
+        """The numbers by label."""
+        return [
+            (label, ["—" if (value := row.values[place]) is None else self.show(value) for row in self.series])
+            for place, label in enumerate(self.labels)
+        ]
+
+
+def bars(title: str, labels: Sequence[str], series: Sequence[Series], show: Callable[[float], str]) -> Chart:
+    """Series on top of each other."""
+    top = _round_up(max((sum(row.values[place] or 0 for row in series) for place in range(len(labels))), default=0))
+    slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
+    drawn = []
+    for place, label in enumerate(labels):
+        below = 0.0
+        for row in series:
+            value = row.values[place] or 0
+            if value:
+                y, foot = _height(below + value, top), _height(below, top)
+                what = f"{label}: {show(value)} {row.name}"
+                drawn.append(Bar(_at(place, slot) - slot * 0.34, y, slot * 0.68, max(foot - y, 1), row.kind, what))
+            below += value
+    return Chart(
+        title=title,
+        labels=tuple(labels),
+        series=tuple(series),
+        show=show,
+        ticks=_ticks(top, show),
+        marks=_marks(labels, slot),
+        bars=tuple(drawn),
+    )
+
+
+def lines(
+    title: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    show: Callable[[float], str],
+    *,
+    top: float = 0,
+    limit: tuple[float, str] | None = None,
+) -> Chart:
+    """Series beside each other, broken where there is no number."""
+    most = max((value or 0 for row in series for value in row.values), default=0)
+    top = top or _round_up(max(most, limit[0] if limit else 0))
+    slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
+    paths, dots = [], []
+    for row in series:
+        parts, is_open = [], False
+        for place, value in enumerate(row.values):
+            if value is None:
+                is_open = False
+                continue
+            x, y = _at(place, slot), _height(value, top)
+            parts.append(f"{'L' if is_open else 'M'}{x:.1f} {y:.1f}")
+            dots.append(Dot(x, y, row.kind, f"{labels[place]}: {show(value)} {row.name}"))
+            is_open = True
+        paths.append((row.kind, " ".join(parts)))
+    return Chart(
+        title=title,
+        labels=tuple(labels),
+        series=tuple(series),
+        show=show,
+        ticks=_ticks(top, show),
+        marks=_marks(labels, slot),
+        lines=tuple(paths),
+        dots=tuple(dots),
+        limit=(_height(limit[0], top), limit[1]) if limit else None,
+    )
+
+
+def _at(place: int, slot: float) -> float:
+    return round(_LEFT + (place + 0.5) * slot, 1)
+
+
+def _height(value: float, top: float) -> float:
+    return round(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / (top or 1), 1)
+
+
+def _ticks(top: float, show: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    return tuple((_height(top * part / 4, top), show(top * part / 4)) for part in (0, 2, 4))
+
+
+def _marks(labels: Sequence[str], slot: float) -> tuple[tuple[float, str], ...]:
+    every = max(1, len(labels) // 6)
+    return tuple((_at(place, slot), label) for place, label in enumerate(labels) if place % every == 0)
+
+
+def _round_up(most: float) -> float:
+    """A round number that is not less."""
+    if most <= 0:
+        return 1.0
+    size = 1.0
+    while size * 10 <= most:
+        size *= 10
+    while size > most:
+        size /= 10
+    return next(step * size for step in _STEPS if step * size >= most)

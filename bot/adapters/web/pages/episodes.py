@@ -1,0 +1,159 @@
+"""Episodes: the list with its filters, what is done to several at once, and the list as a file."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+
+from starlette.responses import Response, StreamingResponse
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Page, PageRoute, Visit, moment_of
+from memory.errors import InvalidInput, MemoryFault
+from memory.library.export import plain
+from memory.model import Audience, Episode, Verdict
+from memory.ports import EpisodeFilter
+
+PAGE_ROWS = 50
+_FILE_ROWS = 500
+_FIELDS = ("text", "verdict", "audience", "channel", "person", "author", "since", "until", "archived", "held")
+_COLUMNS = ("id", "created_at", "channel", "person", "author", "verdict", "status", "goal", "output", "correction")
+_SPREADSHEET_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+E = TypeVar("E", Verdict, Audience)
+
+
+def show(visit: Visit) -> Response:
+    """One part of the list, newest first."""
+    given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
+    wanted = _wanted(visit, given)
+    found = visit.memory.audit.episodes(visit.workspace, replace(wanted, limit=PAGE_ROWS + 1))
+    shown = found[:PAGE_ROWS]
+    return visit.render(
+        "episodes.html",
+        here="episodes",
+        episodes=shown,
+        given=given,
+        next=shown[-1].id if len(found) > PAGE_ROWS else "",
+        is_first=not wanted.after,
+        verdicts=list(Verdict),
+        audiences=list(Audience),
+        may_decide=visit.role >= WebRole.TEACHER,
+    )
+
+
+def _wanted(visit: Visit, given: Mapping[str, str]) -> EpisodeFilter:
+    since, until = moment_of(given["since"]), moment_of(given["until"])
+    return EpisodeFilter(
+        text=given["text"],
+        verdict=_one(Verdict, given["verdict"]),
+        decided_in=_one(Audience, given["audience"]),
+        channel=given["channel"],
+        person=given["person"],
+        author=given["author"],
+        since=since,
+        until=until + timedelta(days=1) if until else None,
+        include_archived=bool(given["archived"]),
+        quarantined_only=bool(given["held"]),
+        roots_only=True,
+        public_only=visit.public_only,
+        after=visit.query.get("after", ""),
+    )
+
+
+def _one(kind: type[E], text: str) -> E | None:
+    return kind(text) if text in [each.value for each in kind] else None
+
+
+def decide(visit: Visit) -> Response:
+    """Archive, restore or promote every chosen episode."""
+    what = visit.form.get("what", "")
+    count, faults = 0, []
+    for episode_id in visit.chosen:
+        try:
+            _decide(visit, what, episode_id)
+            count += 1
+        except MemoryFault as error:
+            faults.append(str(error))
+    done = {"archive": "archived", "restore": "restored"}.get(what, "promoted")
+    text = f"{count} {done}." + (f" {len(faults)} could not be: {faults[0]}" if faults else "")
+    return visit.back(_list_address(visit), Notice(text[:400], is_fault=bool(faults)))
+
+
+def _decide(visit: Visit, what: str, episode_id: str) -> None:
+    teaching, workspace = visit.memory.teaching, visit.workspace
+    if not visit.may_see(visit.memory.audit.get(workspace, episode_id)):
+        raise InvalidInput(f"episode {episode_id} was not made in public; an administrator decides about it")
+    match what:
+        case "archive":
+            teaching.archive(workspace, episode_id, actor=visit.actor)
+        case "restore":
+            teaching.restore(workspace, episode_id, actor=visit.actor)
+        case "channel" | "workspace":
+            teaching.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
+        case _:
+            raise InvalidInput("choose what is to be done")
+
+
+def _list_address(visit: Visit) -> str:
+    """The list as it was filtered before."""
+    query = visit.form.get("query", "")
+    return f"episodes?{query}" if query else "episodes"
+
+
+def as_csv(visit: Visit) -> Response:
+    """The whole list as a table for spreadsheets."""
+
+    def lines() -> Iterator[str]:
+        yield _csv_line(_COLUMNS)
+        for episode in _every(visit):
+            yield _csv_line([_cell(getattr(episode, name)) for name in _COLUMNS])
+
+    return _file(visit, lines(), "text/csv; charset=utf-8", "csv")
+
+
+def as_json(visit: Visit) -> Response:
+    """The whole list, one JSON object a line."""
+    lines = (json.dumps(plain(each), ensure_ascii=False) + "\n" for each in _every(visit))
+    return _file(visit, lines, "application/x-ndjson", "jsonl")
+
+
+def _file(visit: Visit, lines: Iterator[str], media_type: str, ending: str) -> Response:
+    name = f'attachment; filename="episodes.{ending}"'
+    return StreamingResponse(lines, media_type=media_type, headers={"Content-Disposition": name})
+
+
+def _every(visit: Visit) -> Iterator[Episode]:
+    given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
+    wanted = replace(_wanted(visit, given), limit=_FILE_ROWS, after="")
+    while found := visit.memory.audit.episodes(visit.workspace, wanted):
+        yield from found
+        wanted = replace(wanted, after=found[-1].id)
+
+
+def _cell(value: object) -> str:
+    """A value that no spreadsheet takes for a formula."""
+    text = str(plain(value) or "")
+    return f"'{text}" if text.startswith(_SPREADSHEET_FORMULA) else text
+
+
+def _csv_line(cells: object) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)  # type: ignore[arg-type]  # any row of texts
+    return line.getvalue()
+
+
+PAGE = Page(
+    name="episodes",
+    title="Episodes",
+    routes=(
+        PageRoute(path="episodes", handler=show),
+        PageRoute(path="episodes.csv", handler=as_csv),
+        PageRoute(path="episodes.jsonl", handler=as_json),
+        PageRoute(path="episodes", handler=decide, method="POST", needs=WebRole.TEACHER),
+    ),
+)

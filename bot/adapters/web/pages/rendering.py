@@ -1,0 +1,61 @@
+"""Templates, and how they write times, numbers and what people wrote. Everything is escaped."""
+
+import unicodedata
+from datetime import datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+FOLDER = Path(__file__).parent
+_KEPT = {"\n", "\t", "\u200d"}
+
+
+def make_templates() -> Environment:
+    """The templates beside this file."""
+    templates = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "plain": plain_text,
+        "when": when,
+        "day": lambda moment: f"{moment:%Y-%m-%d}",
+        "percent": percent,
+        "short": lambda episode_id: episode_id[-8:],
+        "cut": cut,
+        "score": lambda number: f"{number:.2f}",
+        "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
+        "words": lambda name: str(name).replace("_", " "),
+    }
+    return templates
+
+
+def plain_text(text: object) -> str:
+    """What somebody wrote, without what turns the direction of writing around or is not shown."""
+    return "".join(
+        each for each in str(text) if each in _KEPT or unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Co")
+    )
+
+
+def cut(text: object, length: int = 120) -> str:
+    """The beginning, in one line."""
+    line = " ".join(plain_text(text).split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+
+
+def when(moment: datetime | None) -> str:
+    """A time to the minute, UTC, which programs can read too."""
+    if moment is None:
+        return "—"
+    return Markup('<time datetime="{}">{}</time>').format(
+        moment.isoformat(timespec="seconds"), f"{moment:%Y-%m-%d %H:%M}"
+    )
+
+
+def percent(share: float | None) -> str:
+    """A share of 1; a dash where there is none."""
+    return "—" if share is None else f"{share:.0%}"

@@ -1,0 +1,215 @@
+"""The pages together: who may come in, what a form must bring, and what every response carries."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from bot.adapters.web.pages import episodes, overview
+from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
+from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
+from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
+from bot.adapters.web.pages.rendering import FOLDER, make_templates
+from bot.errors import AccessDenied
+from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+
+PAGES: tuple[Page, ...] = (overview.PAGE, episodes.PAGE)
+"""In the order of the navigation."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+FORM_BYTES = 2**20
+"""The largest form that is taken."""
+_STATUSES: dict[type[Exception], int] = {NotFound: 404, Conflict: 409, InvalidInput: 422, AccessDenied: 403}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteParts:
+    """What the site is made of."""
+
+    pages: PageParts
+    accounts: Accounts
+    cookies: Cookies
+    throttle: LoginThrottle
+
+
+class Site:
+    """Answers every address of the pages."""
+
+    def __init__(self, parts: SiteParts) -> None:
+        self._parts = parts
+        self._memory = parts.pages.memory
+        self._templates = make_templates()
+
+    def routes(self) -> list[BaseRoute]:
+        """Every address; all but the way in and the files ask who it is."""
+        found: list[BaseRoute] = [
+            Route("/", self._guarded(self._home)),
+            Route("/login", self._guarded(self._login_form)),
+            Route("/login", self._guarded(self._come_in), methods=["POST"]),
+            Route("/logout", self._guarded(self._go_out), methods=["POST"]),
+            Mount("/static", StaticFiles(directory=FOLDER / "static")),
+        ]
+        for page in PAGES:
+            for route in page.routes:
+                handler = self._guarded(partial(self._page, page, route))
+                found.append(Route(f"/w/{{workspace}}/{route.path}", handler, methods=[route.method]))
+        return found
+
+    def _guarded(self, endpoint: Endpoint) -> Endpoint:
+        """The same, with the headers of a page; refused where it comes under a name that is not this machine's."""
+
+        async def guarded(request: Request) -> Response:
+            if self._parts.accounts.is_open and not _is_from_here(request):
+                response = self._plain(421, "This address is open to this machine alone: set GOODBOT_WEB_PASSWORD.")
+            else:
+                response = await endpoint(request)
+            response.headers.update(HEADERS)
+            return response
+
+        return guarded
+
+    async def _home(self, request: Request) -> Response:
+        found = self._who(request)
+        if found is None:
+            return RedirectResponse("/login", 303)
+        every = await run_in_threadpool(self._memory.audit.workspaces)
+        seen = found[0].workspaces(every)
+        if not seen:
+            return self._plain(200, "Nothing is remembered yet. Ask the bot something first.")
+        return RedirectResponse(f"/w/{seen[0]}/{PAGES[0].name}", 303)
+
+    async def _login_form(self, request: Request) -> Response:
+        if self._parts.accounts.is_open:
+            return RedirectResponse("/", 303)
+        return self._login_page(request)
+
+    def _login_page(self, request: Request, fault: str = "", status: int = 200) -> Response:
+        login = self._parts.cookies.read(request) or Login()
+        html = self._templates.get_template("login.html").render(token=login.token, fault=fault)
+        response = HTMLResponse(html, status)
+        self._parts.cookies.write(request, response, login)
+        return response
+
+    async def _come_in(self, request: Request) -> Response:
+        form = await _form(request)
+        login = self._parts.cookies.read(request)
+        if login is None or not login.confirms(str(form.get("token", ""))) or not _is_same_site(request):
+            return self._login_page(request, "The form was too old. Try again.", 403)
+        name, password = str(form.get("name", "")), str(form.get("password", ""))
+        keys = (f"name {name}", f"address {request.client.host if request.client else ''}")
+        if wait := self._parts.throttle.wait_s(*keys):
+            return self._login_page(request, f"Too many tries. Wait {wait + 1:.0f} seconds.", 429)
+        account = await run_in_threadpool(self._parts.accounts.authenticate, name, password)
+        if account is None:
+            self._parts.throttle.failed(*keys)
+            return self._login_page(request, "The name or the password is wrong.", 403)
+        response = RedirectResponse("/", 303)
+        self._parts.cookies.write(request, response, Login(account.name))
+        return response
+
+    async def _go_out(self, request: Request) -> Response:
+        form = await _form(request)
+        login = self._parts.cookies.read(request)
+        if login is None or not login.confirms(str(form.get("token", ""))):
+            return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
+        response = RedirectResponse("/login", 303)
+        self._parts.cookies.drop(response)
+        return response
+
+    def _who(self, request: Request) -> tuple[Account, Login] | None:
+        """Who asks, with their login; None where they have to come in first."""
+        login = self._parts.cookies.read(request)
+        if self._parts.accounts.is_open:
+            return self._parts.accounts.local, login or Login()
+        account = self._parts.accounts.named(login.account) if login is not None else None
+        return None if account is None or login is None else (account, login)
+
+    async def _page(self, page: Page, route: PageRoute, request: Request) -> Response:
+        found = self._who(request)
+        if found is None:
+            return RedirectResponse("/login", 303)
+        account, login = found
+        every = await run_in_threadpool(self._memory.audit.workspaces)
+        workspace = request.path_params["workspace"]
+        role = account.role_in(workspace)
+        if workspace not in every or role is None:
+            return self._plain(404, "There is no such workspace, or it is not yours to see.")
+        form = await _form(request) if route.method == "POST" else FormData()
+        if route.method == "POST" and not (login.confirms(str(form.get("token", ""))) and _is_same_site(request)):
+            return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
+        visit = Visit(
+            parts=self._parts.pages,
+            templates=self._templates,
+            account=account,
+            workspace=workspace,
+            role=role,
+            login=login,
+            navigation=tuple(each for each in PAGES if each.is_listed and role >= each.needs),
+            workspaces=account.workspaces(every),
+            path=request.path_params,
+            query=request.query_params,
+            form={name: value for name, value in form.items() if isinstance(value, str)},
+            chosen=tuple(str(each) for each in form.getlist("chosen")),
+            here=request.url.path,
+        )
+        response = await run_in_threadpool(self._answered, page, route, visit)
+        self._keep_login(request, response, visit)
+        return response
+
+    def _answered(self, page: Page, route: PageRoute, visit: Visit) -> Response:
+        """What the page answers, or what went wrong."""
+        try:
+            visit.require(max(page.needs, route.needs))
+            return route.handler(visit)
+        except (MemoryFault, AccessDenied) as error:
+            status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 503)
+            return visit.render("fault.html", status=status, here=page.name, text=str(error))
+
+    def _keep_login(self, request: Request, response: Response, visit: Visit) -> None:
+        if isinstance(response, Redirect):
+            self._parts.cookies.write(request, response, response.login)
+        elif visit.login.notice is not None or self._parts.cookies.read(request) is None:
+            self._parts.cookies.write(request, response, without_notice(visit.login))
+
+    def _plain(self, status: int, text: str) -> Response:
+        return HTMLResponse(self._templates.get_template("plain.html").render(text=text), status)
+
+
+async def _form(request: Request) -> FormData:
+    """What a form brings, if it is not too large."""
+    announced = request.headers.get("content-length", "")
+    if not announced.isdecimal() or int(announced) > FORM_BYTES:
+        return FormData()
+    return await request.form(max_files=0, max_fields=1000)
+
+
+def _is_same_site(request: Request) -> bool:
+    """Whether a form was sent from a page of this site, as far as the browser says."""
+    return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+
+
+def _is_from_here(request: Request) -> bool:
+    """Whether a request names this machine, and nobody passed it on: elsewhere a name may be made to lead here."""
+    is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
+    return is_loopback(request.headers.get("host", "")) and not is_passed_on
+
+
+__all__ = ["HEADERS", "PAGES", "Site", "SiteParts", "WebRole"]

@@ -1,0 +1,60 @@
+"""The pages put together: who may see them, what signs their cookies, and the settings that they show."""
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.adapters.web.health import Check
+from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, require_safe
+from bot.adapters.web.pages.cookies import Cookies
+from bot.adapters.web.pages.page import PageParts
+from bot.adapters.web.pages.site import SiteParts
+from bot.config import Settings
+from bot.errors import ConfigError
+from memory.adapters.private_files import make_folder, write_whole
+from memory.rules.emoji import EmojiMap
+from memory.services import Memory
+
+_SECRET_BYTES = 32
+_DIGEST = " $argon2"
+
+
+def make_site(settings: Settings, memory: Memory, emoji: EmojiMap, checks: tuple[Check, ...]) -> SiteParts:
+    """What the pages are made of. Raises `ConfigError` where anybody could come in."""
+    web = settings.web
+    accounts = Accounts(web.password.get_secret_value(), accounts_of(web.accounts))
+    require_safe(web.host, accounts)
+    pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings_in_force(settings))
+    cookies = Cookies(_secret(Path(settings.storage.place).with_suffix(".web-key")), memory.clock)
+    return SiteParts(pages=pages, accounts=accounts, cookies=cookies, throttle=LoginThrottle())
+
+
+def settings_in_force(settings: Settings) -> Mapping[str, Mapping[str, str]]:
+    """Every setting by section, as text. Of a secret only whether there is one."""
+    return {
+        section: {name: _shown(getattr(getattr(settings, section), name)) for name in model.model_fields}
+        for section, model in Settings.sections().items()
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return "(set)" if value.get_secret_value() else ""
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_shown, value))
+    return str(value).partition(_DIGEST)[0]
+
+
+def _secret(path: Path) -> bytes:
+    """What signs cookies, kept beside the database so that a restart logs nobody out."""
+    try:
+        found = path.read_bytes() if path.exists() else b""
+        if len(found) != _SECRET_BYTES:
+            found = secrets.token_bytes(_SECRET_BYTES)
+            make_folder(path.parent)
+            write_whole(path, found)
+    except OSError as error:
+        raise ConfigError(f"what signs the cookies of the pages cannot be kept at {path}: {error.strerror}") from error
+    return found
