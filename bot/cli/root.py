@@ -31,7 +31,7 @@ _COMMANDS = {
     "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),
     "discord": ("bot.cli.serve", "discord", "Run the bot on Discord alone."),
     "web": ("bot.cli.web", "web", "Serve the pages and the HTTP interface."),
-    "web-password": ("bot.cli.web", "web_password", "Make the digest of a password for [web] accounts."),
+    "password": ("bot.cli.web", "password", "Make the digest of a password for [web] accounts."),
     "stats": ("bot.cli.query", "stats", "Count what is remembered."),
 }
 

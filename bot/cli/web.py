@@ -22,9 +22,9 @@ def web() -> None:
         asyncio.run(serve_web(settings, memory, lambda url: say(f"Serving at {url}. Ctrl-C ends it.")))
 
 
-@click.command("web-password")
+@click.command("password")
 @click.password_option("--password", help="Asked for if it is not given.")
-def web_password(password: str) -> None:
+def password(password: str) -> None:
     """Make the digest of a password, for a line of [web] accounts."""
     say(password_digest(password))
 

@@ -158,7 +158,7 @@ class WebSettings(Section):
             if not re.fullmatch(r"\S+ (viewer|teacher|admin) \S+( \$argon2\S+)?", line):
                 raise ValueError(
                     "each must be NAME viewer|teacher|admin WORKSPACE [DIGEST], for example "
-                    '"ana teacher slack:T024BE7LD $argon2id$..."; `goodbot web-password` makes the digest'
+                    '"ana teacher slack:T024BE7LD $argon2id$..."; `goodbot password` makes the digest'
                 )
         return accounts
 
