@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from click.testing import CliRunner
 
 from bot.adapters.web.pages.access import Accounts, accounts_of, is_loopback, require_safe
 from bot.adapters.web.pages.site import PAGES
+from bot.cli.root import goodbot
 from bot.errors import ConfigError
 from tests.doubles.memory_world import World
 from tests.doubles.pages import WORKSPACE, Visitor, site_parts
@@ -130,3 +132,12 @@ def test_every_response_forbids_scripts_that_are_not_its_own(admin: Visitor) -> 
     for path in ("overview", "episodes"):
         html = admin.page(path)
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?://", html)
+
+
+def test_the_command_makes_a_digest_that_lets_somebody_in() -> None:
+    done = CliRunner().invoke(goodbot, ["password"], input="a good password\na good password\n")
+    digest = done.output.strip().splitlines()[-1]
+    accounts = Accounts("", accounts_of([f"ana viewer * {digest}"]))
+    assert accounts.authenticate("ana", "a good password") == accounts.named("ana")
+    assert accounts.authenticate("ana", "another") is None
+    assert accounts.authenticate("nobody", "a good password") is None
