@@ -20,16 +20,22 @@ REASONS = (
     "wrong facts",
     "wrong tool or approach",
     "incomplete",
+    "too long",
+    "too short",
     "style or format",
     "other",
 )
+
+ABOUT_LENGTH = ("too long", "too short")
+"""Reasons that are enough by themselves."""
 
 
 def correction_event(
     entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, message_id: str
 ) -> PersonCorrection | None:
-    """The correction in a submitted form, where there is one."""
-    if not (text := entered.get(BETTER)):
+    """The correction in a submitted form, where there is one, or a reason that needs no text."""
+    text, reason = entered.get(BETTER, ""), entered.get(REASON, "")
+    if not text and reason not in ABOUT_LENGTH:
         return None
     return PersonCorrection(
         event_id=event_id,
@@ -38,7 +44,7 @@ def correction_event(
         at=at,
         role=role,
         message_id=message_id,
-        reason=entered.get(REASON, ""),
+        reason=reason,
     )
 
 

@@ -23,11 +23,14 @@ class Dialogue:
         can_ask: bool = True,
         has_conversation: bool = False,
         images: tuple[ImageFile, ...] = (),
+        preferences: Sequence[str] = (),
         weigh: Callable[[str], Evidence] | None = None,
     ) -> None:
         self._weigh = weigh
         self._native = tool_calls == "native"
-        self._system = system_prompt(tools, tool_calls, can_expand=can_expand, has_conversation=has_conversation)
+        self._system = system_prompt(
+            tools, tool_calls, can_expand=can_expand, has_conversation=has_conversation, preferences=preferences
+        )
         control = (*([EXPAND] if can_expand else []), FAIL, *([ASK_PERSON] if can_ask else []), THINK)
         self._tools = (*tools, *control) if self._native else ()
         self._turns: list[Turn] = [UserTurn(text=opening, images=images)]

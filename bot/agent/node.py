@@ -152,6 +152,7 @@ class AgentNode:
             can_ask=self._may_ask,
             has_conversation=bool(self._conversation),
             images=run.images,
+            preferences=run.preferences,
             # Without, the model goes by the lessons in its prompt.
             weigh=partial(run.weigh, self._trace) if self._trace.evidence else None,
         )

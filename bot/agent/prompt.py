@@ -51,10 +51,22 @@ End with a short, direct answer in the language of the goal. When you do not kno
 fail honestly and say what is missing; never invent a result."""
 
 
+_PREFERENCES = """\
+This person wants your final answers to be like this. It is about how you say it; what is right stays the same:"""
+
+
 def system_prompt(
-    tools: Sequence[ToolSpec], tool_calls: ToolCalls, *, can_expand: bool = True, has_conversation: bool = False
+    tools: Sequence[ToolSpec],
+    tool_calls: ToolCalls,
+    *,
+    can_expand: bool = True,
+    has_conversation: bool = False,
+    preferences: Sequence[str] = (),
 ) -> str:
-    """Who the bot is and how it decides. In the textual form the tools are part of it."""
+    """Who the bot is and how it decides. In the textual form the tools are part of it.
+
+    `preferences` are instructions from a closed set, never words of a person.
+    """
     names = {tool.name for tool in tools}
     parts = [_ROLE, _DATA, _LESSONS]
     if "recall" in names:
@@ -73,6 +85,8 @@ def system_prompt(
     else:
         parts.append(instructions(tools, can_expand=can_expand))
     parts.append(_END)
+    if preferences:
+        parts.append("\n".join([_PREFERENCES, *(f"- {each}" for each in preferences)]))
     return "\n\n".join(parts)
 
 

@@ -75,6 +75,7 @@ class Run:
     conversation: str = ""
     """What was said before the question, as the block of the root's prompt; empty without any."""
     images: tuple[ImageFile, ...] = ()
+    preferences: tuple[str, ...] = ()
     """The pictures that came with the question."""
     chosen: Option | None = None
     """What the person chose when they were asked: the first node begins with it."""

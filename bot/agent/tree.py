@@ -75,10 +75,12 @@ class AgentTree:
         images: tuple[ImageFile, ...] = (),
         chosen: Option | None = None,
         earlier: tuple[ChatLine, ...] = (),
+        preferences: tuple[str, ...] = (),
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
+        `preferences` are instructions of our own about how this person wants to be answered.
         `chosen` is what the person chose when they were asked what they mean: it is done first.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
@@ -103,6 +105,7 @@ class AgentTree:
             conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
             images=images,
             chosen=chosen,
+            preferences=preferences,
         )
         meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()

@@ -251,12 +251,13 @@ def assemble(
 
     `model` and `tools` take the place of those that the settings name.
     """
-    from bot.conversation.answering import Answering, MemoryRecall, unnoted
+    from bot.conversation.answering import Answering, unnoted
     from bot.conversation.background import BackgroundConfig
     from bot.conversation.executor import Executor
     from bot.conversation.feedback_reader import ModelReader, by_rule
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening import ListeningPolicy
+    from bot.conversation.memory_recall import MemoryRecall
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()
@@ -283,6 +284,7 @@ def assemble(
             pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
         ),
         read_feedback=by_rule if model.name == "offline" else ModelReader(model),
+        restyles=model.name != "offline",
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)

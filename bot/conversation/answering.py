@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
+from typing import TypeAlias
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
@@ -18,14 +19,14 @@ from bot.conversation.feedback_words import HINT
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import notice
 from bot.conversation.pictures import Pictures
+from bot.conversation.preference_in_words import wish_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
-from bot.conversation.worded_feedback import Noted, WordedFeedback
+from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress, Recollection, Scope
-from memory.model.evidence import ActionText, Evidence
+from memory.model import Incoming, Outgoing, Progress
 from memory.ports import NewId
 from memory.rules.audience import stays
 from memory.services import Answer, FinishedRun, Memory
@@ -41,6 +42,8 @@ _MOST_EDITS = 5
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
 
+_Work: TypeAlias = FinishedRun | Noted | NotedWish
+"""What became of a message, to be committed."""
 InWork = Callable[[Incoming], AbstractContextManager[None]]
 """Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
 
@@ -48,25 +51,6 @@ InWork = Callable[[Incoming], AbstractContextManager[None]]
 def unnoted(_: Incoming) -> AbstractContextManager[None]:
     """The default for `in_work`: nothing is noted."""
     return nullcontext()
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRecall:
-    """Recall as the agent tree calls it: on a thread of the pool."""
-
-    _memory: Memory
-    _executor: Executor
-
-    async def __call__(
-        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
-    ) -> Recollection:
-        """The lessons for a node's goal, and the evidence."""
-        recall = self._memory.recalling.recall
-        return await self._executor(recall, scope, goal, run_id=run_id, context=context, actions=actions)
-
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
-        """The evidence for a part of a goal. Blocking."""
-        return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
 class Answering:
@@ -83,6 +67,7 @@ class Answering:
         in_work: InWork = unnoted,
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
+        restyles: bool = True,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -101,7 +86,7 @@ class Answering:
         """Runs whose parts were refused before, so that the log tells it once."""
         self.actions = agent.tools.actions
         """What the agent may choose beside an answer."""
-        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause)
+        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
         self._not_knowing = NotKnowing(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
@@ -171,7 +156,7 @@ class Answering:
             if finished is None and not reworded.is_set():
                 return None
             if finished is not None:
-                if isinstance(finished, Noted):
+                if isinstance(finished, Noted | NotedWish):
                     answer = await self.worded.commit(finished)
                 else:
                     finished = replace(finished, question="" if is_last else current.text)
@@ -211,10 +196,10 @@ class Answering:
         cancel: asyncio.Event,
         show: Callable[[str], None],
         images: tuple[ImageFile, ...],
-    ) -> FinishedRun | Noted | None:
+    ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         background = await self._backgrounds.of(messenger, incoming)
-        if HINT.match(incoming.text):
+        if HINT.match(incoming.text) or wish_in(incoming.text):
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
             if worded is not None:
                 return worded
@@ -231,6 +216,7 @@ class Answering:
                 chosen=chosen,
                 images=images,
                 earlier=background.earlier,
+                preferences=background.preferences,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -381,9 +367,7 @@ class Answering:
             )
 
 
-async def _unless(
-    reworded: asyncio.Event, work: Coroutine[None, None, FinishedRun | Noted | None]
-) -> FinishedRun | Noted | None:
+async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, _Work | None]) -> _Work | None:
     """The work's result; None as soon as the event is set, which breaks it off."""
     working, edited = asyncio.create_task(work), asyncio.create_task(reworded.wait())
     try:

@@ -42,6 +42,8 @@ class Background:
     """Others than the asker whose words are in it."""
     exchanges: tuple[Exchange, ...] = ()
     """What was said to the bot and by it, oldest first."""
+    preferences: tuple[str, ...] = ()
+    """How the asker wants to be answered, as instructions."""
 
 
 class Backgrounds:
@@ -72,7 +74,15 @@ class Backgrounds:
             earlier=tuple(each for *_, earlier in lines for each in earlier),
             people=frozenset(names),
             exchanges=tuple(exchanges),
+            preferences=await self._preferences(message),
         )
+
+    async def _preferences(self, message: Incoming) -> tuple[str, ...]:
+        if not message.has_notes:
+            return ()
+        scope = message.scope
+        kept = await self._executor(self._memory.preferences.of, scope.workspace, scope.person)
+        return tuple(each.text for each in kept)
 
     async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
         """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""

@@ -13,6 +13,7 @@ from bot.conversation import (
     lesson_list,
     messages,
     mode_command,
+    preference_messages,
     purge_command,
     restate_command,
     review_commands,
@@ -111,6 +112,9 @@ def _undo(context: CommandContext) -> CommandReply:
             of_event = context.memory.in_words.message(scope.workspace, argument).event_id
         except NotFound:
             return votes_command.take_back(context)
+        preference = context.memory.preferences.remove(scope.workspace, scope.person, event_id=of_event)
+        if preference is not None:
+            return CommandReply(text=preference_messages.dropped(preference))
         again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} 2")
     undo = context.memory.teaching.undo
     undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)

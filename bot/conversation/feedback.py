@@ -4,10 +4,11 @@ import logging
 import re
 from collections.abc import Sequence
 
-from bot.conversation import messages
+from bot.conversation import messages, preference_messages
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import say, tell
+from bot.conversation.preference_in_words import StyleWish, preference_of, wish_in
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
@@ -110,6 +111,9 @@ class FeedbackHandler:
         if run_id is None:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
             return
+        if event.reason and (wish := wish_in(event.text or event.reason)):
+            await self._on_wish(messenger, event, wish, run_id)
+            return
         try:
             outcome = await self._executor(
                 self._memory.teaching.correct,
@@ -127,6 +131,13 @@ class FeedbackHandler:
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
             await say(messenger, event, self._saved(outcome.lesson, messenger))
+
+    async def _on_wish(self, messenger: Messenger, event: PersonCorrection, wish: StyleWish, run_id: str) -> None:
+        """The form says only how to answer: a preference, and the 👎 does not count against the content."""
+        scope, preference = event.scope, preference_of(wish, event.event_id)
+        if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
+            await self.refresh_mark(messenger, scope.workspace, run_id)
+            await say(messenger, event, preference_messages.noted(wish))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Whether a question looks like a misspelled correction and the person was told so, at most once a month.

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from bot.conversation.feedback_in_words import read
+from bot.conversation.preference_in_words import wish_in
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -74,12 +75,13 @@ def is_meant(facts: Facts) -> bool:
 
 
 def gives_feedback(facts: Facts) -> bool:
-    """Whether it says of the bot's answer, right after it and by whoever asked, that it is right or wrong."""
+    """Whether it says of the bot's answer, right after it and by whoever asked, that it is right, wrong or too long."""
     thread = facts.thread
     follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
     if not follows or facts.author != facts.asker or not facts.asker:
         return False
-    return read(facts.text, answer=thread.last_text if thread is not None else "") is not None
+    answer = thread.last_text if thread is not None else ""
+    return wish_in(facts.text) is not None or read(facts.text, answer=answer) is not None
 
 
 def depends_on_thread(facts: Facts) -> bool:

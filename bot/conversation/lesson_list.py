@@ -1,15 +1,23 @@
 """`memory`: the lessons that count for a person here, page by page."""
 
-from bot.conversation import messages
+from bot.conversation import messages, preference_messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.reply import CommandReply, authors, page_number, short
 from bot.model import Choice
 
+_DROP = "drop"
+
 
 def show(context: CommandContext) -> CommandReply:
-    """`memory [page N]`."""
-    return page(context, page_number(context.argument))
+    """`memory [page N]`, or `memory drop KIND` of a preference."""
+    verb, _, kind = context.argument.partition(" ")
+    if verb != _DROP:
+        return page(context, page_number(context.argument))
+    scope = context.scope
+    dropped = context.memory.preferences.remove(scope.workspace, scope.person, kind=kind)
+    text = preference_messages.dropped(dropped) if dropped else preference_messages.NONE_SUCH
+    return CommandReply(text=text).above(page(context, 1))
 
 
 def page(context: CommandContext, number: int) -> CommandReply:
@@ -27,4 +35,12 @@ def page(context: CommandContext, number: int) -> CommandReply:
         if may_archive(reader.person, context.role, episode)
     ]
     text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
-    return CommandReply(text=text, choices=(*choices, *page.page_choices("memory")), people=authors(seen))
+    preferences = context.memory.preferences.of(reader.workspace, reader.person) if page.number == 1 else ()
+    drops = [
+        Choice(label=f"Forget “{each.text}”", command="memory", argument=f"{_DROP} {each.kind}") for each in preferences
+    ]
+    return CommandReply(
+        text=preference_messages.listed(preferences) + text,
+        choices=(*drops, *choices, *page.page_choices("memory")),
+        people=authors(seen),
+    )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.conversation import feedback_messages
+from bot.conversation import feedback_messages, preference_messages
 from bot.conversation.choosing import CHOICE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, read
 from bot.conversation.feedback_reader import FeedbackReader
 from bot.conversation.messages import Spell
+from bot.conversation.preference_in_words import StyleWish, is_wish, preference_of, wish_in
+from bot.conversation.preference_in_words import as_understood as as_wish
 from bot.conversation.reply import CHOOSE
 from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
@@ -50,6 +52,11 @@ def reading_in(understood: str) -> Reading | None:
     return Reading(feedback, is_sure=not found["asked"])
 
 
+def is_feedback(understood: str) -> bool:
+    """Whether this was kept with a message that said something of an answer, or how to answer."""
+    return is_wish(understood) or reading_in(understood) is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """Feedback in words, ready to be committed with the reply to it."""
@@ -61,17 +68,39 @@ class Noted:
     reply: Callable[[Episode], str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedWish:
+    """A wish how to be answered, ready to be committed with the reply to it."""
+
+    message: Incoming
+    wish: StyleWish
+    run_id: str
+
+    @property
+    def understood(self) -> str:
+        """What is kept with the message."""
+        return as_wish(self.wish)
+
+
 class WordedFeedback:
     """Finds the answer that a message judges, and what is to be done about it."""
 
     def __init__(
-        self, memory: Memory, executor: Executor, read: FeedbackReader, actions: Sequence[ActionText], pause: timedelta
+        self,
+        memory: Memory,
+        executor: Executor,
+        read: FeedbackReader,
+        actions: Sequence[ActionText],
+        pause: timedelta,
+        *,
+        restyles: bool = True,
     ) -> None:
         self._memory = memory
         self._executor = executor
         self._read = read
         self._actions = [action.name for action in actions]
         self._pause = pause
+        self._restyles = restyles
         self.events: dict[str, PersonMessage] = {}
         """What came in and is not answered yet, by event id: a role is known from it, and not after a restart."""
         self._refused: set[str] = set()
@@ -79,13 +108,20 @@ class WordedFeedback:
 
     async def note(
         self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str
-    ) -> Noted | FinishedRun | None:
+    ) -> "Noted | NotedWish | FinishedRun | None":
         """What becomes of a message that may be feedback; None where it is an ordinary one."""
         if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
             return None
         about = self._about(message, exchanges)
         if about is not None and not await self._is_next(message, about):
             about = None
+        wish = wish_in(message.text)
+        if wish is not None:
+            return (
+                NotedWish(message=message, wish=wish, run_id=run_id)
+                if about
+                else await self._overheard(message, run_id)
+            )
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
         if about is None or reading is None or (_is_judged(about, exchanges) and not _corrects(reading)):
             return await self._overheard(message, run_id)
@@ -105,14 +141,24 @@ class WordedFeedback:
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Nothing to post for a message that was taken for the bot's only because it sounds like feedback."""
         event = self.events.get(message.event_id)
-        if event is None or event.address not in UNADDRESSED or read(message.text) is None:
+        is_heard = read(message.text) is not None or wish_in(message.text) is not None
+        if event is None or event.address not in UNADDRESSED or not is_heard:
             return None
         await self._executor(self._memory.recording.withdraw, message.scope.workspace, message.event_id)
         return _asking(message, run_id, "", "")
 
-    async def commit(self, noted: Noted) -> Answer | None:
+    async def commit(self, noted: "Noted | NotedWish") -> Answer | None:
         """Commit it with the reply. None if it was withdrawn, or cannot be taken in: then it is an ordinary message."""
         try:
+            if isinstance(noted, NotedWish):
+                return await self._executor(
+                    self._memory.preferences.answer,
+                    noted.message,
+                    preference_of(noted.wish, noted.message.event_id),
+                    run_id=noted.run_id,
+                    understood=noted.understood,
+                    reply=preference_messages.noted(noted.wish, restyles=self._restyles),
+                )
             return await self._executor(
                 self._memory.in_words.answer,
                 noted.message,
@@ -142,7 +188,7 @@ class WordedFeedback:
         for each in reversed(replied):
             if each.person != message.scope.person or each.answered_at is None:
                 return None
-            if reading_in(each.understood) is None:
+            if not is_feedback(each.understood):
                 is_seen = each.answered_at <= message.at + _SKEW
                 is_young = message.reply_to or message.at - each.answered_at <= self._pause
                 return each if is_seen and is_young else None
@@ -155,7 +201,7 @@ class WordedFeedback:
         latest = await self._executor(self._memory.recording.messages_of, message.scope, _LATEST)
         thread = message.scope.thread if message.scope.thread != message.message_id else ""
         return not any(
-            about.at < each.at <= message.at and reading_in(each.understood) is None
+            about.at < each.at <= message.at and not is_feedback(each.understood)
             for each in latest
             if each.event_id != message.event_id and (not thread or each.scope.thread == thread)
         )
@@ -174,12 +220,11 @@ class WordedFeedback:
 
     def shown(self, message: BotMessage, incoming: Incoming) -> BotMessage:
         """A reply as it is posted: for feedback a notice to its author, with buttons; any other as it is."""
-        reading = reading_in(incoming.understood)
-        if reading is None:
+        if not is_feedback(incoming.understood):
             return message
-        run = incoming.run_id
+        reading, run = reading_in(incoming.understood), incoming.run_id
         choices = [Choice(label="Undo", command=UNDO, argument=run)]
-        if not reading.is_sure:
+        if reading is not None and not reading.is_sure:
             answers = {"Yes": _YES, "No": _NO}
             choices = [Choice(label=each, command=CHOOSE, argument=f"{run} {n}") for each, n in answers.items()]
         return replace(message, is_answer=False, private_to=incoming.scope.person, lessons=(), choices=tuple(choices))

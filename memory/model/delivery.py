@@ -1,6 +1,6 @@
 """What came in and what went out: accepted messages, answers waiting to be posted, and the ledger of what was sent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -65,8 +65,8 @@ class Incoming:
     """The id of the message it replies to, where the platform has replies."""
     understood: str = ""
     """What it was taken to mean in its conversation, where that is more than it says."""
-    has_notes: bool = False
-    """Whether short memories of its sender are kept (`ShortMemory`); only told when it is accepted, never stored."""
+    has_notes: bool = field(default=False, compare=False)
+    """Whether short memories of its sender are kept (`ShortMemory`) as it is accepted or read; never stored with it."""
     is_muted: bool = False
     """Whether its thread is muted; only told when it is accepted, never stored."""
     is_noted: bool = False

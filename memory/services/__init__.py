@@ -28,6 +28,7 @@ from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.overview import Overview, Overviews, Week
+from memory.services.preferences import Preference, Preferences
 from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
@@ -126,6 +127,7 @@ class Memory:
         self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)
+        self.preferences = Preferences(core)
         self.welcomes = Welcomes(core)
         self.saving = Saving(core)
         self.restating = Restating(core)
@@ -175,6 +177,7 @@ __all__ = [
     "Memory",
     "Opinion",
     "Overview",
+    "Preference",
     "Purge",
     "Recording",
     "RunView",

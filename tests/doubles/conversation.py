@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
-from bot.conversation.answering import Answering, InWork, MemoryRecall, unnoted
+from bot.conversation.answering import Answering, InWork, unnoted
 from bot.conversation.background import BackgroundConfig
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
+from bot.conversation.memory_recall import MemoryRecall
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
@@ -225,7 +226,14 @@ class Chat:
         )
 
     async def correct(
-        self, text: str, by: Scope = ANA, *, message_id: str = "", role: Role = Role.MEMBER, event_id: str = ""
+        self,
+        text: str,
+        by: Scope = ANA,
+        *,
+        message_id: str = "",
+        role: Role = Role.MEMBER,
+        event_id: str = "",
+        reason: str = "",
     ) -> str:
         """Correct; returns what the bot said."""
         await self.sink(
@@ -236,6 +244,7 @@ class Chat:
                 at=self.world.clock.tick(),
                 role=role,
                 message_id=message_id,
+                reason=reason,
             )
         )
         return self.messenger.posts[-1].text

@@ -59,9 +59,14 @@ _ASKER = (
     .scalar_subquery()
 )
 _TAP = (_t.asked_run_id, _t.number, _t.role)
-_WHOLE = select(incoming, func.coalesce(_ASKER, "").label("asked_by"), channel_visibility(incoming), *_TAP).join_from(
-    incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True
-)
+_KEEPS_NOTES = exists().where(short_memories.c.workspace == _i.workspace, short_memories.c.person == _i.person)
+_WHOLE = select(
+    incoming,
+    func.coalesce(_ASKER, "").label("asked_by"),
+    channel_visibility(incoming),
+    _KEEPS_NOTES.label("has_notes"),
+    *_TAP,
+).join_from(incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True)
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
 _TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)

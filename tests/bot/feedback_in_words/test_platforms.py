@@ -121,3 +121,44 @@ async def test_with_a_language_model_only_what_hints_at_feedback_costs_a_request
                 await says(bot, ana, ana.dm, "hmm, pretty sure you got that wrong and Madrid would have been it")
                 assert len(model.asked) == 3
                 assert "the answer is “Madrid”" in server.said_by_bot(ana.dm)[-1].text
+
+
+async def test_how_to_answer_reaches_the_prompts_of_one_person_on_slack(tmp_path: Path) -> None:
+    with OpenAIServer(lambda _: text("Under the pot.")) as model:
+        environment = {
+            "GOODBOT_MODEL": "openai:test-model",
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        async with SlackServer() as server:
+            ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")
+            async with slack_bot(server, tmp_path, environment) as bot:
+                root = await says(bot, ana, general, "where is the key?")
+                await says(bot, ana, general, "in German please", root)
+                [noted] = server.ephemerals(ana)
+                assert noted.text.startswith("Noted, for my answers to you from now on: Answer in German.")
+                assert bot.votes(bot.session.workspace) == []
+                await says(bot, ben, general, "where is the lamp?")
+                await says(bot, ana, general, "where is the bell?")
+                told = ["Answer in German." in str(asked) for asked in model.asked]
+                assert (told[:2], told[-1]) == ([False, False], True)
+                [button] = noted.blocks[-1]["elements"]
+                await ana.clicks(noted, button["action_id"]).answered()
+                assert noted.text == "Forgotten: “Answer in German.”"
+
+
+async def test_how_to_answer_on_discord(tmp_path: Path) -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        discord_bot(server, tmp_path, reads="everything", answers="post") as bot,
+    ):
+        ana = bot.session.ana
+        thread = server.thread(bot.session.general, ana)
+        bot.session.asks(SUM, channel=thread)
+        await settled(bot)
+        server.says(ana, thread, "no emoji please")
+        await settled(bot)
+        assert server.said(thread)[-1].content.startswith("Noted, for my answers to you from now on: Use no emoji.")
+        assert bot.votes(bot.session.workspace) == []
+        [kept] = bot.memory.preferences.of(bot.session.workspace, ana.id)
+        assert kept.kind == "emoji"

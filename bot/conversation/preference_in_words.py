@@ -1,0 +1,168 @@
+"""Preferences in words: whether a message only says how somebody wants to be answered. Pure.
+
+A narrow rule for English and German: the whole message has to be such a wish. What it becomes is one of a closed set of
+instructions, so that no words of a person ever reach a system prompt. "In German please: good morning" is a question.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from memory.services import Preference
+
+_LANGUAGES: Mapping[str, str] = {
+    **dict.fromkeys(("english", "englisch"), "English"),
+    **dict.fromkeys(("german", "deutsch"), "German"),
+    **dict.fromkeys(("french", "französisch", "franzoesisch"), "French"),
+    **dict.fromkeys(("spanish", "spanisch"), "Spanish"),
+    **dict.fromkeys(("italian", "italienisch"), "Italian"),
+    **dict.fromkeys(("portuguese", "portugiesisch"), "Portuguese"),
+    **dict.fromkeys(("dutch", "niederländisch", "holländisch"), "Dutch"),
+    **dict.fromkeys(("polish", "polnisch"), "Polish"),
+    **dict.fromkeys(("czech", "tschechisch"), "Czech"),
+    **dict.fromkeys(("swedish", "schwedisch"), "Swedish"),
+    **dict.fromkeys(("danish", "dänisch"), "Danish"),
+    **dict.fromkeys(("norwegian", "norwegisch"), "Norwegian"),
+    **dict.fromkeys(("finnish", "finnisch"), "Finnish"),
+    **dict.fromkeys(("russian", "russisch"), "Russian"),
+    **dict.fromkeys(("ukrainian", "ukrainisch"), "Ukrainian"),
+    **dict.fromkeys(("turkish", "türkisch"), "Turkish"),
+    **dict.fromkeys(("japanese", "japanisch"), "Japanese"),
+    **dict.fromkeys(("chinese", "chinesisch"), "Chinese"),
+    **dict.fromkeys(("korean", "koreanisch"), "Korean"),
+    **dict.fromkeys(("arabic", "arabisch"), "Arabic"),
+    **dict.fromkeys(("hindi",), "Hindi"),
+}
+_SHORT, _LONG = "Keep answers short.", "Answer in more detail."
+
+_SIGN = "🗣"
+_LONGEST = 120
+"""Characters of a message that may be a wish and nothing else."""
+_LEAD = re.compile(
+    r"(?:(?:no|nope|ok|okay|well|hm+|thanks|thank you|sorry|please|but|and|also|oh|nein|naja|danke|bitte|aber|und|auch"
+    r"|(?:could|can|would|will) you(?: please)?|(?:kannst|könntest) du(?: bitte)?"
+    r"|(?:i(?:['’]d| would) (?:like|prefer)|i want|i prefer|ich möchte|ich hätte gern)(?: (?:it|you to|that|es|das))?"
+    r")\b[\s,.!:-]*)*",
+    re.IGNORECASE,
+)
+_ASKS_IT = re.compile(r"\b(?:(?:could|can|would|will) you|kannst du|könntest du)\b", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?:[\s,.!:)-]|\b(?:please|pls|bitte|next time|from now on|in (?:the )?future|always|for me|to me|thanks|thank you"
+    r"|ok|okay|nächstes mal|ab jetzt|in zukunft|künftig|immer|für mich|danke|again|instead|lieber|next|answers?|replies"
+    r")\b)*",
+    re.IGNORECASE,
+)
+_JUDGED = (
+    r"(?:(?:that|this|it|your (?:answers?|repl(?:y|ies))|the answer|you|das|es|deine antwort(?:en)?|die antwort)"
+    r"(?:['’]s| is| was| are|['’]re| were| ist| war| sind| waren)? )?"
+    r"(?:(?:a (?:bit|little)|way|much|far|just|still|always|etwas|viel|ein bisschen|immer) )*"
+)
+_ANSWERS = r"(?:it|them|that|answers|your answers)"
+_ASKED = (
+    r"(?:(?:(?:answer|reply|respond|write|speak|talk|say (?:it|that)|tell me|give me|make (?:it|them|that|your answers)"
+    r"|keep (?:it|them|answers|your answers)|be|use|antworte|schreib|sprich|sag(?:e)? (?:es|das)|mach (?:es|das)|sei"
+    r"|fass dich|halte dich|benutze?)(?: to)?(?: me| mir)?) )?(?:(?:a (?:bit|little)|etwas|much) )?(?:please |bitte )?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleWish:
+    """How somebody wants to be answered."""
+
+    kind: str
+    """`language`, `length`, `emoji`, `layout` or `tone`."""
+    instruction: str
+
+
+def _fixed(kind: str, instruction: str) -> Callable[[re.Match[str]], StyleWish]:
+    return lambda _: StyleWish(kind, instruction)
+
+
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StyleWish]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), wish)
+    for pattern, wish in (
+        (
+            _JUDGED + r"(?:too|zu) (?:long|much text|verbose|wordy|detailed|much|lang|ausführlich|viel(?: text)?)",
+            _fixed("length", _SHORT),
+        ),
+        (_JUDGED + r"(?:too|zu) (?:short|brief|vague|kurz|knapp)", _fixed("length", _LONG)),
+        (
+            _ASKED + r"(?:shorter|briefer|briefly|more (?:brief|concise|briefly)|kürzer)",
+            _fixed("length", _SHORT),
+        ),
+        (
+            rf"(?:be|keep {_ANSWERS}|make {_ANSWERS}|answer|fass dich|sei|antworte) (?:short|brief|concise|kurz)",
+            _fixed("length", _SHORT),
+        ),
+        (
+            _ASKED + r"(?:longer|more details?|more detailed|in more detail|ausführlicher|mehr details?)",
+            _fixed("length", _LONG),
+        ),
+        (r"(?:less|weniger) (?:detail|details|text)", _fixed("length", _SHORT)),
+        (
+            _ASKED + r"(?:no|without|drop the|stop using|less|fewer|skip the|keine?|ohne|weniger) (?:emojis?|smileys?)",
+            _fixed("emoji", "Use no emoji."),
+        ),
+        (
+            _ASKED + r"(?:(?:in|as|with|use|als|mit) )?(?:bullet ?points?|bullets|stichpunkten?)",
+            _fixed("layout", "Prefer bullet points."),
+        ),
+        (
+            _ASKED + r"(?:as|in|als) (?:a|eine) (?:bulleted )?(?:list|liste)",
+            _fixed("layout", "Prefer bullet points."),
+        ),
+        (
+            r"(?:no|without|keine|ohne) (?:bullet ?points?|bullets|lists|stichpunkte|listen)",
+            _fixed("layout", "Write sentences, no bullet points."),
+        ),
+        (
+            _JUDGED + r"(?:too|zu) (?:complicated|technical|difficult|kompliziert|technisch|schwierig)",
+            _fixed("tone", "Use simple words."),
+        ),
+        (
+            _ASKED
+            + r"(?:simpler|in (?:plain|simple|simpler) (?:words|language|english|terms)|einfacher|in einfachen worten)",
+            _fixed("tone", "Use simple words."),
+        ),
+        (_JUDGED + r"(?:too|zu) (?:formal|stiff|förmlich|steif)", _fixed("tone", "Be informal.")),
+        (_ASKED + r"(?:less formal|more casual|informal|lockerer|weniger förmlich)", _fixed("tone", "Be informal.")),
+        (_ASKED + r"(?:more formal|förmlicher)", _fixed("tone", "Be formal.")),
+        (
+            _ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})",
+            lambda found: StyleWish("language", f"Answer in {_LANGUAGES[found['language'].lower()]}."),
+        ),
+    )
+)
+
+
+def wish_in(message: str) -> StyleWish | None:
+    """The wish that a message consists of; None for every other message."""
+    text = " ".join(message.split())
+    if not text or len(text) > _LONGEST or "?" in text[:-1]:
+        return None
+    if text.endswith("?"):
+        if not _ASKS_IT.search(text):
+            return None
+        text = text[:-1]
+    lead = _LEAD.match(text)
+    for start in (0, lead.end() if lead else 0):
+        for pattern, wish in _RULES:
+            found = pattern.match(text, start)
+            if found is not None and _TAIL.fullmatch(text, found.end()):
+                return wish(found)
+    return None
+
+
+def as_understood(wish: StyleWish) -> str:
+    """A wish as the text that is kept with its message: `🗣 Answer in German.`"""
+    return f"{_SIGN} {wish.instruction}"
+
+
+def is_wish(understood: str) -> bool:
+    """Whether this was kept with a message because it was a wish."""
+    return understood.startswith(f"{_SIGN} ")
+
+
+def preference_of(wish: StyleWish, event_id: str) -> Preference:
+    """The wish as it is kept, by the event that it came by."""
+    return Preference(kind=wish.kind, text=wish.instruction, event_id=event_id)
