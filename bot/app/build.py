@@ -252,12 +252,11 @@ def assemble(
     `model` and `tools` take the place of those that the settings name.
     """
     from bot.conversation.answering import Answering, unnoted
-    from bot.conversation.background import BackgroundConfig
+    from bot.conversation.background import BackgroundConfig, MemoryRecall
     from bot.conversation.executor import Executor
     from bot.conversation.feedback_reader import ModelReader, by_rule
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening import ListeningPolicy
-    from bot.conversation.memory_recall import MemoryRecall
     from memory.rules.emoji import EmojiMap
 
     executor = Executor()

@@ -1,8 +1,8 @@
-"""What was said before a message, as the agent is told: from memory, and where that does not know it, the platform."""
+"""What a run is given beside its message: what was said before it, how its asker wants to be answered, lessons."""
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,7 +13,8 @@ from bot.errors import MessengerError
 from bot.model import Remark
 from bot.ports import Messenger, ReadsAlong
 from memory.errors import MemoryFault
-from memory.model import Exchange, Incoming, Visibility
+from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
+from memory.model.evidence import ActionText, Evidence
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,25 @@ log = logging.getLogger(__name__)
 _SOMEBODY = "somebody"
 _PATIENCE_S = 5.0
 """How long an answer waits for what the platform may add to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecall:
+    """Recall as the agent tree calls it: on a thread of the pool."""
+
+    _memory: Memory
+    _executor: Executor
+
+    async def __call__(
+        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
+    ) -> Recollection:
+        """The lessons for a node's goal, and the evidence."""
+        recall = self._memory.recalling.recall
+        return await self._executor(recall, scope, goal, run_id=run_id, context=context, actions=actions)
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
+        """The evidence for a part of a goal. Blocking."""
+        return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
 from bot.conversation.answering import Answering, InWork, unnoted
-from bot.conversation.background import BackgroundConfig
+from bot.conversation.background import BackgroundConfig, MemoryRecall
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
-from bot.conversation.memory_recall import MemoryRecall
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
