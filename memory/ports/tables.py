@@ -48,8 +48,22 @@ class EventLog(Protocol):
         """The episode's events in order."""
         ...
 
+    def of_episodes(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
+        """The same of several, by episode, for those that have any."""
+        ...
+
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
         """The events of all of the run's episodes in order."""
+        ...
+
+    def of_sources(self, workspace: str, source_event_ids: Iterable[str]) -> list[Event]:
+        """The events that these caused, in order of the log."""
+        ...
+
+    def newest(
+        self, workspace: str, *, actor: str = "", kind: EventKind | None = None, before: int = 0, limit: int
+    ) -> list[Event]:
+        """The workspace's log, newest first: of one person, of one kind, before an event with this `seq` (0: all)."""
         ...
 
     def erase_actor(self, workspace: str, actor: str) -> list[str]:

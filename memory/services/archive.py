@@ -3,7 +3,7 @@
 So do lessons that another one stands for (`memory.services.upkeep.merging`): they come back when it stands no more.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -43,8 +43,11 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
 
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
     """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
-    log = effective(tx.log.of_episode(lesson.workspace, lesson.id))
-    return next((each for each in reversed(log) if each.kind in _ARCHIVE_EVENTS), None)
+    return _last_move_in(tx.log.of_episode(lesson.workspace, lesson.id))
+
+
+def _last_move_in(log: Sequence[Event]) -> Event | None:
+    return next((each for each in reversed(effective(log)) if each.kind in _ARCHIVE_EVENTS), None)
 
 
 def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
@@ -65,9 +68,12 @@ def unshelve(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason
 
 def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
     """What upkeep noted when it archived the episode; empty if a person did, or nobody."""
-    if episode.archived_at is None:
-        return {}
-    moved = _last_move(tx, episode)
+    return why_archived_in(tx.log.of_episode(episode.workspace, episode.id)) if episode.archived_at else {}
+
+
+def why_archived_in(log: Sequence[Event]) -> dict[str, object]:
+    """The same of an archived episode by its events."""
+    moved = _last_move_in(log)
     return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 
 

@@ -1,8 +1,9 @@
 """Why an answer is what it is, and why a lesson counts as it does: numbers, votes and events behind them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import TypeAlias
 
 from memory.model import (
     Audience,
@@ -11,7 +12,6 @@ from memory.model import (
     EventKind,
     LinkKind,
     Option,
-    Origin,
     Retrieval,
     RetrievalItem,
     Role,
@@ -27,7 +27,7 @@ from memory.ports import Transaction
 from memory.rules.decay import salience_at, strength_at
 from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
 from memory.rules.verdict import ballots
-from memory.services.archive import MERGED, why_archived
+from memory.services.archive import MERGED, why_archived_in
 from memory.services.audit import Audit, RunView
 from memory.services.core import ALL, Core, existing
 from memory.services.tally import weights_of
@@ -46,6 +46,9 @@ class WeighedVote:
     right: int
     wrong: int
     """How often administrators' verdicts proved the voter right and wrong."""
+
+
+Weigher: TypeAlias = Callable[[Iterable[Vote]], tuple[WeighedVote, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +148,7 @@ class LessonStory:
     moves: tuple[Move, ...]
     """Oldest first."""
     uses: tuple[Use, ...]
-    """Newest first."""
+    """Newest first; `totals` counts the others too."""
     totals: dict[str, int]
     """How often each signal was found."""
     message: SavedMessage | None = None
@@ -162,64 +165,45 @@ class Explaining:
     def answer(self, workspace: str, run_id: str) -> AnswerStory:
         """One answer. Raises `NotFound`."""
         view = self._audit.run(workspace, run_id)
+        told = [event for event in view.events if event.kind is EventKind.RULE_SHOWN]
+        weighed = {
+            each for retrieval, _ in view.recalls if retrieval.evidence for each in retrieval.evidence.episode_ids
+        }
         with self._core.store.read() as tx:
-            recalls = tuple(self._recall(tx, view, retrieval, items) for retrieval, items in view.recalls)
-            weighed = {
-                each for retrieval, _ in view.recalls if retrieval.evidence for each in retrieval.evidence.episode_ids
-            }
+            cast = tx.teaching.votes_of_runs(workspace, {lesson.run_id for lesson in view.lessons.values()})
+            votes = {each.id: ballots(each, cast.get(each.run_id, ())) for each in view.lessons.values()}
+            behind = _Behind(
+                view=view,
+                votes=votes,
+                weigh=self._weigher(tx, workspace, [*view.votes, *(vote for each in votes.values() for vote in each)]),
+                injected=_injected(tx, view),
+                told=told,
+                alive=tx.episodes.get_many(workspace, weighed.union(*map(_lessons_of, told))),
+            )
             tap = view.incoming.tap if view.incoming else None
             asking = tx.episodes.of_run(workspace, tap.run_id) if tap else view.nodes
-            offered = tuple(offer.option for offer in offers_of(asking))
-            return AnswerStory(
-                view=view,
-                votes=self._weighed(tx, workspace, view.votes),
-                recalls=recalls,
-                weighed=tx.episodes.get_many(workspace, weighed),
-                offered=offered,
-                chosen=offered[tap.number - 1] if tap and tap.number <= len(offered) else None,
-            )
-
-    def _recall(
-        self, tx: Transaction, view: RunView, retrieval: Retrieval, items: Sequence[RetrievalItem]
-    ) -> RecallStory:
-        known = [field.name for field in fields(StageCounts)]
-        events = [
-            event
-            for event in view.events
-            if event.kind is EventKind.RULE_SHOWN and event.detail.get("retrieval") == retrieval.id
-        ]
-        return RecallStory(
-            retrieval=retrieval,
-            stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
-            shown=tuple(self._shown(tx, view.lessons.get(item.episode_id), item) for item in items),
-            rules=tuple(_shown_rule(tx, event) for event in events),
+        offered = tuple(offer.option for offer in offers_of(asking))
+        return AnswerStory(
+            view=view,
+            votes=behind.weigh(view.votes),
+            recalls=tuple(behind.recall(retrieval, items) for retrieval, items in view.recalls),
+            weighed={each: behind.alive[each] for each in weighed if each in behind.alive},
+            offered=offered,
+            chosen=offered[tap.number - 1] if tap and tap.number <= len(offered) else None,
         )
 
-    def _shown(self, tx: Transaction, lesson: Episode | None, item: RetrievalItem) -> ShownLesson:
-        if lesson is None:
-            return ShownLesson(item=item, lesson=None, audience=None, votes=())
-        source = f"injected/{item.retrieval_id}/{lesson.id}"
-        log = tx.log.of_episode(lesson.workspace, lesson.id)
-        reached = next((event.detail.get("audience") for event in log if event.source_event_id == source), None)
-        cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
-        return ShownLesson(
-            item=item,
-            lesson=lesson,
-            audience=Audience(str(reached)) if reached else None,
-            votes=self._weighed(tx, lesson.workspace, cast),
-            message=tx.saved.of_lesson(lesson.workspace, lesson.id) if lesson.origin is Origin.TAUGHT else None,
-        )
-
-    def lesson(self, workspace: str, episode_id: str) -> LessonStory:
-        """One episode as a lesson. Raises `NotFound`."""
+    def lesson(self, workspace: str, episode_id: str, *, uses: int = ALL) -> LessonStory:
+        """One episode as a lesson, with its newest `uses`. Raises `NotFound`."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             episode = existing(tx, workspace, episode_id)
             log = tx.log.of_episode(workspace, episode_id)
-            votes = self._weighed(tx, workspace, ballots(episode, tx.teaching.votes(workspace, episode.run_id)))
+            cast = ballots(episode, tx.teaching.votes(workspace, episode.run_id))
+            votes = self._weigher(tx, workspace, cast)(cast)
             shown = tx.retrievals.of_episode(workspace, episode_id, limit=ALL)
+            asked = tx.episodes.of_runs(workspace, {retrieval.run_id for retrieval, _ in shown[:uses]} - {""})
             signals = Counter((item.signal or Signal.UNKNOWN).value for _, item in shown)
-            archived = why_archived(tx, episode)
+            archived = why_archived_in(log) if episode.archived_at else {}
             return LessonStory(
                 episode=episode,
                 verdicts=tuple(_audience_verdict(episode, audience, votes) for audience in Audience),
@@ -231,33 +215,87 @@ class Explaining:
                 salience_now=salience_at(episode, now),
                 moves=tuple(_moves(episode, log)),
                 uses=tuple(
-                    Use(retrieval=retrieval, item=item, asked=_root(tx, retrieval)) for retrieval, item in shown
+                    Use(retrieval=retrieval, item=item, asked=next(iter(asked.get(retrieval.run_id, ())), None))
+                    for retrieval, item in shown[:uses]
                 ),
                 totals={signal.value: signals[signal.value] for signal in Signal},
                 message=tx.saved.of_lesson(workspace, episode_id),
             )
 
-    def _weighed(self, tx: Transaction, workspace: str, votes: Iterable[Vote]) -> tuple[WeighedVote, ...]:
-        cast = sorted(votes, key=lambda vote: (vote.at, vote.actor, vote.node_id))
-        weights = weights_of(tx, workspace, cast, self._core.policy)
+    def _weigher(self, tx: Transaction, workspace: str, votes: Sequence[Vote]) -> Weigher:
+        """What gives each of these votes its weight, and any part of them in order of time."""
+        weights = weights_of(tx, workspace, votes, self._core.policy)
         records = tx.teaching.record_of(workspace, weights)
-        return tuple(
-            WeighedVote(
-                vote=vote, weight=weights[vote.actor], right=records[vote.actor][0], wrong=records[vote.actor][1]
+
+        def weighed(cast: Iterable[Vote]) -> tuple[WeighedVote, ...]:
+            return tuple(
+                WeighedVote(
+                    vote=vote, weight=weights[vote.actor], right=records[vote.actor][0], wrong=records[vote.actor][1]
+                )
+                for vote in sorted(cast, key=lambda vote: (vote.at, vote.actor, vote.node_id))
             )
-            for vote in cast
+
+        return weighed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Behind:
+    """What is behind the recalls of one answer, read at once however many there are."""
+
+    view: RunView
+    votes: Mapping[str, Sequence[Vote]]
+    """Those on each lesson."""
+    weigh: Weigher
+    injected: Mapping[str, Audience]
+    """The audience that a lesson was reached through, by the event that says so."""
+    told: Sequence[Event]
+    """Rules that were shown."""
+    alive: Mapping[str, Episode]
+
+    def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallStory:
+        known = [field.name for field in fields(StageCounts)]
+        told = [event for event in self.told if event.detail.get("retrieval") == retrieval.id]
+        return RecallStory(
+            retrieval=retrieval,
+            stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
+            shown=tuple(map(self._shown, items)),
+            rules=tuple(map(self._rule, told)),
+        )
+
+    def _shown(self, item: RetrievalItem) -> ShownLesson:
+        lesson = self.view.lessons.get(item.episode_id)
+        return ShownLesson(
+            item=item,
+            lesson=lesson,
+            audience=self.injected.get(_source(item)) if lesson else None,
+            votes=self.weigh(self.votes[item.episode_id]) if lesson else (),
+        )
+
+    def _rule(self, event: Event) -> ShownRule:
+        ids = _lessons_of(event)
+        return ShownRule(
+            rule_id=str(event.detail.get("rule", "")),
+            lesson_ids=ids,
+            lessons=tuple(self.alive[each] for each in ids if each in self.alive),
         )
 
 
-def _shown_rule(tx: Transaction, event: Event) -> ShownRule:
+def _injected(tx: Transaction, view: RunView) -> dict[str, Audience]:
+    sources = [_source(item) for _, items in view.recalls for item in items]
+    found = tx.log.of_sources(view.root.workspace, sources)
+    named = {event.source_event_id: str(event.detail.get("audience") or "") for event in found}
+    return {source: Audience(name) for source, name in named.items() if name}
+
+
+def _source(item: RetrievalItem) -> str:
+    """The event that tells of it."""
+    return f"injected/{item.retrieval_id}/{item.episode_id}"
+
+
+def _lessons_of(event: Event) -> tuple[str, ...]:
+    """The lessons that a rule was made of when it was shown."""
     ids = event.detail.get("lessons")
-    lesson_ids = tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
-    alive = tx.episodes.get_many(event.workspace, lesson_ids)
-    return ShownRule(
-        rule_id=str(event.detail.get("rule", "")),
-        lesson_ids=lesson_ids,
-        lessons=tuple(alive[each] for each in lesson_ids if each in alive),
-    )
+    return tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
 
 
 def _audience_verdict(episode: Episode, audience: Audience, votes: Sequence[WeighedVote]) -> AudienceVerdict:
@@ -276,11 +314,11 @@ def _audience_verdict(episode: Episode, audience: Audience, votes: Sequence[Weig
 def _joined(tx: Transaction, keeper: Episode) -> list[Episode]:
     links = tx.episodes.links(keeper.workspace, [keeper.id])
     ids = [link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id == keeper.id]
-    return [
-        each
-        for each in tx.episodes.get_many(keeper.workspace, ids).values()
-        if (why := why_archived(tx, each)).get("reason") == MERGED and why.get("into") == keeper.id
-    ]
+    archived = {name: each for name, each in tx.episodes.get_many(keeper.workspace, ids).items() if each.archived_at}
+    logs = tx.log.of_episodes(keeper.workspace, archived)
+    why = {name: why_archived_in(logs.get(name, ())) for name in archived}
+    merged = [name for name in archived if why[name].get("reason") == MERGED and why[name].get("into") == keeper.id]
+    return [archived[name] for name in merged]
 
 
 def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
@@ -295,8 +333,3 @@ def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
         if event.kind in _MOVING:
             moves.append(Move(event=event, strength=state.strength, salience=state.salience))
     return moves
-
-
-def _root(tx: Transaction, retrieval: Retrieval) -> Episode | None:
-    nodes = tx.episodes.of_run(retrieval.workspace, retrieval.run_id) if retrieval.run_id else []
-    return nodes[0] if nodes else None

@@ -1,6 +1,6 @@
 """The append-only log and the events already handled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
-from memory.adapters.sql.session import SqlTable, add_statement, matching, row_of
+from memory.adapters.sql.session import SqlTable, add_statement, among, matching, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
 from memory.model import Event, EventKind
 
@@ -25,6 +25,8 @@ _LAST = (
     .limit(bindparam("count"))
 )
 _OF_EPISODE = select(events).where(matching(events, "episode_id")).order_by(_t.seq)
+_OF_EPISODES = select(events).where(among(events, "episode_id")).order_by(_t.seq)
+_OF_SOURCES = select(events).where(among(events, "source_event_id"), _t.source_event_id != "")
 _OF_RUN = (
     select(events)
     .join(episodes, and_(episodes.c.workspace == _t.workspace, episodes.c.id == _t.episode_id))
@@ -71,8 +73,30 @@ class SqlEventLog(SqlTable):
     def of_episode(self, workspace: str, episode_id: str) -> list[Event]:
         return self._session.all(Event, _OF_EPISODE, workspace=workspace, episode_id=episode_id)
 
+    def of_episodes(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
+        found: dict[str, list[Event]] = {}
+        for row in self._session.each(_OF_EPISODES, workspace, episode_ids):
+            found.setdefault(row.episode_id, []).append(Event(**row._mapping))
+        return found
+
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
         return self._session.all(Event, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def of_sources(self, workspace: str, source_event_ids: Iterable[str]) -> list[Event]:
+        found = [Event(**row._mapping) for row in self._session.each(_OF_SOURCES, workspace, source_event_ids)]
+        return sorted(found, key=lambda each: each.seq)
+
+    def newest(
+        self, workspace: str, *, actor: str = "", kind: EventKind | None = None, before: int = 0, limit: int
+    ) -> list[Event]:
+        wanted = select(events).where(_t.workspace == workspace)
+        if actor:
+            wanted = wanted.where(_t.actor == actor)
+        if kind is not None:
+            wanted = wanted.where(_t.kind == kind)
+        if before:
+            wanted = wanted.where(_t.seq < before)
+        return self._session.all(Event, wanted.order_by(_t.seq.desc()).limit(limit))
 
     def erase_actor(self, workspace: str, actor: str) -> list[str]:
         self._session.require_writing()

@@ -1,11 +1,14 @@
 """Templates, and how they write times, numbers and what people wrote. Everything is escaped."""
 
+import json
 import unicodedata
 from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+
+from memory.library.export import plain
 
 FOLDER = Path(__file__).parent
 _KEPT = {"\n", "\t", "\u200d"}
@@ -29,6 +32,7 @@ def make_templates() -> Environment:
         "cut": cut,
         "score": lambda number: f"{number:.2f}",
         "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
+        "as_json": lambda value: json.dumps(plain(value), ensure_ascii=False),
         "words": lambda name: str(name).replace("_", " "),
     }
     return templates

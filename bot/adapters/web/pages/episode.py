@@ -1,0 +1,135 @@
+"""One episode: the answer it belongs to, why it is what it is, what people said, and what is decided about it."""
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages import episode_actions as actions
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.conversation.evidence_story import explain_evidence
+from memory.model import Audience, Episode, Scope, Visibility
+from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
+from memory.rules.audience import visibility_of
+from memory.rules.evidence.weighing import ANSWER
+from memory.services import AnswerStory
+from memory.services.explain import RecallStory
+
+USES = 20
+"""How many of the times it was shown are listed."""
+_ADDRESS = "episodes/{episode_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownNode:
+    """One node of the answer's tree with what was recalled for it."""
+
+    node: Episode
+    depth: int
+    recalls: tuple[RecallStory, ...]
+
+
+def show(visit: Visit) -> Response:
+    """Everything about it."""
+    episode = actions.found_episode(visit)
+    story = visit.memory.explaining.answer(visit.workspace, episode.run_id)
+    lesson = visit.memory.explaining.lesson(visit.workspace, episode.id, uses=USES)
+    seen = {name: each for name, each in {**story.view.lessons, **story.weighed}.items() if visit.may_see(each)}
+    return visit.render(
+        "episode.html",
+        here="episodes",
+        episode=episode,
+        visibility=visibility_of(episode),
+        story=story,
+        lesson=lesson,
+        nodes=_tree(story),
+        evidence=_evidence(story, seen),
+        seen=seen,
+        may_see=visit.may_see,
+        may_decide=visit.role >= WebRole.TEACHER,
+        may_delete=visit.role >= WebRole.ADMIN,
+        own_vote=next((each.vote.value for each in lesson.votes if each.vote.actor == visit.actor), 0),
+        audiences=_wider(episode),
+        label=belief_label,
+    )
+
+
+def _tree(story: AnswerStory) -> list[ShownNode]:
+    nodes = sorted(story.view.nodes, key=lambda node: [int(part) for part in node.node_path.split(".")])
+    return [
+        ShownNode(
+            node=node,
+            depth=min(node.node_path.count("."), 6),
+            recalls=tuple(each for each in story.recalls if each.retrieval.node_path == node.node_path),
+        )
+        for node in nodes
+    ]
+
+
+def _evidence(story: AnswerStory, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
+    """The evidence of each recall that has some, with its sentence."""
+    kept = [each.retrieval.evidence for each in story.recalls if each.retrieval.evidence]
+    return [(each, explain_evidence(each, seen, None)[0]) for each in kept if each.beliefs]
+
+
+def belief_label(belief: BeliefRecord, seen: dict[str, Episode]) -> str:
+    """What a candidate is: an action's name, or the text of an answer, which is that of its lessons."""
+    if belief.action != ANSWER:
+        return belief.action
+    of = next((seen[each.episode_id] for each in belief.weights if each.episode_id in seen), None)
+    return of.output if of is not None else "an answer that is gone or not yours to see"
+
+
+def _wider(episode: Episode) -> list[Audience]:
+    """The audiences that it may be promoted to."""
+    is_public = visibility_of(episode) is Visibility.PUBLIC
+    return [
+        audience
+        for audience in Audience
+        if audience is not (episode.promoted or Audience.PERSONAL) and (audience is not Audience.WORKSPACE or is_public)
+    ]
+
+
+def recall(visit: Visit) -> Response:
+    """What the goal would recall now, for its asker or for somebody else in some channel."""
+    episode = actions.found_episode(visit)
+    goal = visit.query.get("goal", "").strip() or episode.goal
+    person = visit.query.get("person", "").strip() or episode.person
+    channel = visit.query.get("channel", "").strip() or episode.channel
+    scope = Scope(
+        workspace=visit.workspace,
+        channel=channel,
+        person=person,
+        visibility=episode.visibility if channel == episode.channel else Visibility.PUBLIC,
+    )
+    recalling = visit.memory.recalling
+    context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
+    chosen = recalling.recall(scope, goal, context=context)
+    weighed = recalling.recall(scope, goal, context=context, actions=())
+    return visit.render(
+        "recall.html",
+        here="episodes",
+        episode=episode,
+        scope=scope,
+        goal=goal,
+        recollection=chosen,
+        exemplars=[each for each in chosen.exemplars if visit.may_see(each.episode)],
+        hidden=sum(not visit.may_see(each.episode) for each in chosen.exemplars),
+        counts=chosen.counts.as_dict(),
+        evidence=weighed.evidence or Evidence(),
+    )
+
+
+PAGE = Page(
+    name="episodes/",
+    title="Episode",
+    is_listed=False,
+    routes=(
+        PageRoute(path=_ADDRESS, handler=show),
+        PageRoute(path=f"{_ADDRESS}/recall", handler=recall),
+        *(
+            PageRoute(path=f"{_ADDRESS}/{name}", handler=handler, method="POST", needs=needs)
+            for name, (handler, needs) in actions.ACTIONS.items()
+        ),
+    ),
+)

@@ -1,0 +1,151 @@
+"""What is decided about one episode, each with its way back where there is one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Visit
+from memory.errors import InvalidInput, NotFound
+from memory.model import Audience, Episode, Verdict
+
+E = TypeVar("E", Verdict, Audience)
+_GRADES = {1: Verdict.SUCCESS, -1: Verdict.FAILURE, 0: Verdict.PENDING}
+
+
+def found_episode(visit: Visit) -> Episode:
+    """The episode of the address. Raises `NotFound`, also for one that they may not see."""
+    episode = visit.memory.audit.get(visit.workspace, visit.path["episode_id"])
+    if not visit.may_see(episode):
+        raise NotFound(f"no episode {episode.id} in {visit.workspace} that you may see")
+    return episode
+
+
+def own_vote(visit: Visit, episode: Episode) -> int:
+    """What they said of it before: 1, -1 or 0."""
+    node_id = "" if episode.is_root else episode.id
+    votes = visit.memory.audit.run(visit.workspace, episode.run_id).votes
+    return next((each.value for each in votes if (each.actor, each.node_id) == (visit.actor, node_id)), 0)
+
+
+def _done(visit: Visit, episode: Episode, text: str, undo: str = "", **fields: str) -> Response:
+    """Back to where it was decided, with what was done and the way back."""
+    back = visit.form.get("back", "")
+    address = f"{_address(episode)}/{undo}" if undo else ""
+    notice = Notice(text, undo=visit.url(address) if undo else "", fields=fields)
+    return visit.back("review" if back == "review" else _address(episode), notice)
+
+
+def _address(episode: Episode) -> str:
+    return f"episodes/{episode.id}"
+
+
+def grade(visit: Visit) -> Response:
+    """Say what it is worth; `pending` takes that back."""
+    episode = found_episode(visit)
+    verdict = _one(Verdict, visit.form.get("verdict", ""))
+    before = own_vote(visit, episode)
+    graded = visit.memory.teaching.grade(
+        visit.workspace,
+        episode.id,
+        verdict,
+        actor=visit.actor,
+        role=visit.role.role,
+        reason=visit.form.get("reason", ""),
+    )
+    text = "Your verdict is taken back." if verdict is Verdict.PENDING else f"Your verdict: {verdict.value}."
+    return _done(visit, graded, f"{text} It counts as {graded.verdict.value} now.", "grade", verdict=_GRADES[before])
+
+
+def correct(visit: Visit) -> Response:
+    """Say what would have been right."""
+    episode = found_episode(visit)
+    event_id = visit.memory.new_id()
+    visit.memory.teaching.correct(
+        replace(episode.scope, person=visit.actor),
+        episode.run_id,
+        visit.form.get("text", ""),
+        role=visit.role.role,
+        at=visit.memory.clock(),
+        event_id=event_id,
+        reason=visit.form.get("reason", ""),
+    )
+    return _done(visit, episode, "Corrected: it is a lesson now.", "uncorrect", event=event_id)
+
+
+def uncorrect(visit: Visit) -> Response:
+    """Take back a correction of one's own."""
+    episode = found_episode(visit)
+    event_id = visit.form.get("event", "")
+    undone = event_id and visit.memory.teaching.undo(
+        visit.workspace, visit.actor, at=visit.memory.clock(), of_event=event_id
+    )
+    return _done(visit, episode, "The correction is taken back." if undone else "There was nothing to take back.")
+
+
+def archive(visit: Visit) -> Response:
+    """Take it out of use."""
+    episode = found_episode(visit)
+    visit.memory.teaching.archive(visit.workspace, episode.id, actor=visit.actor)
+    return _done(visit, episode, "Archived: it is recalled no more.", "restore")
+
+
+def restore(visit: Visit) -> Response:
+    """Bring it back."""
+    episode = found_episode(visit)
+    visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
+    return _done(visit, episode, "Restored.", "archive")
+
+
+def promote(visit: Visit) -> Response:
+    """Share it, or keep it to its author again."""
+    episode = found_episode(visit)
+    audience = _one(Audience, visit.form.get("audience", ""))
+    promoted = visit.memory.teaching.promote(
+        visit.workspace, episode.id, audience, actor=visit.actor, role=visit.role.role
+    )
+    if (promoted.promoted or Audience.PERSONAL) is not audience:
+        raise InvalidInput("you have promoted as many as you may for now; an administrator can, or try later")
+    before = episode.promoted or Audience.PERSONAL
+    text = "It is no longer shared." if audience is Audience.PERSONAL else f"Shared with the {audience.value}."
+    return _done(visit, promoted, text, "promote", audience=before)
+
+
+def release(visit: Visit) -> Response:
+    """Let it be recalled although it was held back."""
+    episode = found_episode(visit)
+    visit.memory.teaching.release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
+    return _done(visit, episode, "Released: it may be recalled.")
+
+
+def delete(visit: Visit) -> Response:
+    """Erase the answer with everything that came of it."""
+    episode = found_episode(visit)
+    if visit.form.get("sure") != "yes":
+        raise InvalidInput("tick the box first: what is deleted is gone for good")
+    count = visit.memory.privacy.erase_run(visit.workspace, episode.run_id)
+    return visit.back("episodes", Notice(f"Deleted for good, {count} episodes in all."))
+
+
+def _one(kind: type[E], text: str) -> E:
+    """Raises `InvalidInput` for what is none."""
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InvalidInput("choose one of what is offered") from error
+
+
+ACTIONS: Mapping[str, tuple[Callable[[Visit], Response], WebRole]] = {
+    "grade": (grade, WebRole.TEACHER),
+    "correct": (correct, WebRole.TEACHER),
+    "uncorrect": (uncorrect, WebRole.TEACHER),
+    "archive": (archive, WebRole.TEACHER),
+    "restore": (restore, WebRole.TEACHER),
+    "promote": (promote, WebRole.TEACHER),
+    "release": (release, WebRole.TEACHER),
+    "delete": (delete, WebRole.ADMIN),
+}
+"""By the last part of their address; who may."""
