@@ -165,7 +165,7 @@ class Explaining:
     def answer(self, workspace: str, run_id: str) -> AnswerStory:
         """One answer. Raises `NotFound`."""
         view = self._audit.run(workspace, run_id)
-        told = [event for event in view.events if event.kind is EventKind.RULE_SHOWN]
+        rule_events = [event for event in view.events if event.kind is EventKind.RULE_SHOWN]
         weighed = {
             each for retrieval, _ in view.recalls if retrieval.evidence for each in retrieval.evidence.episode_ids
         }
@@ -177,8 +177,8 @@ class Explaining:
                 votes=votes,
                 weigh=self._weigher(tx, workspace, [*view.votes, *(vote for each in votes.values() for vote in each)]),
                 injected=_injected(tx, view),
-                told=told,
-                alive=tx.episodes.get_many(workspace, weighed.union(*map(_lessons_of, told))),
+                rule_events=rule_events,
+                alive=tx.episodes.get_many(workspace, weighed.union(*map(_lessons_of, rule_events))),
             )
             tap = view.incoming.tap if view.incoming else None
             asking = tx.episodes.of_run(workspace, tap.run_id) if tap else view.nodes
@@ -248,18 +248,18 @@ class _Behind:
     weigh: Weigher
     injected: Mapping[str, Audience]
     """The audience that a lesson was reached through, by the event that says so."""
-    told: Sequence[Event]
+    rule_events: Sequence[Event]
     """Rules that were shown."""
     alive: Mapping[str, Episode]
 
     def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallStory:
         known = [field.name for field in fields(StageCounts)]
-        told = [event for event in self.told if event.detail.get("retrieval") == retrieval.id]
+        rule_events = [event for event in self.rule_events if event.detail.get("retrieval") == retrieval.id]
         return RecallStory(
             retrieval=retrieval,
             stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
             shown=tuple(map(self._shown, items)),
-            rules=tuple(map(self._rule, told)),
+            rules=tuple(map(self._rule, rule_events)),
         )
 
     def _shown(self, item: RetrievalItem) -> ShownLesson:
