@@ -6,6 +6,7 @@ from bot.conversation.messages import TEACHERS_ONLY
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.model import ListeningMode, Visibility
+from memory.rules.chat_settings import MODE
 
 _DEFAULT = "default"
 
@@ -21,12 +22,13 @@ def show_or_choose(context: CommandContext, default: ListeningMode) -> CommandRe
         return CommandReply(text=TEACHERS_ONLY)
     if wanted != _DEFAULT and wanted not in list(ListeningMode):
         return CommandReply(text=which_mode(context.spell("mode")))
-    context.memory.listening.choose(scope, None if wanted == _DEFAULT else ListeningMode(wanted))
+    context.memory.chat_settings.change(scope, context.role, MODE, None if wanted == _DEFAULT else wanted)
     return CommandReply(text=_shown(context, default))
 
 
 def _shown(context: CommandContext, default: ListeningMode) -> str:
-    return listening(context.memory.listening.mode(context.scope) or default, context.scope.place)
+    chosen = context.memory.chat_settings.here(context.scope).get(MODE)
+    return listening(ListeningMode(chosen.value) if chosen else default, context.scope.place)
 
 
 def _choices(context: CommandContext) -> tuple[Choice, ...]:

@@ -1,6 +1,7 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
 from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
+from memory.model.chat_setting import ChatSetting, SettingChange
 from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
 from memory.model.entry import (
     ActionCall,
@@ -31,7 +32,7 @@ from memory.model.episode import (
 )
 from memory.model.events import Event, EventKind
 from memory.model.exchange import Exchange
-from memory.model.listening import ChannelMode, ListeningMode, MutedThread
+from memory.model.listening import ListeningMode, MutedThread
 from memory.model.recall import (
     Exemplar,
     Lesson,
@@ -45,7 +46,7 @@ from memory.model.recall import (
     StageCounts,
     Vector,
 )
-from memory.model.scope import Audience, Channel, KnownAnswers, Scope, Visibility
+from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
     MAX_WEIGHT,
     Acquaintance,
@@ -72,7 +73,7 @@ __all__ = [
     "ActionCall",
     "Audience",
     "Channel",
-    "ChannelMode",
+    "ChatSetting",
     "Death",
     "EnvironmentState",
     "Episode",
@@ -84,7 +85,6 @@ __all__ = [
     "Grade",
     "GradeSource",
     "Incoming",
-    "KnownAnswers",
     "LedgerEntry",
     "Lesson",
     "Link",
@@ -108,6 +108,7 @@ __all__ = [
     "RuleLine",
     "Scope",
     "SessionRun",
+    "SettingChange",
     "ShortMemory",
     "Signal",
     "StageCounts",

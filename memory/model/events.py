@@ -44,6 +44,8 @@ class EventKind(StrEnum):
     """Its question is another one now, in its author's words. Detail: `goal`, and `flags` of these words."""
     LIMITED = "limited"
     """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
+    SETTING_CHANGED = "setting_changed"
+    """The actor changed a setting in chat; about no episode. Detail: `channel`, `name`, `before`, `after`."""
     PURGED = "purged"
     """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without
     an episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""

@@ -1,4 +1,4 @@
-"""To what the bot listens: how a channel wants it, and the threads that asked it to be quiet."""
+"""To what the bot listens: how a channel may want it, and the threads that asked it to be quiet."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,15 +14,6 @@ class ListeningMode(StrEnum):
     """Also follow-ups to its answers, where they are clearly meant for it."""
     ALWAYS = "always"
     """Every one that is not for somebody else."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelMode:
-    """What people chose for one channel."""
-
-    workspace: str
-    channel: str
-    mode: ListeningMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

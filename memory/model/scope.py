@@ -29,18 +29,6 @@ class Channel:
     """When this became known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswers:
-    """Whether what people taught is answered in a channel without asking the language model, and who decided that."""
-
-    workspace: str
-    channel: str
-    is_on: bool
-    switched_by: str
-    """Empty once that person was forgotten."""
-    at: datetime
-
-
 class Audience(StrEnum):
     """Circles of people a verdict holds for, narrowest first."""
 

@@ -7,6 +7,7 @@ No vendor type and no vendor exception crosses a port.
 
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.channels import ChannelTable
+from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.episodes import (
     ActionFit,
     Ballot,
@@ -35,6 +36,7 @@ __all__ = [
     "ApiKeyTable",
     "Ballot",
     "ChannelTable",
+    "ChatSettingTable",
     "Clock",
     "DeliveryTable",
     "Embedder",

@@ -1,13 +1,13 @@
-"""Channels in a store: who can read them, and what was decided for them."""
+"""Channels in a store: who can read them, and which threads asked the bot to be quiet."""
 
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, MutedThread
+from memory.model import Channel, MutedThread
 
 
 class ChannelTable(Protocol):
-    """Who can read each channel now, and how the bot listens there.
+    """Who can read each channel now, and where the bot is quiet.
 
     What is read of episodes and messages says who can read their channel too (`channel_visibility`).
     """
@@ -18,30 +18,6 @@ class ChannelTable(Protocol):
 
     def get(self, workspace: str, channel: str) -> Channel | None:
         """What is known, or None for a channel nothing was ever noted about."""
-        ...
-
-    def put_known_answers(self, switch: KnownAnswers) -> None:
-        """Keep it; it replaces what was decided for the channel before."""
-        ...
-
-    def known_answers(self, workspace: str, channel: str) -> KnownAnswers | None:
-        """What was decided last, or None for a channel that nobody decided about."""
-        ...
-
-    def erase_person(self, workspace: str, person: str) -> None:
-        """Forget who it was that decided."""
-        ...
-
-    def put_mode(self, chosen: ChannelMode) -> None:
-        """Keep how the bot listens in a channel; it replaces what was chosen before."""
-        ...
-
-    def drop_mode(self, workspace: str, channel: str) -> None:
-        """Forget what was chosen for a channel."""
-        ...
-
-    def mode(self, workspace: str, channel: str) -> ListeningMode | None:
-        """What was chosen for a channel, or None."""
         ...
 
     def mute(self, thread: MutedThread) -> None:

@@ -7,6 +7,7 @@ from typing import Protocol
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.channels import ChannelTable
+from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import PeopleTable
@@ -30,6 +31,8 @@ class Transaction:
     """Reactions, votes, ledger."""
     channels: ChannelTable
     """Who can read which channel."""
+    settings: ChatSettingTable
+    """What was changed in chat."""
     people: PeopleTable
     """Since when people are known."""
     deliveries: DeliveryTable

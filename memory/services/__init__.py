@@ -6,6 +6,7 @@ from memory.errors import StoreUnavailable
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
+from memory.rules.chat_settings import NAMES
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
@@ -14,6 +15,7 @@ from memory.services.api_keys import ApiKeys
 from memory.services.asking import Asking, Chosen
 from memory.services.audit import Audit, RunView
 from memory.services.channels import Channels
+from memory.services.chat_settings import ChatSettings
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.embedding import CheckedEmbedder
@@ -54,7 +56,7 @@ class Memory:
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
     lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
-    taken; `world` has the numbers of the topics.
+    taken; `settable` the names of settings that may be changed in chat; `world` has the numbers of the topics.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -87,6 +89,7 @@ class Memory:
         upkeep: UpkeepPolicy | None = None,
         guesses: bool = False,
         message_characters: int = MESSAGE_CHARACTERS,
+        settable: frozenset[str] = NAMES,
         world: WorldPolicy | None = None,
     ) -> None:
         core = Core(
@@ -98,6 +101,7 @@ class Memory:
             ledger_days=ledger_days,
             redactor=Redactor(secrets),
             message_characters=message_characters,
+            settable=settable,
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
@@ -124,6 +128,7 @@ class Memory:
         self.teaching = Teaching(core)
         self.in_words = FeedbackInWords(core)
         self.channels = Channels(core)
+        self.chat_settings = ChatSettings(core)
         self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)

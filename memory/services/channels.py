@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
-from memory.model import Channel, KnownAnswers, Role, Scope, Visibility
+from memory.model import Channel, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import filing_of
 from memory.services.archive import joined_to, part
@@ -22,28 +21,6 @@ class Channels:
         with self._core.store.read() as tx:
             known = _known(tx, scope)
         return scope if known is None else replace(scope, visibility=known, is_visibility_known=True)
-
-    def switch_known_answers(self, scope: Scope, role: Role, *, is_on: bool) -> None:
-        """Decide whether what people taught is answered in this channel without asking the language model.
-
-        Raises `InvalidInput` for anybody but teachers and administrators.
-        """
-        if not role.may_promote:
-            raise InvalidInput("only teachers and administrators decide this")
-        switch = KnownAnswers(
-            workspace=scope.workspace,
-            channel=scope.channel,
-            is_on=is_on,
-            switched_by=scope.person,
-            at=self._core.clock(),
-        )
-        with self._core.store.write() as tx:
-            tx.channels.put_known_answers(switch)
-
-    def known_answers(self, scope: Scope) -> KnownAnswers | None:
-        """What was decided last for this channel; None where nobody did."""
-        with self._core.store.read() as tx:
-            return tx.channels.known_answers(scope.workspace, scope.channel)
 
     def note(self, scope: Scope) -> bool:
         """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.

@@ -9,6 +9,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.audience import filing_of
+from memory.rules.chat_settings import NAMES
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply
 from memory.rules.redaction import Redactor
@@ -36,6 +37,8 @@ class Core:
     detector: OverlapDetector = field(default_factory=OverlapDetector)
     ledger_days: int = 30
     redactor: Redactor = field(default_factory=Redactor)
+    settable: frozenset[str] = NAMES
+    """Names of settings that may be changed in chat; what is stored of others has no effect."""
     message_characters: int = MESSAGE_CHARACTERS
     """The longest message that is taken in."""
 

@@ -184,7 +184,7 @@ class Privacy:
             tx.steps.erase_grades(workspace, person)
             tx.steps.delete_runs(workspace, person)
             tx.short.delete_by(workspace, person)
-            tx.channels.erase_person(workspace, person)
+            tx.settings.erase_person(workspace, person)
             tx.api_keys.erase_person(workspace, person)
             tx.people.forget(workspace, person)
             taught_from = tx.people.acquaintance(workspace, ()).taught_from

@@ -1,9 +1,13 @@
 """To what the bot listens: what was chosen for a channel, which threads are muted, whose question it answered there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memory.model import ChannelMode, ListeningMode, MutedThread, Scope
+from memory.model import ListeningMode, MutedThread, Scope
+from memory.model.chat_setting import ChatSetting
 from memory.ports import Transaction
+from memory.rules.chat_settings import MODE
+from memory.services.chat_settings import settings_at
 from memory.services.core import Core
 
 
@@ -29,7 +33,7 @@ class Listening:
         workspace, channel, thread = scope.workspace, scope.channel, scope.thread
         with self._core.store.read() as tx:
             return ListeningState(
-                mode=tx.channels.mode(workspace, channel),
+                mode=_mode(settings_at(self._core, tx, workspace, channel)),
                 is_muted=tx.channels.is_muted(workspace, channel, thread),
                 asker=self._asker(tx, scope, replied_to),
             )
@@ -47,19 +51,6 @@ class Listening:
     def _run_of(self, tx: Transaction, scope: Scope, message_id: str) -> str:
         entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, self._core.clock())
         return entry.run_id if entry is not None else ""
-
-    def mode(self, scope: Scope) -> ListeningMode | None:
-        """What was chosen for the channel, or None."""
-        with self._core.store.read() as tx:
-            return tx.channels.mode(scope.workspace, scope.channel)
-
-    def choose(self, scope: Scope, mode: ListeningMode | None) -> None:
-        """Keep how the bot listens in the channel; None goes back to the default."""
-        with self._core.store.write() as tx:
-            if mode is None:
-                tx.channels.drop_mode(scope.workspace, scope.channel)
-            else:
-                tx.channels.put_mode(ChannelMode(workspace=scope.workspace, channel=scope.channel, mode=mode))
 
     def mute(self, scope: Scope, message_id: str = "") -> None:
         """Only a mention is meant for the bot in this thread from now on; `message_id` is the bot's message there."""
@@ -80,3 +71,7 @@ class Listening:
         run_id = self._run_of(tx, scope, message_id) if message_id and not scope.thread else ""
         parts = tx.deliveries.outgoing(scope.workspace, run_id) if run_id else []
         return parts[0].thread if parts else scope.thread
+
+
+def _mode(settings: Mapping[str, ChatSetting]) -> ListeningMode | None:
+    return ListeningMode(settings[MODE].value) if MODE in settings else None

@@ -26,6 +26,7 @@ from memory.model.evidence import ActionText, Evidence, TellingLesson
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import has_narrowed, nearest_entry, partitions_for
+from memory.rules.chat_settings import KNOWN_ANSWERS, ON
 from memory.rules.evidence.telling import most_telling
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
@@ -39,6 +40,7 @@ from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
 from memory.rules.retrieval.pipeline import Candidate, overlap
+from memory.services.chat_settings import settings_at
 from memory.services.core import Core
 from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
@@ -98,7 +100,7 @@ class Recalling:
             rules = search.rules(expanded, exemplars, self.rule_from)
             switch = None
             if evidence is not None and evidence.is_sure and evidence.beliefs[0].text:
-                switch = tx.channels.known_answers(scope.workspace, scope.channel)
+                switch = settings_at(self._core, tx, scope.workspace, scope.channel).get(KNOWN_ANSWERS)
             if self.guesses:
                 exemplars += guessed_exemplars(
                     tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
@@ -115,7 +117,7 @@ class Recalling:
             counts=counts,
             rules=rules,
             evidence=evidence,
-            known_answers=switch.is_on if switch else None,
+            known_answers=switch.value == ON if switch else None,
             vector=vector,
         )
 

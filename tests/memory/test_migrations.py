@@ -133,14 +133,13 @@ def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
     today = schema(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE incoming_taps")
-        connection.execute("DROP TABLE known_answers")
         connection.execute("DROP TABLE judgements")
         connection.execute("DROP TABLE thresholds")
         connection.execute("DROP TABLE people")
         connection.execute("DROP INDEX ix_votes_workspace_role_at")
         connection.execute("ALTER TABLE votes DROP COLUMN standing")
         connection.execute("ALTER TABLE episodes DROP COLUMN verdict_proposed")
-        for table in ("channel_modes", "muted_threads", "api_keys", "welcomes", "saved_messages"):
+        for table in ("settings", "muted_threads", "api_keys", "welcomes", "saved_messages"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP TABLE fresh_starts")
         connection.execute("DROP INDEX ix_incoming_workspace_channel_thread_at")
@@ -165,6 +164,22 @@ def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     migrated(path)
     assert "episodes" in schema(path)
+
+
+def test_what_was_chosen_for_channels_before_is_kept_as_settings(path: Path) -> None:
+    _at_revision(path, "0012_saved_messages")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO channel_modes VALUES ('w', 'C1', 'always')")
+        connection.execute("INSERT INTO known_answers VALUES ('w', 'C1', 1, 'ana', 1000000), ('w', 'C2', 0, '', 0)")
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.read() as tx:
+        found = [each for channel in ("C1", "C2") for each in tx.settings.within("w", channel)]
+    kept = [(each.channel, each.name, each.value, each.changed_by) for each in found]
+    assert kept == [
+        ("C1", "known-answers", "on", "ana"),
+        ("C1", "mode", "always", ""),
+        ("C2", "known-answers", "off", ""),
+    ]
+    assert found[0].at.timestamp() == 1
 
 
 def test_recalls_from_before_evidence_have_none(path: Path) -> None:

@@ -1,14 +1,11 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import Boolean, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, String, Table, Text, text
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, String, Table, Text, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
 from memory.model import (
     Channel,
-    ChannelMode,
-    KnownAnswers,
-    ListeningMode,
     MutedThread,
     Outgoing,
     Progress,
@@ -25,28 +22,6 @@ channels = Table(
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
     info={READ_AS: Channel},
-)
-
-known_answers = Table(
-    "known_answers",
-    metadata,
-    *short("workspace", "channel"),
-    Column("is_on", Boolean, nullable=False),
-    *short("switched_by"),
-    *moment("at"),
-    PrimaryKeyConstraint("workspace", "channel"),
-    sqlite_with_rowid=False,
-    info={READ_AS: KnownAnswers},
-)
-
-channel_modes = Table(
-    "channel_modes",
-    metadata,
-    *short("workspace", "channel"),
-    Column("mode", Word(ListeningMode), nullable=False),
-    PrimaryKeyConstraint("workspace", "channel"),
-    sqlite_with_rowid=False,
-    info={READ_AS: ChannelMode},
 )
 
 muted_threads = Table(

@@ -9,7 +9,7 @@ from memory.adapters.sql.faults import translated
 from memory.adapters.sql.planner import advise_planner
 from memory.errors import NotADatabase, SchemaMismatch
 
-HEAD_REVISION = "0012_saved_messages"
+HEAD_REVISION = "0013_settings"
 """The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
 
 _UNRELEASED = frozenset(f"{number:04}" for number in range(1, 12))

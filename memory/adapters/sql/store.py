@@ -13,6 +13,7 @@ from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
 from memory.adapters.sql.api_keys import SqlApiKeyTable
 from memory.adapters.sql.channels import SqlChannelTable
+from memory.adapters.sql.chat_settings import SqlChatSettingTable
 from memory.adapters.sql.damage import find
 from memory.adapters.sql.deliveries import SqlDeliveryTable
 from memory.adapters.sql.delivery_tables import incoming, outgoing
@@ -205,6 +206,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         log=SqlEventLog(session),
         teaching=SqlTeachingTable(session),
         channels=SqlChannelTable(session),
+        settings=SqlChatSettingTable(session),
         people=SqlPeopleTable(session),
         deliveries=SqlDeliveryTable(session),
         retrievals=SqlRetrievalTable(session),

@@ -7,6 +7,7 @@ import pytest
 from memory.errors import InvalidInput
 from memory.model import FROM_PEOPLE, Audience, Role, Scope
 from memory.ports import EpisodeFilter
+from memory.rules.chat_settings import KNOWN_ANSWERS
 from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import scope
 
@@ -94,8 +95,8 @@ async def test_it_can_be_switched_off_where_the_setting_has_it_on(chat: Chat) ->
 async def test_members_do_not_decide_it(chat: Chat) -> None:
     assert "for teachers" in await switch(chat, "off", scope("bo"), Role.MEMBER)
     with pytest.raises(InvalidInput, match="teachers"):
-        chat.world.memory.channels.switch_known_answers(scope("bo"), Role.MEMBER, is_on=False)
-    assert chat.world.memory.channels.known_answers(scope("bo")) is None
+        chat.world.memory.chat_settings.change(scope("bo"), Role.MEMBER, KNOWN_ANSWERS, "off")
+    assert chat.world.memory.chat_settings.here(scope("bo")) == {}
 
 
 async def test_who_switched_it_is_forgotten_and_the_switch_stays() -> None:
@@ -103,9 +104,9 @@ async def test_who_switched_it_is_forgotten_and_the_switch_stays() -> None:
     await switch(chat, "on", scope("tina"))
     await chat.ask(QUESTION, scope("tina"))
     chat.world.memory.privacy.forget(scope().workspace, "tina")
-    kept = chat.world.memory.channels.known_answers(scope())
-    assert kept is not None
-    assert (kept.is_on, kept.switched_by) == (True, "")
+    kept = chat.world.memory.chat_settings.here(scope())[KNOWN_ANSWERS]
+    assert (kept.value, kept.changed_by) == ("on", "")
+    assert chat.world.memory.chat_settings.changes(scope().workspace) == []
 
 
 async def test_a_question_about_another_thing_is_asked_of_the_model_however_alike_it_sounds(chat: Chat) -> None:

@@ -10,10 +10,8 @@ import pytest
 from memory import ports
 from memory.errors import InvalidInput, NotFound, StoreUnavailable
 from memory.model import (
-    ChannelMode,
     EventKind,
     LinkKind,
-    ListeningMode,
     Progress,
 )
 from memory.model.judgement import Threshold
@@ -27,6 +25,7 @@ from tests.memory.adapters.store_samples import (
     aborted,
     api_key,
     at,
+    chat_setting,
     dump,
     entry,
     episode,
@@ -102,8 +101,9 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "short.put": lambda tx, w: tx.short.put(short(workspace=w, value={})),
     "short.delete": lambda tx, w: tx.short.delete(w, "notes", "k1"),
     "short.delete_by": lambda tx, w: tx.short.delete_by(w, "ana"),
-    "put_mode": lambda tx, w: tx.channels.put_mode(ChannelMode(workspace=w, channel="C1", mode=ListeningMode.MENTION)),
-    "drop_mode": lambda tx, w: tx.channels.drop_mode(w, "C1"),
+    "settings.put": lambda tx, w: tx.settings.put(chat_setting(w, value="mention")),
+    "settings.drop": lambda tx, w: tx.settings.drop(w, "C1", "mode"),
+    "settings.erase_person": lambda tx, w: tx.settings.erase_person(w, "ana"),
     "mute": lambda tx, w: tx.channels.mute(muted(w, "t2")),
     "unmute": lambda tx, w: tx.channels.unmute(w, "C1", "t1"),
     "api_keys.add": lambda tx, w: tx.api_keys.add(replace(api_key(w), name="k2", digest="d2")),
@@ -142,6 +142,7 @@ class StoreContract(StoreCase):
                 (ports.StepTable, tx.steps),
                 (ports.ShortMemoryTable, tx.short),
                 (ports.ApiKeyTable, tx.api_keys),
+                (ports.ChatSettingTable, tx.settings),
                 (ports.SavedMessageTable, tx.saved),
             ]
         for port, implementation in pairs:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from memory.model import Channel, ChannelMode, KnownAnswers, ListeningMode, Visibility
+from memory.model import Channel, Visibility
 from memory.model.topic import Topic
 from memory.ports import EpisodeFilter, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, at, episode, incoming, muted, outgoing, short
+from tests.memory.adapters.store_samples import NOW, at, chat_setting, episode, incoming, muted, outgoing, short
 
 
 def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
@@ -44,19 +44,24 @@ class ChannelsContract(StoreCase):
             assert tx.channels.get("v", "C1") == elsewhere
             assert tx.channels.get("w", "C2") is None
 
-    def test_what_was_decided_last_about_known_answers_counts(self, store: Store) -> None:
-        first = KnownAnswers(workspace="w", channel="C1", is_on=True, switched_by="tina", at=NOW)
-        last = replace(first, is_on=False, switched_by="tim", at=NOW + timedelta(days=1))
-        elsewhere = replace(first, workspace="v")
+    def test_the_last_value_of_a_setting_counts_at_its_very_place(self, store: Store) -> None:
+        first, last = chat_setting(), replace(chat_setting(value="mention"), changed_by="tim", at=at(1))
+        whole = chat_setting(channel="", name="digest", value="off")
         with store.write() as tx:
-            for each in (first, elsewhere, last, replace(first, channel="C2")):
-                tx.channels.put_known_answers(each)
-            tx.channels.erase_person("w", "tina")
-        with store.read() as tx:
-            assert tx.channels.known_answers("w", "C1") == last
-            assert tx.channels.known_answers("v", "C1") == elsewhere
-            assert tx.channels.known_answers("w", "C2") == replace(first, channel="C2", switched_by="")
-            assert tx.channels.known_answers("w", "C3") is None
+            for each in (first, last, whole, chat_setting("v"), chat_setting(channel="C2")):
+                tx.settings.put(each)
+            tx.settings.erase_person("w", "ana")
+        with store.write() as tx:
+            assert tx.settings.within("w", "C1") == [replace(whole, changed_by=""), last]
+            assert tx.settings.within("w", "") == tx.settings.within("w", "C3") == [replace(whole, changed_by="")]
+            assert tx.settings.within("v", "C1") == [chat_setting("v")]
+            assert tx.settings.get("w", "C1", "mode") == last
+            assert tx.settings.get("w", "", "mode") is None
+            tx.settings.drop("w", "C1", "mode")
+            tx.settings.drop("w", "C3", "mode")
+            assert [each.channel for each in tx.settings.within("w", "C2")] == ["", "C2"]
+            assert tx.settings.get("w", "C1", "mode") is None
+            assert tx.settings.get("v", "C1", "mode") == chat_setting("v")
 
     def test_what_is_read_says_who_can_read_its_channel_now(self, store: Store) -> None:
         with store.write() as tx:
@@ -72,16 +77,6 @@ class ChannelsContract(StoreCase):
         with store.read() as tx:
             assert now_of(tx, "w") == {Visibility.PRIVATE}
             assert now_of(tx, "v") == {None}
-
-    def test_what_was_chosen_for_a_channel_holds_there_until_it_is_dropped(self, store: Store) -> None:
-        with store.write() as tx:
-            for mode in (ListeningMode.ALWAYS, ListeningMode.MENTION):
-                tx.channels.put_mode(ChannelMode(workspace="w", channel="C1", mode=mode))
-        with store.write() as tx:
-            assert tx.channels.mode("w", "C1") is ListeningMode.MENTION
-            assert tx.channels.mode("v", "C1") is tx.channels.mode("w", "C2") is None
-            tx.channels.drop_mode("w", "C1")
-            assert tx.channels.mode("w", "C1") is None
 
     def test_a_muted_thread_stays_so_until_it_is_unmuted(self, store: Store) -> None:
         with store.write() as tx:

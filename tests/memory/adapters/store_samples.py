@@ -9,7 +9,7 @@ import numpy as np
 
 from memory.model import (
     Audience,
-    ChannelMode,
+    ChatSetting,
     EnvironmentState,
     Episode,
     EpisodeStatus,
@@ -22,7 +22,6 @@ from memory.model import (
     Lesson,
     Link,
     LinkKind,
-    ListeningMode,
     MutedThread,
     Origin,
     Outgoing,
@@ -390,7 +389,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.steps.put(step(workspace=workspace))
     tx.steps.add_grade(grade(workspace=workspace))
     tx.short.put(short(workspace=workspace))
-    tx.channels.put_mode(ChannelMode(workspace=workspace, channel="C1", mode=ListeningMode.ALWAYS))
+    tx.settings.put(chat_setting(workspace))
     tx.channels.mute(muted(workspace))
     tx.people.welcome(workspace, NOW, person="ana")
     tx.saved.put(saved_message(workspace))
@@ -402,6 +401,10 @@ def api_key(workspace: str = "w") -> ApiKey:
 
 def saved_message(workspace: str = "w") -> SavedMessage:
     return SavedMessage(workspace=workspace, channel="C1", message_id="m1", lesson_id="e1", saved_at=NOW)
+
+
+def chat_setting(workspace: str = "w", channel: str = "C1", name: str = "mode", value: str = "always") -> ChatSetting:
+    return ChatSetting(workspace=workspace, channel=channel, name=name, value=value, changed_by="ana", at=NOW)
 
 
 def muted(workspace: str = "w", thread: str = "t1") -> MutedThread:
@@ -459,7 +462,7 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "keys": tx.api_keys.within(workspace),
             "key": tx.api_keys.find(workspace, "d1"),
             "saved": list(filter(None, [tx.saved.of_lesson(workspace, "e1"), tx.saved.get(workspace, "C1", "m2")])),
-            "mode": tx.channels.mode(workspace, "C1"),
+            "settings": tx.settings.within(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
             "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
         }

@@ -20,6 +20,7 @@ WHOLE_TABLES = (
     "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
     "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
     "SELECT thresholds.",  # of which a workspace has one row
+    "UPDATE settings SET changed_by",  # a few rows, when somebody is forgotten
 )
 
 
@@ -96,7 +97,9 @@ def listen(tx: Transaction) -> None:
     """What is read of a place before anything is said there."""
     tx.teaching.newest_answer_to("w", "C1", "ana", NOW)
     tx.deliveries.asker_in("w", "C1", "t1")
-    tx.channels.mode("w", "C1")
+    tx.settings.within("w", "C1")
+    tx.settings.get("w", "C1", "mode")
+    tx.log.of_episode("w", "")
     tx.channels.is_muted("w", "C1", "t1")
 
 

@@ -1,0 +1,152 @@
+"""The settings that may be changed in chat: names, what each takes, where it holds, who may change it. Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from memory.errors import InvalidInput
+from memory.model import ListeningMode, Role
+
+
+class Kind(StrEnum):
+    """What a setting takes."""
+
+    CHOICE = "choice"
+    """One of a few words."""
+    SHARE = "share"
+    """A number within a range, also in percent."""
+    PEOPLE = "people"
+    """Ids of people."""
+    CHANNELS = "channels"
+    """Ids of channels."""
+    CHOICE_OR_CHANNEL = "choice or channel"
+    """One of a few words, or the id of a channel."""
+
+
+MODE = "mode"
+KNOWN_ANSWERS = "known-answers"
+TEACHERS = "teachers"
+ALLOWED_PEOPLE = "allowed-people"
+ALLOWED_CHANNELS = "allowed-channels"
+DIGEST = "digest"
+CONTROL_ARM = "control-arm"
+ON, OFF, DIRECT = "on", "off", "dm"
+
+MOST_IDS = 100
+_ID = re.compile(r"[A-Za-z0-9][\w.:-]{0,79}")
+_NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s?(%?)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settable:
+    """One setting that may be changed in chat."""
+
+    name: str
+    kind: Kind
+    choices: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    """The range of a share."""
+    is_per_channel: bool = False
+    """Whether a channel may have a value of its own; if not, there is one for the whole workspace."""
+    changed_by: Role = Role.ADMIN
+    """The least role that may change it."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it takes several ids."""
+        return self.kind in (Kind.PEOPLE, Kind.CHANNELS)
+
+    def may_be_changed_by(self, role: Role) -> bool:
+        """Whether somebody of this role may change it."""
+        return role is Role.ADMIN or (self.changed_by is Role.TEACHER and role.may_promote)
+
+
+_ALL = (
+    Settable(name=MODE, kind=Kind.CHOICE, choices=tuple(ListeningMode), is_per_channel=True, changed_by=Role.TEACHER),
+    Settable(name=KNOWN_ANSWERS, kind=Kind.CHOICE, choices=(ON, OFF), is_per_channel=True, changed_by=Role.TEACHER),
+    Settable(name=TEACHERS, kind=Kind.PEOPLE),
+    Settable(name=ALLOWED_PEOPLE, kind=Kind.PEOPLE),
+    Settable(name=ALLOWED_CHANNELS, kind=Kind.CHANNELS),
+    Settable(name=DIGEST, kind=Kind.CHOICE_OR_CHANNEL, choices=(DIRECT, OFF)),
+    Settable(name=CONTROL_ARM, kind=Kind.SHARE, low=0.0, high=0.5),
+)
+CATALOGUE: Mapping[str, Settable] = MappingProxyType({each.name: each for each in _ALL})
+NAMES = frozenset(CATALOGUE)
+
+
+def settable(name: str) -> Settable:
+    """The setting of this name. Raises `InvalidInput`, which names those there are."""
+    if name not in CATALOGUE:
+        raise InvalidInput(f"there is no setting {name!r} to change in chat; there are {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
+
+
+def canonical(name: str, value: str) -> str:
+    """The value as it is stored. Raises `InvalidInput`, which says what the setting takes."""
+    setting, words = settable(name), value.split()
+    found = _read(setting, words)
+    if found is None:
+        raise InvalidInput(f"{name} takes {allowed(setting)}")
+    return found
+
+
+def _read(setting: Settable, words: list[str]) -> str | None:
+    if setting.is_list:
+        ids = sorted(set(words))
+        return " ".join(ids) if 0 < len(ids) <= MOST_IDS and all(map(_ID.fullmatch, ids)) else None
+    if setting.kind is Kind.SHARE:
+        return _share(setting, " ".join(words))
+    if len(words) != 1:
+        return None
+    if words[0].lower() in setting.choices:
+        return words[0].lower()
+    is_id = setting.kind is Kind.CHOICE_OR_CHANNEL and _ID.fullmatch(words[0])
+    return words[0] if is_id else None
+
+
+def _share(setting: Settable, text: str) -> str | None:
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return None
+    share = float(number[1]) / (100 if number[2] else 1)
+    return f"{share:.8g}" if setting.low <= share <= setting.high else None
+
+
+def allowed(setting: Settable) -> str:
+    """What a setting takes, in words: `mention, threads or always`."""
+    match setting.kind:
+        case Kind.CHOICE:
+            return f"{', '.join(setting.choices[:-1])} or {setting.choices[-1]}"
+        case Kind.CHOICE_OR_CHANNEL:
+            return f"{', '.join(setting.choices)} or a channel"
+        case Kind.SHARE:
+            return f"a share from {setting.low:g} to {setting.high:g}, for example 0.05 or 5%"
+        case Kind.PEOPLE:
+            return f"up to {MOST_IDS} people"
+        case Kind.CHANNELS:
+            return f"up to {MOST_IDS} channels"
+
+
+def effective_role(role: Role, person: str, values: Mapping[str, str]) -> Role:
+    """The role of a person where these values hold: chat makes members teachers, and takes no role from anybody."""
+    is_named = role is Role.MEMBER and person in values.get(TEACHERS, "").split()
+    return Role.TEACHER if is_named else role
+
+
+def admits(role: Role, person: str, channel: str, values: Mapping[str, str], *, is_direct: bool) -> bool:
+    """Whether somebody may use the bot in a place. Administrators always may: nobody else can mend the lists."""
+    if role is Role.ADMIN:
+        return True
+    people, channels = values.get(ALLOWED_PEOPLE, "").split(), values.get(ALLOWED_CHANNELS, "").split()
+    return (not people or person in people) and (is_direct or not channels or channel in channels)
+
+
+def names_of(chosen: Collection[str]) -> frozenset[str]:
+    """The names that a settings file lets people change. Raises `ValueError` for an unknown one."""
+    unknown = sorted(set(chosen) - NAMES)
+    if unknown:
+        raise ValueError(f"{unknown[0]} cannot be changed in chat; {', '.join(CATALOGUE)} can")
+    return frozenset(chosen)

@@ -1,0 +1,143 @@
+"""What people change in chat about how the bot works: kept, recorded, taken back; read anew by everybody at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory.errors import InvalidInput
+from memory.model import Event, EventKind, Role, Scope, Visibility
+from memory.model.chat_setting import ChatSetting, SettingChange, in_force
+from memory.ports import Transaction
+from memory.rules.chat_settings import Settable, canonical, settable
+from memory.services.core import Core
+
+NO_EPISODE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """Use cases of who changes settings in chat. Only names that the core's `settable` holds have an effect."""
+
+    _core: Core
+
+    def here(self, scope: Scope) -> dict[str, ChatSetting]:
+        """By name, what is set for the place: the channel's own values come before the workspace's."""
+        with self._core.store.read() as tx:
+            return settings_at(self._core, tx, scope.workspace, scope.channel)
+
+    def values(self, workspace: str, channel: str = "") -> dict[str, str]:
+        """By name, the values set for a channel; without one, those of the whole workspace. File values are not in it.
+
+        Of the digest: `dm`, `off` or the id of a channel.
+        """
+        with self._core.store.read() as tx:
+            return values_of(settings_at(self._core, tx, workspace, channel))
+
+    def change(self, scope: Scope, role: Role, name: str, value: str | None, *, everywhere: bool = False) -> None:
+        """Set a value for the channel, or for the workspace if it has no others or `everywhere` says so.
+
+        None: nothing is set there any more. Raises `InvalidInput` for a name or value that is none, for who may not
+        change it, and where the settings file does not let it be changed.
+        """
+        setting = self._may_change(scope, role, name, everywhere=everywhere)
+        after = canonical(name, value) if value is not None else None
+        with self._core.store.write() as tx:
+            self._set(tx, scope, _channel(setting, scope, everywhere=everywhere), name, after)
+
+    def edit_list(self, scope: Scope, role: Role, name: str, *, add: str = "", remove: str = "") -> None:
+        """Add ids to a list or remove some. Raises as `change` does, and for what is no list."""
+        setting = self._may_change(scope, role, name, everywhere=True)
+        if not setting.is_list:
+            raise InvalidInput(f"{name} is no list")
+        added = set(canonical(name, add).split()) if add else set[str]()
+        with self._core.store.write() as tx:
+            now = tx.settings.get(scope.workspace, "", name)
+            ids = (set(now.value.split() if now else ()) | added) - set(remove.split())
+            self._set(tx, scope, "", name, canonical(name, " ".join(ids)) if ids else None)
+
+    def undo(self, scope: Scope, role: Role, name: str, *, everywhere: bool = False) -> bool:
+        """Give back the value before the last change at this place; done twice, the change holds again.
+
+        False if the record has no change of it. Raises as `change` does.
+        """
+        setting = self._may_change(scope, role, name, everywhere=everywhere)
+        channel = _channel(setting, scope, everywhere=everywhere)
+        with self._core.store.write() as tx:
+            changes = _changes(tx, scope.workspace)
+            last = next((each for each in changes if (each.channel, each.name) == (channel, name)), None)
+            if last is not None:
+                self._set(tx, scope, channel, name, last.before)
+            return last is not None
+
+    def changes(self, workspace: str, limit: int = 20) -> list[SettingChange]:
+        """The record of changes in a workspace, newest first. Those of people who were forgotten are gone."""
+        with self._core.store.read() as tx:
+            return _changes(tx, workspace)[:limit]
+
+    def _may_change(self, scope: Scope, role: Role, name: str, *, everywhere: bool) -> Settable:
+        setting = settable(name)
+        if name not in self._core.settable:
+            raise InvalidInput(f"{name} is decided in the settings file of whoever runs me, and not in chat")
+        if not setting.may_be_changed_by(role):
+            who = "teachers and administrators" if setting.changed_by is Role.TEACHER else "administrators"
+            raise InvalidInput(f"only {who} change {name}")
+        if setting.is_per_channel and not everywhere and scope.visibility is Visibility.DIRECT:
+            raise InvalidInput(f"{name} is for channels: in direct messages say `everywhere`, or change it there")
+        return setting
+
+    def _set(self, tx: Transaction, scope: Scope, channel: str, name: str, after: str | None) -> None:
+        workspace, now = scope.workspace, self._core.clock()
+        before = tx.settings.get(workspace, channel, name)
+        if (before.value if before else None) == after:
+            return
+        if after is None:
+            tx.settings.drop(workspace, channel, name)
+        else:
+            setting = ChatSetting(
+                workspace=workspace, channel=channel, name=name, value=after, changed_by=scope.person, at=now
+            )
+            tx.settings.put(setting)
+        detail = {"channel": channel, "name": name, "before": before.value if before else None, "after": after}
+        tx.log.append(
+            Event(
+                workspace=workspace,
+                episode_id=NO_EPISODE,
+                kind=EventKind.SETTING_CHANGED,
+                actor=scope.person,
+                at=now,
+                detail=detail,
+            )
+        )
+
+
+def settings_at(core: Core, tx: Transaction, workspace: str, channel: str) -> dict[str, ChatSetting]:
+    """By name, what is set for a channel and may be set in chat."""
+    found = in_force(tx.settings.within(workspace, channel))
+    return {name: each for name, each in found.items() if name in core.settable}
+
+
+def values_of(settings: Mapping[str, ChatSetting]) -> dict[str, str]:
+    """The values alone."""
+    return {name: each.value for name, each in settings.items()}
+
+
+def _channel(setting: Settable, scope: Scope, *, everywhere: bool) -> str:
+    return scope.channel if setting.is_per_channel and not everywhere else ""
+
+
+def _changes(tx: Transaction, workspace: str) -> list[SettingChange]:
+    events = [each for each in tx.log.of_episode(workspace, NO_EPISODE) if each.kind is EventKind.SETTING_CHANGED]
+    return [
+        SettingChange(
+            channel=str(each.detail["channel"]),
+            name=str(each.detail["name"]),
+            before=_text(each.detail["before"]),
+            after=_text(each.detail["after"]),
+            changed_by=each.actor,
+            at=each.at,
+        )
+        for each in reversed(events)
+    ]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
