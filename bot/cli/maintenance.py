@@ -56,7 +56,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
     if not yes:
         confirm(f"Erase {counts} of {who}?{kept}")
-    return Result(memory.privacy.forget(name, person), f"Erased: {counts}.{kept}")
+    return Result(memory.privacy.forget(name, person, actor=administrator()), f"Erased: {counts}.{kept}")
 
 
 @click.command()

@@ -21,6 +21,10 @@ class PeopleTable(Protocol):
         """What is known of these people, and of the workspace's teachers."""
         ...
 
+    def listed(self, workspace: str, *, after: str, limit: int) -> list[str]:
+        """Those of whom anything is kept here, in alphabetical order, behind this one."""
+        ...
+
     def forget(self, workspace: str, person: str) -> None:
         """Erase it, and that they were welcomed: should they come back, they are new."""
         ...

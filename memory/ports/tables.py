@@ -371,6 +371,12 @@ class RetrievalTable(Protocol):
         """Where an episode was injected, newest first."""
         ...
 
+    def of_episodes(
+        self, workspace: str, episode_ids: Iterable[str]
+    ) -> dict[str, list[tuple[Retrieval, RetrievalItem]]]:
+        """The same of several, by episode, for those that ever were."""
+        ...
+
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         """Erase the recalls of these runs."""
         ...

@@ -10,6 +10,7 @@ from memory.model import (
     FROM_PEOPLE,
     Episode,
     Event,
+    EventKind,
     Incoming,
     LedgerEntry,
     Link,
@@ -173,6 +174,13 @@ class Audit:
         for name in ("retrieval_count", "used_count", "ignored_count"):
             counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)
         return dict(sorted(counts.items()))
+
+    def log(
+        self, workspace: str, *, actor: str = "", kind: EventKind | None = None, before: int = 0, limit: int
+    ) -> list[Event]:
+        """Everything that happened in a workspace, newest first: of one person, one kind, before an event's `seq`."""
+        with self._core.store.read() as tx:
+            return tx.log.newest(workspace, actor=actor, kind=kind, before=before, limit=limit)
 
     def decisions(self, workspace: str) -> Decisions:
         """How often it answered and asked, and how often people said it was wrong."""

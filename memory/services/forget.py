@@ -10,7 +10,6 @@ from memory.model import (
     EventKind,
     GradeSource,
     Incoming,
-    Lesson,
     LinkKind,
     Reaction,
     ShortMemory,
@@ -19,15 +18,14 @@ from memory.model import (
     StoredStep,
     Visibility,
 )
-from memory.model.normal_form import comparable
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.consolidation import GOAL_CHARACTERS
 from memory.services.archive import joined_to, part
 from memory.services.core import ALL, Core
-from memory.services.quarantine_actions import SYSTEM, restore_text, restore_texts
+from memory.services.quarantine_actions import restore_text, restore_texts
+from memory.services.quotation import quoting, repeating, resting_on
 from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
 from memory.services.tally import runs_of_voters, runs_restood
@@ -112,8 +110,8 @@ class Privacy:
         kept, answers = in_words_of(tx, workspace, person, found)
         own = [each for each in found if each not in set(kept)]
         asked = set(own) - tx.episodes.words_of_others(workspace, own).keys()
-        quoting = _quoting(tx, workspace, [*asked, *kept], {*own, *answers})
-        repeated = _repeating(tx, workspace, own, [*answers, *quoting])
+        quoted = quoting(tx, workspace, [*asked, *kept], {*own, *answers})
+        repeated = repeating(tx, workspace, own, [*answers, *quoted])
         whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
         graded = [each for grades in tx.steps.grades(workspace, own).values() for each in grades]
         guesses = [each for each in graded if each.grade.source is GradeSource.MODEL]
@@ -131,8 +129,15 @@ class Privacy:
             welcomed_at=tx.people.welcomed_at(workspace, person),
         )
 
-    def forget(self, workspace: str, person: str) -> Erased:
+    def people(self, workspace: str, *, after: str = "", limit: int) -> list[str]:
+        """Everybody who is known, in alphabetical order, behind this one."""
+        with self._core.store.read() as tx:
+            return tx.people.listed(workspace, after=after, limit=limit)
+
+    def forget(self, workspace: str, person: str, *, actor: str = "") -> Erased:
         """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
+
+        `actor` is who did it, where that is somebody else.
 
         Lessons that others wrote stay theirs without the person's words (`memory.services.restate`). Afterwards the
         database's free space is overwritten, so that no byte of the person's text remains in its files. What a crash
@@ -141,7 +146,7 @@ class Privacy:
         erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
         with self._core.store.write() as tx:
             tx.upkeep.put_erasure(erasure)
-        erased = self._erase(erasure)
+        erased = self._erase(erasure, actor)
         overwrite_erased(self._core.store)
         return erased
 
@@ -156,7 +161,7 @@ class Privacy:
             overwrite_erased(self._core.store)
         return len(left)
 
-    def _erase(self, erasure: Erasure) -> Erased:
+    def _erase(self, erasure: Erasure, actor: str = "") -> Erased:
         workspace, person = erasure.workspace, erasure.person
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -201,9 +206,7 @@ class Privacy:
                 kept=len(held.kept),
             )
             counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
-            tx.log.append(
-                Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor="", at=now, detail=counts)
-            )
+            tx.log.append(_tombstone(workspace, actor, now, counts))
             tx.upkeep.put_erasure(replace(erasure, person=""))
         return erased
 
@@ -216,12 +219,21 @@ class Privacy:
             restore_text(tx, episode, "", now)
             restore_texts(tx, episode, "", now)
 
-    def erase_run(self, workspace: str, run_id: str) -> int:
-        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes."""
+    def erase_run(self, workspace: str, run_id: str, *, actor: str = "") -> int:
+        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes.
+
+        With an `actor`, the log keeps that they did it.
+        """
         with self._core.store.write() as tx:
             erased = erase_run(self._core, tx, workspace, run_id)
+            if erased and actor:
+                tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
         overwrite_erased(self._core.store)
         return erased
+
+
+def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, int]) -> Event:
+    return Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor=actor, at=now, detail=counts)
 
 
 def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
@@ -272,7 +284,7 @@ def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -
 
 
 def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
-    for node in _resting_on(tx, workspace, episode_id):
+    for node in resting_on(tx, workspace, [episode_id]):
         for person in sorted(set(people) - {"", node.author}):
             tx.episodes.note_words(workspace, node.id, person)
 
@@ -314,80 +326,3 @@ def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list
 def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
     """The topic by the ids people chose, whatever the store had to call it."""
     return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))
-
-
-def _repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
-    """Answers to others that hold a person's words.
-
-    These, which hold their question, and those that rest on theirs or on these, and so on.
-    """
-    found: dict[str, None] = dict.fromkeys(answers)
-    sources = [*own, *answers]
-    while sources:
-        repeating = [node.id for each in sources for node in _resting_on(tx, workspace, each)]
-        sources = [each for each in dict.fromkeys(repeating) if each not in found and each not in set(own)]
-        found |= dict.fromkeys(sources)
-    return list(found)
-
-
-def _quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
-    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say.
-
-    A rule shows questions too, without what does not fit in.
-    """
-    found: dict[str, None] = {}
-    by_rule = _shown_in_rules(tx, workspace, lessons)
-    for lesson in tx.episodes.get_many(workspace, lessons).values():
-        question = comparable(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
-        runs = {each.run_id for each, _ in tx.retrievals.of_episode(workspace, lesson.id, limit=ALL)}
-        for run_id in sorted(runs | by_rule.get(lesson.id, set())):
-            nodes = [node for node in tx.episodes.of_run(workspace, run_id) if node.id not in without]
-            if nodes and question not in comparable(nodes[0].goal) and any(question in _text(each) for each in nodes):
-                found |= dict.fromkeys(node.id for node in nodes)
-    return list(found)
-
-
-def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
-    """By lesson, the runs that were shown a rule made of it."""
-    events = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=ALL)
-    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in events))
-    wanted, runs = set(lessons), dict[str, set[str]]()
-    for each in events:
-        behind = each.detail.get("lessons", ())
-        for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
-            if each.episode_id in nodes:
-                runs.setdefault(lesson_id, set()).add(nodes[each.episode_id].run_id)
-    return runs
-
-
-def _text(node: Episode) -> str:
-    """Everything that a node said, did and saw."""
-    steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
-    texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
-    return comparable(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
-
-
-def _resting_on(tx: Transaction, workspace: str, episode_id: str) -> list[Episode]:
-    """Every node of the answers that hold an episode's words.
-
-    They used it, spoke against it, or repeated the mistake it warns of; or they heeded the warning about another answer
-    which it corrects. Whoever heeds a warning says what the correction says, which is its author's.
-    """
-    runs = _shown_in(tx, workspace, episode_id, Lesson.REPEAT, (Signal.USED, Signal.CONTRADICTED))
-    runs |= _shown_in(tx, workspace, episode_id, Lesson.AVOID, (Signal.CONTRADICTED,))
-    corrections = [each for each in tx.episodes.links(workspace, [episode_id]) if each.kind is LinkKind.CORRECTS]
-    warnings = [link.to_id for link in corrections if link.from_id == episode_id]
-    if all(link.to_id != episode_id for link in corrections):  # a correction that came with it, by import
-        episode = tx.episodes.get(workspace, episode_id)
-        warnings += [episode_id] if episode is not None and episode.correction else []
-    for each in warnings:
-        runs |= _shown_in(tx, workspace, each, Lesson.AVOID, (Signal.USED,))
-    return [node for run_id in sorted(runs) for node in tx.episodes.of_run(workspace, run_id)]
-
-
-def _shown_in(
-    tx: Transaction, workspace: str, episode_id: str, lesson: Lesson, signals: Collection[Signal]
-) -> set[str]:
-    """The runs in which an episode was shown as this kind of lesson and fared so."""
-    shown = tx.retrievals.of_episode(workspace, episode_id, limit=ALL)
-    return {retrieval.run_id for retrieval, item in shown if item.lesson is lesson and item.signal in signals}

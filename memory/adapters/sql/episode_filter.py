@@ -76,5 +76,6 @@ def _by_state(wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
     if wanted.to_decide:
         verdicts = (_t.verdict, _t.verdict_channel, _t.verdict_proposed)
         is_unjudged = and_(_t.origin.in_(_WRITTEN), _t.verdict_channel == Verdict.PENDING, _t.promoted.is_(None))
+        conditions.append(_t.visibility != Visibility.DIRECT)  # nobody else is asked about it
         conditions.append(or_(*(each == Verdict.DISPUTED for each in verdicts), is_unjudged, QUARANTINE.is_not(None)))
     return conditions

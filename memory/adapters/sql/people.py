@@ -46,6 +46,11 @@ class SqlPeopleTable(SqlTable):
         taught_from = known.pop(None, None)
         return Acquaintance(known_from=known, taught_from=taught_from)
 
+    def listed(self, workspace: str, *, after: str, limit: int) -> list[str]:
+        behind = (_p.workspace == workspace, _p.person > after, _p.person != _WORKSPACE)
+        rows = self._session.rows(select(_p.person).where(*behind).order_by(_p.person).limit(limit))
+        return [row.person for row in rows]
+
     def forget(self, workspace: str, person: str) -> None:
         for forget in (_FORGET, _FORGET_WELCOME):
             self._session.run(forget, {"workspace": workspace, "person": person})

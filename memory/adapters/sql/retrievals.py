@@ -1,8 +1,9 @@
 """Recalls with what they injected, and how it fared."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, insert, select, update
+from sqlalchemy import Row, and_, bindparam, delete, insert, select, update
 
 from memory.adapters.row_validation import check_items, chunks, storable
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, row_of
@@ -33,12 +34,13 @@ _EVIDENCE_OF_RUNS = (
 _SIGNAL = update(retrieval_items).where(
     _i.workspace == bindparam("w"), _i.retrieval_id == bindparam("retrieval"), _i.episode_id == bindparam("episode")
 )
-_OF_EPISODE = (
+_INJECTIONS = (
     select(*_r, *(column.label(f"item_{column.name}") for column in _i))
     .join(retrieval_items, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
-    .where(matching(retrieval_items, "episode_id"))
     .order_by(_r.at.desc(), _r.id.desc())
 )
+_OF_EPISODE = _INJECTIONS.where(matching(retrieval_items, "episode_id"))
+_OF_EPISODES = _INJECTIONS.where(among(retrieval_items, "episode_id"))
 
 
 class SqlRetrievalTable(SqlTable):
@@ -89,16 +91,25 @@ class SqlRetrievalTable(SqlTable):
 
     def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
         rows = self._session.rows(_OF_EPISODE.limit(limit), {"workspace": workspace, "episode_id": episode_id})
-        return [
-            (
-                Retrieval(**{column.name: row._mapping[column.name] for column in _r}),
-                RetrievalItem(**{column.name: row._mapping[f"item_{column.name}"] for column in _i}),
-            )
-            for row in rows
-        ]
+        return list(map(_injection, rows))
+
+    def of_episodes(
+        self, workspace: str, episode_ids: Iterable[str]
+    ) -> dict[str, list[tuple[Retrieval, RetrievalItem]]]:
+        found: dict[str, list[tuple[Retrieval, RetrievalItem]]] = {}
+        for row in self._session.each(_OF_EPISODES, workspace, episode_ids):
+            found.setdefault(row.item_episode_id, []).append(_injection(row))
+        return found
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
             # The items go with their recall.
             self._session.run(delete(retrievals).where(_r.workspace == workspace, _r.run_id.in_(ids)))
+
+
+def _injection(row: Row[Any]) -> tuple[Retrieval, RetrievalItem]:
+    return (
+        Retrieval(**{column.name: row._mapping[column.name] for column in _r}),
+        RetrievalItem(**{column.name: row._mapping[f"item_{column.name}"] for column in _i}),
+    )

@@ -29,7 +29,7 @@ def export(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
 def forget(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
     """Erase everything about a person. It cannot be undone."""
     _whole_workspace(who)
-    return plain_object(memory.privacy.forget(who.workspace, person))
+    return plain_object(memory.privacy.forget(who.workspace, person, actor=who.actor))
 
 
 @router.post("/people/{person}/purge")

@@ -129,7 +129,7 @@ def show(episode_id: str, memory: Mind, who: Admin) -> dict[str, Any]:
 def delete(episode_id: str, memory: Mind, who: Admin) -> dict[str, int]:
     """Erase the answer that the episode belongs to, with everything that came of it."""
     episode = _found(memory, who, episode_id)
-    return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id)}
+    return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id, actor=who.actor)}
 
 
 @router.post("/{episode_id}/grade")

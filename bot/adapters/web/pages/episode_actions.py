@@ -33,10 +33,12 @@ def own_vote(visit: Visit, episode: Episode) -> int:
 
 def _done(visit: Visit, episode: Episode, text: str, undo: str = "", **fields: str) -> Response:
     """Back to where it was decided, with what was done and the way back."""
-    back = visit.form.get("back", "")
     address = f"{_address(episode)}/{undo}" if undo else ""
-    notice = Notice(text, undo=visit.url(address) if undo else "", fields=fields)
-    return visit.back("review" if back == "review" else _address(episode), notice)
+    back = {name: visit.form[name] for name in ("back", "after") if visit.form.get(name)}
+    notice = Notice(text, undo=visit.url(address) if undo else "", fields={**back, **fields})
+    if visit.form.get("back") == "review":
+        return visit.back("review", notice, after=visit.form.get("after", ""))
+    return visit.back(_address(episode), notice)
 
 
 def _address(episode: Episode) -> str:
@@ -126,7 +128,7 @@ def delete(visit: Visit) -> Response:
     episode = found_episode(visit)
     if visit.form.get("sure") != "yes":
         raise InvalidInput("tick the box first: what is deleted is gone for good")
-    count = visit.memory.privacy.erase_run(visit.workspace, episode.run_id)
+    count = visit.memory.privacy.erase_run(visit.workspace, episode.run_id, actor=visit.actor)
     return visit.back("episodes", Notice(f"Deleted for good, {count} episodes in all."))
 
 

@@ -1,7 +1,5 @@
 """Episodes: the list with its filters, what is done to several at once, and the list as a file."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,15 +12,13 @@ from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Page, PageRoute, Visit, moment_of
 from memory.errors import InvalidInput, MemoryFault
-from memory.library.export import plain
+from memory.library.export import export_memories, plain
 from memory.model import Audience, Episode, Verdict
 from memory.ports import EpisodeFilter
 
 PAGE_ROWS = 50
 _FILE_ROWS = 500
 _FIELDS = ("text", "verdict", "audience", "channel", "person", "author", "since", "until", "archived", "held")
-_COLUMNS = ("id", "created_at", "channel", "person", "author", "verdict", "status", "goal", "output", "correction")
-_SPREADSHEET_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 E = TypeVar("E", Verdict, Audience)
 
@@ -108,43 +104,34 @@ def _list_address(visit: Visit) -> str:
 def as_csv(visit: Visit) -> Response:
     """The whole list as a table for spreadsheets."""
 
-    def lines() -> Iterator[str]:
-        yield _csv_line(_COLUMNS)
-        for episode in _every(visit):
-            yield _csv_line([_cell(getattr(episode, name)) for name in _COLUMNS])
+    def tables() -> Iterator[str]:
+        header = ""
+        for found in _every(visit):
+            table = export_memories(found, "csv")
+            yield table.removeprefix(header)
+            header = header or table[: table.index("\n") + 1]
 
-    return _file(visit, lines(), "text/csv; charset=utf-8", "csv")
+    return _file(tables(), "text/csv; charset=utf-8", "csv")
 
 
 def as_json(visit: Visit) -> Response:
     """The whole list, one JSON object a line."""
-    lines = (json.dumps(plain(each), ensure_ascii=False) + "\n" for each in _every(visit))
-    return _file(visit, lines, "application/x-ndjson", "jsonl")
+    lines = (json.dumps(plain(each), ensure_ascii=False) + "\n" for found in _every(visit) for each in found)
+    return _file(lines, "application/x-ndjson", "jsonl")
 
 
-def _file(visit: Visit, lines: Iterator[str], media_type: str, ending: str) -> Response:
+def _file(parts: Iterator[str], media_type: str, ending: str) -> Response:
     name = f'attachment; filename="episodes.{ending}"'
-    return StreamingResponse(lines, media_type=media_type, headers={"Content-Disposition": name})
+    return StreamingResponse(parts, media_type=media_type, headers={"Content-Disposition": name})
 
 
-def _every(visit: Visit) -> Iterator[Episode]:
+def _every(visit: Visit) -> Iterator[list[Episode]]:
+    """The whole list in parts."""
     given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
     wanted = replace(_wanted(visit, given), limit=_FILE_ROWS, after="")
     while found := visit.memory.audit.episodes(visit.workspace, wanted):
-        yield from found
+        yield found
         wanted = replace(wanted, after=found[-1].id)
-
-
-def _cell(value: object) -> str:
-    """A value that no spreadsheet takes for a formula."""
-    text = str(plain(value) or "")
-    return f"'{text}" if text.startswith(_SPREADSHEET_FORMULA) else text
-
-
-def _csv_line(cells: object) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)  # type: ignore[arg-type]  # any row of texts
-    return line.getvalue()
 
 
 PAGE = Page(

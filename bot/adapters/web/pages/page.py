@@ -89,9 +89,9 @@ class Visit:
         html = self.templates.get_template(template).render(**known, **values)
         return HTMLResponse(html, status)
 
-    def back(self, path: str, notice: Notice | None = None) -> Response:
+    def back(self, path: str, notice: Notice | None = None, **query: object) -> Response:
         """Go to an address of the workspace after a change, which the page there confirms."""
-        return Redirect(self.url(path), replace(without_notice(self.login), notice=notice))
+        return Redirect(self.url(path, **query), replace(without_notice(self.login), notice=notice))
 
 
 class Redirect(RedirectResponse):

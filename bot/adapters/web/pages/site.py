@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from bot.adapters.web.pages import episode, episodes, overview
+from bot.adapters.web.pages import episode, episodes, operations, overview, people, review
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
@@ -19,7 +19,17 @@ from bot.adapters.web.pages.rendering import FOLDER, make_templates
 from bot.errors import AccessDenied
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
 
-PAGES: tuple[Page, ...] = (overview.PAGE, episodes.PAGE, episode.PAGE)
+PAGES: tuple[Page, ...] = (
+    overview.PAGE,
+    episodes.PAGE,
+    episode.PAGE,
+    review.PAGE,
+    people.PAGE,
+    operations.JOBS,
+    operations.LOG,
+    operations.SETTINGS,
+    operations.HEALTH,
+)
 """In the order of the navigation."""
 
 HEADERS = {

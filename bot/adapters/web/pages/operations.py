@@ -1,0 +1,78 @@
+"""What administrators look after: jobs, the audit log, the settings in force, and health."""
+
+import asyncio
+import logging
+
+from starlette.responses import Response
+
+from bot.adapters.web.health import readiness
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from memory.model import EventKind
+
+log = logging.getLogger(__name__)
+
+LOG_ROWS = 100
+
+
+def jobs(visit: Visit) -> Response:
+    """What keeps memory in shape, and when it ran last."""
+    return visit.render("jobs.html", here="jobs", states=visit.memory.upkeep.states())
+
+
+def run_job(visit: Visit) -> Response:
+    """Run a job now."""
+    log.info("%s runs the job %s", visit.actor, visit.path["job"])
+    run = visit.memory.upkeep.run(visit.path["job"])
+    text = f"{run.name}: {run.error or run.summary}"
+    return visit.back("jobs", Notice(text[:400], is_fault=bool(run.error)))
+
+
+def audit_log(visit: Visit) -> Response:
+    """Everything that happened, newest first."""
+    kind = next((each for each in EventKind if each.value == visit.query.get("kind")), None)
+    actor, before = visit.query.get("actor", "").strip(), visit.query.get("before", "")
+    found = visit.memory.audit.log(
+        visit.workspace,
+        actor=actor,
+        kind=kind,
+        before=int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else 0,
+        limit=LOG_ROWS + 1,
+    )
+    shown = found[:LOG_ROWS]
+    return visit.render(
+        "audit_log.html",
+        here="log",
+        events=shown,
+        actor=actor,
+        kind=kind,
+        kinds=list(EventKind),
+        next=shown[-1].seq if len(found) > LOG_ROWS else 0,
+    )
+
+
+def settings(visit: Visit) -> Response:
+    """The settings in force, secrets hidden."""
+    return visit.render("settings.html", here="settings", sections=visit.parts.settings)
+
+
+def health(visit: Visit) -> Response:
+    """Each part that answering needs, with its state."""
+    return visit.render("health.html", here="health", found=asyncio.run(readiness(visit.parts.checks)))
+
+
+JOBS = Page(
+    name="jobs",
+    title="Jobs",
+    needs=WebRole.ADMIN,
+    routes=(
+        PageRoute(path="jobs", handler=jobs),
+        PageRoute(path="jobs/{job}", handler=run_job, method="POST"),
+    ),
+)
+LOG = Page(name="log", title="Audit log", needs=WebRole.ADMIN, routes=(PageRoute(path="log", handler=audit_log),))
+SETTINGS = Page(
+    name="settings", title="Settings", needs=WebRole.ADMIN, routes=(PageRoute(path="settings", handler=settings),)
+)
+HEALTH = Page(name="health", title="Health", needs=WebRole.ADMIN, routes=(PageRoute(path="health", handler=health),))

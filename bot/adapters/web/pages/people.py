@@ -1,0 +1,107 @@
+"""People: what is held about each, their copy of it, forgetting them, and taking back what they taught."""
+
+import json
+from dataclasses import asdict
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from memory.errors import InvalidInput
+from memory.library.export import export_person
+from memory.services import Holdings, Purge
+
+PAGE_ROWS = 100
+_HELD = (
+    ("episodes", "questions with their answers, and lessons they wrote"),
+    ("derived", "answers to others that repeat their words"),
+    ("kept", "lessons of others about their questions, which stay without their words"),
+    ("messages", "messages to the bot"),
+    ("reactions", "reactions"),
+    ("topics", "topics they brought up"),
+    ("values", "values they gave to topics"),
+    ("steps", "steps of their runs"),
+    ("grades", "grades of steps"),
+    ("short", "notes kept for a while"),
+)
+
+
+def show(visit: Visit) -> Response:
+    """Everybody, in alphabetical order; or straight to whoever is looked for."""
+    name = visit.query.get("person", "").strip()
+    if name:
+        return person(visit)
+    found = visit.memory.privacy.people(visit.workspace, after=visit.query.get("after", ""), limit=PAGE_ROWS + 1)
+    shown = found[:PAGE_ROWS]
+    return visit.render("people.html", here="people", people=shown, next=shown[-1] if len(found) > PAGE_ROWS else "")
+
+
+def person(visit: Visit) -> Response:
+    """What is held about one person, and what may be done about it."""
+    name = visit.query.get("person", "").strip()
+    return _page(visit, name, visit.memory.privacy.holdings(visit.workspace, name))
+
+
+def _page(visit: Visit, name: str, held: Holdings, plan: Purge | None = None) -> Response:
+    counts = [(len(getattr(held, field)), what) for field, what in _HELD if getattr(held, field)]
+    return visit.render(
+        "person.html",
+        here="people",
+        name=name,
+        counts=counts,
+        is_known=not held.is_empty,
+        plan=_plain(plan) if plan is not None else None,
+    )
+
+
+def _plain(plan: Purge) -> list[tuple[str, int]]:
+    return [(name, value) for name, value in asdict(plan).items() if isinstance(value, int) and value]
+
+
+def export(visit: Visit) -> Response:
+    """Their copy, as a file."""
+    name = visit.query.get("person", "").strip()
+    held = export_person(visit.memory.privacy.copy(visit.workspace, name), name)
+    text = json.dumps(held, ensure_ascii=False, indent=2)
+    headers = {"Content-Disposition": 'attachment; filename="person.json"'}
+    return Response(text, media_type="application/json", headers=headers)
+
+
+def plan(visit: Visit) -> Response:
+    """What a purge would take away. Changes nothing."""
+    name = visit.form.get("person", "").strip()
+    planned = visit.memory.purging.plan(visit.workspace, name)
+    return _page(visit, name, visit.memory.privacy.holdings(visit.workspace, name), planned)
+
+
+def purge(visit: Visit) -> Response:
+    """Take back everything they taught."""
+    name = visit.form.get("person", "").strip()
+    done = visit.memory.purging.purge(visit.workspace, name, actor=visit.actor, at=visit.memory.clock())
+    counts = ", ".join(f"{value} {what}" for what, value in _plain(done)) or "nothing that stands"
+    return visit.back("people", Notice(f"Taken back: {counts}."), person=name)
+
+
+def forget(visit: Visit) -> Response:
+    """Erase everything about them. It cannot be undone, so their name has to be written again."""
+    name = visit.form.get("person", "").strip()
+    if visit.form.get("again", "").strip() != name or not name:
+        raise InvalidInput("write the name once more, exactly as it stands there: this cannot be undone")
+    erased = visit.memory.privacy.forget(visit.workspace, name, actor=visit.actor)
+    counts = ", ".join(f"{value} {what}" for what, value in asdict(erased).items() if value) or "nothing was there"
+    return visit.back("people", Notice(f"Forgotten: {counts}."))
+
+
+PAGE = Page(
+    name="people",
+    title="People",
+    needs=WebRole.ADMIN,
+    routes=(
+        PageRoute(path="people", handler=show),
+        PageRoute(path="people/export", handler=export),
+        PageRoute(path="people/plan", handler=plan, method="POST"),
+        PageRoute(path="people/purge", handler=purge, method="POST"),
+        PageRoute(path="people/forget", handler=forget, method="POST"),
+    ),
+)

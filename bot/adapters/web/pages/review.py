@@ -1,0 +1,61 @@
+"""The review queue: one thing after the other that waits for a teacher, decided with one key or button."""
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from memory.model import Episode, LinkKind, Origin, Visibility
+from memory.ports import EpisodeFilter
+from memory.rules.audience import visibility_of
+from memory.rules.quarantine import Flag
+from memory.services import RunView
+
+LISTED = 20
+"""How many of those behind the first one are named."""
+
+
+def show(visit: Visit) -> Response:
+    """What comes next: disputes, lessons that are held back, corrections that nobody has judged; newest first."""
+    after = visit.query.get("after", "")
+    wanted = EpisodeFilter(
+        to_decide=True, roots_only=True, public_only=visit.public_only, limit=LISTED + 1, after=after
+    )
+    waiting = visit.memory.audit.episodes(visit.workspace, wanted)
+    first = visit.memory.audit.get(visit.workspace, waiting[0].id) if waiting else None
+    view = visit.memory.audit.run(visit.workspace, first.run_id) if first else None
+    return visit.render(
+        "review.html",
+        here="review",
+        episode=first,
+        view=view,
+        corrected=_corrected(visit, first, view) if first and view else None,
+        behind=waiting[1:],
+        after=after,
+        why=_why(first) if first else "",
+        may_share=first is not None and visibility_of(first) is Visibility.PUBLIC,
+        lacks_question=first is not None and Flag.NEEDS_QUESTION in first.quarantine,
+    )
+
+
+def _corrected(visit: Visit, lesson: Episode, view: RunView) -> Episode | None:
+    """The answer that it says was wrong."""
+    ids = [link.to_id for link in view.links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
+    found = visit.memory.audit.get(visit.workspace, ids[0]) if ids else None
+    return found if found is not None and visit.may_see(found) else None
+
+
+def _why(episode: Episode) -> str:
+    """Why it waits."""
+    if episode.quarantine:
+        return f"It is held back: {', '.join(episode.quarantine).replace('_', ' ')}."
+    if episode.origin is Origin.RUN:
+        return "People disagree about this answer."
+    return "Somebody wrote this, and nobody has judged it yet."
+
+
+PAGE = Page(
+    name="review",
+    title="Review",
+    needs=WebRole.TEACHER,
+    routes=(PageRoute(path="review", handler=show),),
+)

@@ -1,0 +1,124 @@
+"""People, jobs, the audit log, settings and health: what they show and do, for administrators alone."""
+
+import json
+import re
+
+import pytest
+
+from bot.adapters.web.health import Check
+from memory.adapters.sql import SqlStore
+from memory.model import Verdict
+from tests.bot.adapters.web.pages.test_lists import HOSTILE
+from tests.doubles.memory_world import World, scope
+from tests.doubles.pages import Visitor, counted_statements, site_parts
+
+ADMINISTRATION = ("people", "jobs", "log", "settings", "health")
+
+
+@pytest.mark.parametrize("page", ADMINISTRATION)
+@pytest.mark.parametrize("who", ["vera", "tom"])
+def test_only_administrators_look_here(nobody: Visitor, page: str, who: str) -> None:
+    nobody.log_in(who)
+    assert nobody.get(page).status_code == 403
+    assert f'/{page}"' not in nobody.page("overview")
+    nobody.log_in()
+    assert nobody.get(page).status_code == 200
+
+
+def test_a_person_is_shown_and_copied(world: World, admin: Visitor) -> None:
+    world.react(world.ask("where is the key?", "under the mat", of=scope("bo")), by="bo")
+    assert "<bdi>bo</bdi>" in admin.page("people")
+    html = admin.page("people", person="bo")
+    assert re.search(r"reactions</th><td class=\"number\">1<", html)
+    copy = json.loads(admin.page("people/export", person="bo"))
+    assert "under the mat" in json.dumps(copy)
+    assert "Nothing is held" in admin.page("people", person="stranger")
+
+
+def test_what_a_person_taught_is_taken_back_after_a_look(world: World, admin: Visitor) -> None:
+    episode = world.ask("where is the key?", "under the mat", of=scope("bo"))
+    world.react(episode, by="bo")
+    response = admin.send("people/plan", person="bo")
+    assert response.status_code == 200
+    assert "1 votes" in response.text
+    assert world.episode(episode).verdict is Verdict.SUCCESS
+    assert "Taken back: 1 votes" in admin.done("people/purge", person="bo")
+    assert world.episode(episode).verdict is Verdict.PENDING
+    assert "they taught nothing" in admin.send("people/plan", person="bo").text
+    assert "purged" in admin.page("log", actor="web:admin")
+
+
+def test_forgetting_asks_for_the_name_again(world: World, admin: Visitor) -> None:
+    world.ask("where is the key?", "under the mat", of=scope("bo"))
+    assert admin.send("people/forget", person="bo", again="ana").status_code == 422
+    assert admin.send("people/forget", person="", again="").status_code == 422
+    assert "Forgotten: 1 episodes" in admin.done("people/forget", person="bo", again="bo")
+    assert "Nothing is held" in admin.page("people", person="bo")
+    log = admin.page("log", kind="forgotten")
+    assert "web:admin" in log
+    assert ">bo<" not in log
+
+
+def test_jobs_run_when_told(admin: Visitor) -> None:
+    assert "sweep" in admin.page("jobs")
+    assert "sweep: 0 ledger rows" in admin.done("jobs/sweep")
+    assert admin.send("jobs/nothing").status_code == 422
+
+
+def test_the_log_is_read_on_and_filtered(world: World, admin: Visitor) -> None:
+    for number in range(40):
+        world.react(world.ask(f"question {number}?", of=scope("bo")), by="chidi")
+    first = admin.page("log")
+    assert first.count("<tr>") == 101
+    (older,) = re.findall(r'rel="next" href="([^"]+)"', first)
+    second = admin.http.get(older.replace("&amp;", "&")).text
+    assert second.count("<tr>") > 1
+    votes = admin.page("log", actor="chidi", kind="voted")
+    assert votes.count("<tr>") == 41
+    assert admin.page("log", before="-1", kind="nonsense").count("<tr>") == 101
+    assert "Nothing like that" in admin.page("log", actor="stranger")
+
+
+def test_settings_and_health(world: World, admin: Visitor) -> None:
+    html = admin.page("settings")
+    assert "openai_api_key" in html
+    assert "(set)" in html
+    visitor = Visitor(world.memory, site_parts(world.memory, checks=(Check("database", lambda: "fine"), BROKEN)))
+    visitor.log_in()
+    html = visitor.page("health")
+    assert "Something is missing" in html
+    assert "no route to host" in html
+    assert "fine" in html
+
+
+def no_route() -> str:
+    raise OSError("no route to host")
+
+
+BROKEN = Check("slack", no_route)
+
+
+def test_hostile_text_stays_text(world: World, admin: Visitor) -> None:
+    for text in HOSTILE:
+        world.react(world.ask(text, text, of=scope(text)), by=text)
+        for html in (admin.page("people"), admin.page("people", person=text), admin.page("log", actor=text)):
+            assert not re.search(r"<script(?![^>]*\bsrc=\"/static)|<img src=x|<svg/onload", html)
+
+
+@pytest.mark.parametrize(("page", "most"), [("people", 4), ("people?person=bo", 24), ("jobs", 5), ("log", 4)])
+def test_a_page_costs_the_same_however_much_there_is(
+    world: World, store: SqlStore, admin: Visitor, page: str, most: int
+) -> None:
+    def statements() -> int:
+        with counted_statements(store) as found:
+            admin.page(page)
+        return len([each for each in found if each.startswith("SELECT")])
+
+    for _ in range(2):
+        world.react(world.ask("question 0?", of=scope("bo")), by="bo")
+        world.ask("question 0?", of=scope("person 0"))
+    few = statements()
+    for number in range(20):
+        world.react(world.ask(f"question {number}?", of=scope("bo")), by="bo")
+        world.ask(f"question {number}?", of=scope(f"person {number}"))
+    assert statements() == few <= most
