@@ -116,3 +116,16 @@ class ReadsAnswers(Protocol):
         None if it answers nobody's question, is gone, or either of them is a bot's. Raises `MessengerError` kinds.
         """
         ...
+
+
+@runtime_checkable
+class KnowsTeachers(Protocol):
+    """What a messenger may have too: it knows who can approve lessons for others."""
+
+    async def approvers(self, scope: Scope) -> list[str]:
+        """Who can approve what is taught there, people by name and groups in words. Never raises."""
+        ...
+
+    async def teachers(self, workspace: str) -> list[str]:
+        """The ids of people who can, as far as they are known without asking for every member. Never raises."""
+        ...

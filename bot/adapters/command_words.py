@@ -84,6 +84,7 @@ def command_event(
     address: Address = Address.DIRECT,
     typed_in: str = "",
     reply_to: str = "",
+    is_role_local: bool = False,
 ) -> PersonCommand | PersonCorrection:
     """A typed, clicked or chosen command as the event it is; `message_id` is the answer it is about."""
     if typed.name == CORRECT:
@@ -106,6 +107,7 @@ def command_event(
         message_id=message_id,
         typed_in=typed_in,
         reply_to=reply_to,
+        is_role_local=is_role_local,
     )
 
 

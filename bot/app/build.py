@@ -296,5 +296,6 @@ def assemble(
         listening=listening,
         welcomes=settings.listening.welcome == "on",
         save_emoji=settings.teaching.emoji_save,
+        digest_to=settings.teaching.digest,
     )
     return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)

@@ -172,7 +172,7 @@ def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
 async def _redeliver(
     goodbot: Goodbot, messengers: Sequence[Messenger], live: Mapping[str, "asyncio.Task[None]"]
 ) -> None:
-    """Offer again what platforms would not take, for as long as each of them is there."""
+    """Offer again what platforms would not take, and send digests that are due, as long as each of them is there."""
     while True:
         await asyncio.sleep(REDELIVERY_S)
         for messenger in messengers:
@@ -180,6 +180,7 @@ async def _redeliver(
                 continue
             try:
                 await goodbot.redeliver(messenger)
+                await goodbot.digest.send(messenger)
             except MemoryFault as error:
                 log.error("nothing is offered to %s again for now: %s", messenger.platform, error)
 

@@ -169,6 +169,7 @@ class TeachingSettings(Section):
     emoji_failure: Texts = ("👎", "-1", "thumbsdown", "❌", "x")
     emoji_mute: Texts = ("🤐", "zipper_mouth_face")
     emoji_save: Texts = ("📚", "books")
+    digest: str = Field(default="dm", min_length=1, max_length=64)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -26,7 +26,7 @@ def restore(context: CommandContext) -> CommandReply:
 def _own(context: CommandContext) -> tuple[Pointed, Episode]:
     target = context.target("memory")
     lesson = context.find(target)
-    if not may_archive(context.scope.person, context.role, lesson):
+    if not may_archive(context.scope.person, context.role_for(lesson), lesson):
         raise CommandRefused(messages.NOT_YOURS_TO_ARCHIVE)
     return target, lesson
 
@@ -39,6 +39,7 @@ def _done(context: CommandContext, target: Pointed, after: Episode) -> CommandRe
         text=messages.archived_or_restored(after),
         choices=(Choice(label=label, command=opposite, argument=f"{short(after.id)}{where}"),),
         changed_runs=(after.run_id,),
+        decided_for=(after.author,),
     )
     if target.page is None:
         return reply

@@ -32,6 +32,11 @@ class CommandContext:
         """The role of who gave it."""
         return self.command.role
 
+    def role_for(self, lesson: Episode) -> Role:
+        """The role of who gave it towards a lesson: whoever created a channel is nobody special in others."""
+        is_elsewhere = self.command.is_role_local and lesson.channel != self.scope.channel
+        return Role.MEMBER if is_elsewhere else self.role
+
     @property
     def argument(self) -> str:
         """What was typed after the command."""
@@ -52,6 +57,8 @@ class CommandContext:
     def find(self, target: Pointed | None) -> Episode:
         """The lesson that is meant. Raises `CommandRefused` if the person may see no such lesson here."""
         lesson = self.lessons.find(self.scope, self.role, target.id) if target is not None else None
+        if lesson is not None and self.role_for(lesson) is not self.role:
+            lesson = self.lessons.find(self.scope, Role.MEMBER, lesson.id)
         if lesson is None:
             raise CommandRefused(messages.NO_SUCH_LESSON)
         return lesson

@@ -36,6 +36,9 @@ from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
 
+_OF_ONE_CHANNEL = frozenset({"review", "promote", "release", "known-answers"})
+"""Those of them that whoever created a channel may use, for that channel."""
+
 
 class Commands:
     """Runs one command, after checking what the person may see and do."""
@@ -67,6 +70,8 @@ class Commands:
             return CommandReply(text=messages.unknown_command(spell))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
             return CommandReply(text=messages.TEACHERS_ONLY)
+        if command.is_role_local and command.name in TEACHERS_COMMANDS - _OF_ONE_CHANNEL:
+            return CommandReply(text=messages.ONLY_IN_YOUR_CHANNEL)
         try:
             context = CommandContext(memory=self._memory, command=command, spell=spell, actions=self._actions)
             return await self._executor(handler, context)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation import messages, preference_messages
+from bot.conversation.approvers import Approvers
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import say, tell
@@ -44,6 +45,7 @@ class FeedbackHandler:
         self._executor = executor
         self._emoji = emoji
         self._actions = [action.name for action in actions]
+        self._approvers = Approvers(memory, executor)
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -130,7 +132,8 @@ class FeedbackHandler:
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-            await say(messenger, event, self._saved(outcome.lesson, messenger))
+            approvers = await self._approvers.who(messenger, event.scope, outcome.lesson)
+            await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
 
     async def _on_wish(self, messenger: Messenger, event: PersonCorrection, wish: StyleWish, run_id: str) -> None:
         """The form says only how to answer: a preference, and the 👎 does not count against the content."""
@@ -172,7 +175,8 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         if lesson is not None:
-            await say(messenger, event, self._saved(lesson, messenger))
+            approvers = await self._approvers.who(messenger, event.scope, lesson)
+            await say(messenger, event, self._saved(lesson, messenger) + approvers)
 
     def _saved(self, lesson: Episode, messenger: Messenger) -> str:
         """The confirmation. A text that names a tool is taken as that tool, and says so."""

@@ -1,12 +1,14 @@
 """`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
 
+from dataclasses import replace
+
 from bot.conversation import gap_messages, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, short
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import NotFound
-from memory.model import Episode, Visibility
+from memory.model import Audience, Episode, Origin, Visibility
 from memory.rules.audience import may_read
 from memory.rules.evidence.answers import named_action
 from memory.rules.retrieval.prompt import shown_line
@@ -14,6 +16,8 @@ from memory.rules.retrieval.prompt import shown_line
 SHOWN = 10
 """How many questions are listed."""
 _LABEL_CHARACTERS = 60
+_SHORTEST = 8
+"""Characters of an id."""
 
 
 def show(context: CommandContext) -> CommandReply:
@@ -39,6 +43,8 @@ def teach(context: CommandContext) -> CommandReply:
     """`teach ID ANSWER`: what would have been right for one of them; it counts where the question was asked."""
     ending, _, answer = context.argument.partition(" ")
     question = _unanswered(context, ending)
+    if question is None and (lesson := _waiting_lesson(context, ending)) is not None:
+        return _edit(context, lesson, answer)
     if question is None:
         raise CommandRefused(gap_messages.NO_SUCH_GAP)
     if not answer.strip():
@@ -61,9 +67,37 @@ def teach(context: CommandContext) -> CommandReply:
     return reply.above(show(context))
 
 
+def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
+    """A teacher's own words in place of a lesson that waits: theirs counts, the other one is out of use."""
+    if not answer.strip():
+        return CommandReply(text=gap_messages.how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
+    command, teaching = context.command, context.memory.teaching
+    taught = teaching.teach(
+        replace(lesson.scope, person=context.scope.person),
+        lesson.goal,
+        answer,
+        role=context.role,
+        audience=Audience.CHANNEL,
+        at=command.at,
+        event_id=command.event_id,
+    )
+    if taught is None:
+        return CommandReply(text=gap_messages.NO_SUCH_GAP)
+    teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
+    text = messages.lesson_saved(taught, context.spell, named_action(taught.output, context.actions))
+    return CommandReply(text=text, decided_for=(lesson.author,))
+
+
+def _waiting_lesson(context: CommandContext, ending: str) -> Episode | None:
+    """The one lesson that somebody wrote and that waits, with an id that ends so, if this teacher may decide it."""
+    found = context.lessons.find(context.scope, context.role, ending.lower()) if len(ending) >= _SHORTEST else None
+    is_waiting = found is not None and found.origin is not Origin.RUN and found.archived_at is None
+    return found if is_waiting and found is not None and not found.verdicts.channel.is_validated else None
+
+
 def _unanswered(context: CommandContext, ending: str) -> Episode | None:
     """The one unanswered question with an id that ends so, if it may be read here."""
-    if len(ending) < 8:
+    if len(ending) < _SHORTEST:
         return None
     found = [
         each

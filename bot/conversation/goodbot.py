@@ -17,6 +17,8 @@ from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, op
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
+from bot.conversation.decisions import DecisionTeller
+from bot.conversation.digest import TO_TEACHERS, Digest
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
@@ -77,6 +79,7 @@ class Goodbot:
         listening: ListeningPolicy | None = None,
         welcomes: bool = True,
         save_emoji: Sequence[str] = SAVE_EMOJI,
+        digest_to: str = TO_TEACHERS,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -91,6 +94,8 @@ class Goodbot:
         actions = [each.name for each in answering.actions]
         self._commands = Commands(memory, executor, self._stop, actions=actions, default_mode=listening.mode)
         self._restate_notices = RestateNotices(memory, executor)
+        self._decisions = DecisionTeller(memory, executor)
+        self.digest = Digest(memory, executor, digest_to)
         self._saver = SaveHandler(memory, executor, save_emoji)
         self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
@@ -336,6 +341,7 @@ class Goodbot:
                 await messenger.post(message)
         for run_id in reply.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+        await self._decisions.tell(messenger, event.scope.workspace, reply.decided_for)
 
     async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
         """Answer the asker's choice; thank anybody else for theirs."""

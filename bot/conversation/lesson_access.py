@@ -36,13 +36,20 @@ class LessonAccess:
         listed = tuple(found for each in page.items if (found := _listed(reader, each)) is not None)
         return Page(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
 
-    def waiting(self, teacher: Scope, number: int) -> Page[Episode]:
-        """One page of what a teacher could widen or release, newest first: only what was said where they may read."""
+    def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> Page[Episode]:
+        """One page of what a teacher could widen or release, newest first: only what was said where they may read.
+
+        `only_here`: only what was said in the teacher's channel.
+        """
         wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher)
         return self._page(
             teacher.workspace,
             wanted,
-            lambda each: _may_review(teacher, each) and (bool(each.quarantine) or _may_widen(each)),
+            lambda each: (
+                _may_review(teacher, each)
+                and (bool(each.quarantine) or _may_widen(each))
+                and (not only_here or each.channel == teacher.channel)
+            ),
             number,
         )
 

@@ -32,7 +32,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
     choices = [
         Choice(label=f"Archive {place}", command="archive", argument=f"{short(episode.id)} page {page.number}")
         for place, episode in enumerate(seen, start=page.first)
-        if may_archive(reader.person, context.role, episode)
+        if may_archive(reader.person, context.role_for(episode), episode)
     ]
     text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
     preferences = context.memory.preferences.of(reader.workspace, reader.person) if page.number == 1 else ()

@@ -106,6 +106,7 @@ SET_ASIDE = (
     "I had to stop again and again while working on this message, so I will not try it any more. Ask in other words or "
     "in smaller parts, and I will try that."
 )
+ONLY_IN_YOUR_CHANNEL = "You teach in the channel that you created; the rest is for teachers of the whole workspace."
 TEACHERS_ONLY = "That is for teachers. Ask one of yours; 👍, 👎 and corrections are for everybody."
 
 

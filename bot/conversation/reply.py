@@ -29,6 +29,8 @@ class CommandReply:
     attachment: Attachment | None = None
     changed_runs: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
+    decided_for: tuple[str, ...] = ()
+    """Authors of lessons that the command decided about: they may hear of it."""
 
     def above(self, rest: "CommandReply") -> "CommandReply":
         """Both as one reply: this one, and a list below it."""

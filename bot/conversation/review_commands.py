@@ -21,7 +21,7 @@ def show(context: CommandContext) -> CommandReply:
 def page(context: CommandContext, number: int) -> CommandReply:
     """One page of what this teacher may see and widen from here."""
     reader, lessons = context.scope, context.lessons
-    page = lessons.waiting(reader, number)
+    page = lessons.waiting(reader, number, only_here=context.command.is_role_local)
     seen = lessons.as_seen_by(reader, page.items)
     lines = [messages.review_line(episode, reader) for episode in seen]
     choices = [
@@ -42,6 +42,8 @@ def promote(context: CommandContext) -> CommandReply:
         return CommandReply(text=messages.release_first(lesson, context.spell(f"release {short(lesson.id)}")))
     next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
     wanted = target.audience or next_wider
+    if not context.role_for(lesson).may_promote or (context.command.is_role_local and wanted is Audience.WORKSPACE):
+        raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
     promoted = _promoted(context, lesson, wanted)
     is_limited = wanted is not Audience.PERSONAL and promoted.promoted is not wanted
     undo = Choice(
@@ -54,7 +56,10 @@ def promote(context: CommandContext) -> CommandReply:
 
 
 def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:
-    """The lesson after its promotion, with the teacher's vote where nobody's counts, and without it when undone."""
+    """The lesson after its promotion, with the teacher's vote for what it says, and without it when undone.
+
+    A promotion alone says how far a lesson reaches; evidence goes by who stands behind it.
+    """
     memory, scope, role = context.memory, context.scope, context.role
     promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
     approval = _approval(promoted, context.command)
@@ -62,7 +67,7 @@ def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Epi
         if not memory.ratings.is_active(approval):
             return promoted
         approval = replace(approval, is_active=False)
-    elif promoted.verdict is not Verdict.PENDING:
+    elif promoted.verdict not in (Verdict.PENDING, Verdict.SUCCESS) or promoted.promoted is not wanted:
         return promoted
     return memory.teaching.vote(approval).root or promoted
 
@@ -71,6 +76,8 @@ def release(context: CommandContext) -> CommandReply:
     """`release ID [page N]`: let a lesson that is held back be used, as far as its votes reach."""
     target, lesson = _shareable(context)
     actor = context.scope.person
+    if not context.role_for(lesson).may_promote:
+        raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
     released = context.memory.teaching.release(lesson.workspace, lesson.id, actor=actor, role=context.role)
     return _above_list(context, target, messages.released(released), released)
 
@@ -88,7 +95,7 @@ def _above_list(
     context: CommandContext, target: Pointed, text: str, lesson: Episode, choices: tuple[Choice, ...] = ()
 ) -> CommandReply:
     """The confirmation, above the page that the lesson was chosen from."""
-    reply = CommandReply(text=text, choices=choices, changed_runs=(lesson.run_id,))
+    reply = CommandReply(text=text, choices=choices, changed_runs=(lesson.run_id,), decided_for=(lesson.author,))
     return reply.above(page(context, target.page)) if target.page else reply
 
 

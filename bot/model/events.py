@@ -134,6 +134,8 @@ class PersonCommand(BaseEvent):
     """The id of the message that it was typed in; empty for buttons and slash commands."""
     reply_to: str = ""
     """The id of the message that this one replies to, anybody's, where the platform has replies."""
+    is_role_local: bool = False
+    """Whether the role holds in this channel only, as that of whoever created it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

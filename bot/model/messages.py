@@ -123,6 +123,8 @@ class BotMessage:
     thread: str = ""
     private_to: str = ""
     """Show it to this person alone where the platform can."""
+    is_direct: bool = False
+    """Send it to that person's direct messages, with `channel` as the place that it is about."""
     is_answer: bool = False
     """An answer people may react to, as opposed to a notice."""
     run_id: str = ""

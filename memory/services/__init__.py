@@ -18,6 +18,8 @@ from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
+from memory.services.decision_notices import DecisionNotice, DecisionNotices
+from memory.services.digests import Digests
 from memory.services.embedding import CheckedEmbedder
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
@@ -134,6 +136,8 @@ class Memory:
         self.privacy = Privacy(core)
         self.preferences = Preferences(core)
         self.welcomes = Welcomes(core)
+        self.decision_notices = DecisionNotices(core)
+        self.digests = Digests(core)
         self.saving = Saving(core)
         self.restating = Restating(core)
         self.purging = Purging(core)
@@ -171,6 +175,7 @@ __all__ = [
     "AnswerStory",
     "Chosen",
     "Corrected",
+    "DecisionNotice",
     "Erased",
     "FinishedRun",
     "Gap",

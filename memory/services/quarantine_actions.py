@@ -11,6 +11,7 @@ from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
 from memory.services.core import Core, act, event, existing, record
+from memory.services.decision_notices import note_decision
 
 SYSTEM = "goodbot"
 """Who acts where nobody did."""
@@ -58,6 +59,7 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
             raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
         released = act(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
         restore_texts(tx, released, actor, now)
+        note_decision(tx, episode, released, actor, now)
         return released
 
 

@@ -21,6 +21,7 @@ from memory.services.correct import (
     taught_lesson,
     usable,
 )
+from memory.services.decision_notices import note_decision
 from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
 from memory.services.saving import SAVED, take_back
 from memory.services.verdicts import (
@@ -93,7 +94,11 @@ class Teaching:
         with self._core.store.write() as tx:
             # Keyed by its run, so that two runs never share a register.
             message_id = reaction.message_id or f"run/{reaction.run_id}"
-            return write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
+            before = next(iter(tx.episodes.of_run(reaction.workspace, reaction.run_id)), None)
+            result = write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
+            if before is not None and result.root is not None:
+                note_decision(tx, before, result.root, reaction.actor, now)
+            return result
 
     def grade(
         self,
@@ -225,7 +230,9 @@ class Teaching:
                 )
             promoted = self._promoted(tx, episode, audience, actor, role, now)
             settle(tx, workspace, promoted.run_id, actor, now, self._core.policy)
-            return existing(tx, workspace, episode_id)
+            after = existing(tx, workspace, episode_id)
+            note_decision(tx, episode, after, actor, now)
+            return after
 
     def _promoted(
         self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
@@ -263,6 +270,7 @@ class Teaching:
                 return episode
             after = act(tx, episode, kind, actor, now)
             restore_texts(tx, after, actor, now)
+            note_decision(tx, episode, after, actor, now)
             return after
 
     def undo(

@@ -263,7 +263,7 @@ class Chat:
                 message_id=message_id,
             )
         )
-        return self.messenger.posts[-1].text
+        return [each for each in self.messenger.posts if not each.is_direct][-1].text
 
     @property
     def mark(self) -> dict[str, bool]:

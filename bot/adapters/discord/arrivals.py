@@ -6,7 +6,7 @@ from functools import partial
 import discord
 
 from bot.adapters.discord.context import HandlerContext
-from bot.adapters.naming import plain_name
+from bot.adapters.discord.teachers import teacher_names
 from bot.model import BotInvited
 
 _NEW = timedelta(days=1)
@@ -40,7 +40,7 @@ class Arrivals:
                     event_id=f"arrival/{guild.id}",
                     scope=place.scope(str(self._context.me)),
                     at=self._context.clock(),
-                    teachers=partial(self._teachers, guild),
+                    teachers=partial(teacher_names, self._context, guild),
                     is_server=True,
                 )
             )
@@ -54,17 +54,6 @@ class Arrivals:
         may_write = (each for each in order if _may_write(guild, each))
         admits = self._context.roles.admit
         return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
-
-    async def _teachers(self, guild: discord.Guild) -> list[str]:
-        """Who may approve for others, by name as far as Discord tells."""
-        named: list[str] = []
-        for each in self._context.roles.deciders:
-            role = guild.get_role(int(each)) if each.isdecimal() else None
-            if role is not None:
-                named.append(f"the role {plain_name(role.name)}")
-            elif name := plain_name(await self._context.posting.names.of(each)) if each.isdecimal() else each:
-                named.append(name)
-        return named
 
 
 def _may_write(guild: discord.Guild, channel: discord.TextChannel) -> bool:

@@ -28,6 +28,7 @@ from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
+from bot.adapters.discord.teachers import teacher_ids, teacher_names
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.retries import Sleep, until_reachable
@@ -241,6 +242,21 @@ class DiscordMessenger:
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply, or a message in a thread, with what it answers. Raises `MessengerError` kinds."""
         return await answered_question(self._at_hand(), scope, message_id)
+
+    async def approvers(self, scope: Scope) -> list[str]:
+        """Who can approve what is taught there, by name."""
+        guild = self._guild(scope.workspace)
+        return await teacher_names(self._at_hand(), guild) if guild is not None else []
+
+    async def teachers(self, workspace: str) -> list[str]:
+        """Who can, by id."""
+        guild = self._guild(workspace)
+        return teacher_ids(self._at_hand(), guild) if guild is not None else []
+
+    def _guild(self, workspace: str) -> discord.Guild | None:
+        guild = workspace.partition(":")[2]
+        is_known = self._context is not None and guild.isdecimal()
+        return self._at_hand().client.get_guild(int(guild)) if is_known else None
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their display name, as plain words."""

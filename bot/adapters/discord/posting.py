@@ -79,6 +79,9 @@ class Posting:
             return _ref(message, await tell(message.text, choices=message.choices))
         if message.is_answer:
             return _ref(message, await self._send_answer(message))
+        if message.is_direct:
+            view = choice_view(message.choices, int(message.channel))
+            return _ref(message, await self.direct(message.private_to, message.text, view=view))
         try:
             return await self._notice(message)
         except (ChannelNotFound, NotPermitted):

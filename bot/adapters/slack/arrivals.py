@@ -3,7 +3,6 @@
 from functools import partial
 
 from bot.adapters.slack.context import HandlerContext
-from bot.adapters.slack.directory import OWNERS
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json
 from bot.model import BotInvited, PersonArrived
@@ -26,7 +25,7 @@ class Arrivals:
                     event_id=str(body["event_id"]),
                     scope=await self._context.scope(inviter),
                     at=self._context.clock(),
-                    teachers=partial(self._teachers, inviter),
+                    teachers=partial(self._context.teachers.names, inviter),
                 )
             )
 
@@ -37,16 +36,6 @@ class Arrivals:
                 event_id=f"{occasion}/arrived",
                 scope=await self._context.scope(location),
                 at=self._context.clock(),
-                teachers=partial(self._teachers, location),
+                teachers=partial(self._context.teachers.names, location),
             )
         )
-
-    async def _teachers(self, location: Location) -> list[str]:
-        """Who may approve for others, by name as far as Slack tells."""
-        settings, names = self._context.settings, list[str]()
-        creator = await self._context.channels.creator(location) if settings.creators == "teachers" else ""
-        for each in dict.fromkeys((creator, *settings.admins, *settings.teachers)):
-            if each and (name := await self._context.mentions.name_of(each)):
-                group = "the group " if each.startswith("S") else ""
-                names.append(f"{group}{name}{' (made this channel)' if each == creator else ''}")
-        return [*names, *([OWNERS] if settings.owners != "members" else [])]

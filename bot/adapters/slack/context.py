@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import CORRECT, Typed, command_event
+from bot.adapters.command_words import Typed, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.mentions import Mentions
+from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
@@ -39,6 +40,7 @@ class HandlerContext:
     channels: Channels
     roles: Roles
     mentions: Mentions
+    teachers: Teachers
     threads: Threads
     status: Status
     files: Files
@@ -77,7 +79,8 @@ class HandlerContext:
         if typed.name == "stop":
             await self.stop(location, event_id=event_id, at=at)
             return
-        role = await self.roles.of(location, is_wide=typed.name != CORRECT)
+        role = await self.roles.of(location)
+        is_local = role is not await self.roles.of(location, is_wide=True)
         scope = await self.scope(location)
         await self.sink(
             command_event(
@@ -89,6 +92,7 @@ class HandlerContext:
                 message_id=about,
                 address=address,
                 typed_in=typed_in,
+                is_role_local=is_local,
             )
         )
 

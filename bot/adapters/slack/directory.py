@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 
 _KEEP = timedelta(minutes=10)
 """A channel may change who reads it while the bot is no member, and then no event of ours says so."""
+_MOST_PEOPLE = 1000
+"""Of a workspace, among whom its owners are looked for."""
 _KEEP_ROLES = timedelta(minutes=10)
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _DIRECT_MESSAGE = "DM"
@@ -127,7 +129,7 @@ class Roles:
         self._channels = channels
         self._named = {Role.ADMIN: settings.admins, Role.TEACHER: settings.teachers}
         self._owners, self._creators = _ROLES[settings.owners], _ROLES[settings.creators]
-        self._installer = installer
+        self.installer = installer
         self._in_order = KeyedLock()
         """Several acts of one person at once ask Slack once."""
         self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP_ROLES)
@@ -155,7 +157,7 @@ class Roles:
                 self._people.put(key, role)
         if role is not Role.MEMBER or self._creators is role:
             return role
-        is_theirs = location.user == self._installer or (
+        is_theirs = location.user == self.installer or (
             not is_wide and await self._channels.creator(location) == location.user
         )
         return self._creators if is_theirs else role
@@ -186,12 +188,19 @@ class Roles:
             if not group.startswith("S"):
                 continue
             async with self._in_order(group):
-                members = await self._members(group)
+                members = await self.members(group)
             if user in members:
                 return True
         return False
 
-    async def _members(self, group: str) -> frozenset[str]:
+    async def owners(self) -> list[str]:
+        """The workspace's owners and admins among its first people. Raises `MessengerError` kinds."""
+        answer = await self._web.call(self._web.client.users_list, "", limit=_MOST_PEOPLE)
+        listed = (each for each in answer.get("members") or () if not each.get("deleted"))
+        return [str(each["id"]) for each in listed if self._read(each) is self._owners is not Role.MEMBER]
+
+    async def members(self, group: str) -> frozenset[str]:
+        """The people of a user group; nobody where Slack does not tell."""
         members = self._groups.get(group)
         if members is None:
             try:

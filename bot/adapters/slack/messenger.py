@@ -2,18 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, splitting
-from bot.adapters.naming import Names, by_name, plain_name
+from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
-from bot.adapters.slack.answered_questions import Label, answered_question
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import check_tokens, deliver, make_connections
@@ -25,20 +24,19 @@ from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
+from bot.adapters.slack.lookups import Lookups
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
-from bot.adapters.slack.reading_along import ReadingAlong
 from bot.adapters.slack.streaming import Streamer
+from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
+from bot.model import Attachment, BotMessage, Choice, IsForBot, MessageRef, PersonReaction, PersonVote
 from bot.ports import EventSink
-from memory.model import Scope
-from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -68,7 +66,7 @@ def _log_the_end(why: str) -> None:
     log.error("Slack is over for now: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
-class SlackMessenger:
+class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
     `teaches` says whether an emoji counts on an answer and `saves` on a person's message, so that most reactions cost
@@ -100,17 +98,14 @@ class SlackMessenger:
         self._on_end = on_end or _log_the_end
         self._in_time = TimelyAcknowledgement()
         self._running: asyncio.Task[Any] | None = None
-        self._identity: Identity | None = None
-        self._labelled: Label | None = None
-        self._web = Web(
+        web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
             patience_s=settings.max_wait_s,
             sleep=sleep,
             gone=lambda code: self._end(f"Slack says {code}"),
         )
-        self._threads = Threads(self._web, clock)
-        self._names = Names(partial(name_of, self._web), clock)
+        super().__init__(web, Threads(web, clock), Names(partial(name_of, web), clock))
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
@@ -199,14 +194,17 @@ class SlackMessenger:
         channels = Channels(self._web, self._clock)
         mentions = Mentions(self._web, self._names, channels, self._clock, me=identity)
         self._labelled = mentions.labelled
+        roles = Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer)
+        self._teachers = Teachers(settings, channels, roles, mentions)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
             web=self._web,
             channels=channels,
-            roles=Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer),
+            roles=roles,
             mentions=mentions,
+            teachers=self._teachers,
             threads=self._threads,
             status=self._status,
             files=self._files,
@@ -266,6 +264,8 @@ class SlackMessenger:
     async def _say(self, message: BotMessage) -> str:
         if not message.private_to:
             return await self._post(message)
+        if message.is_direct:
+            return await self._post_directly(message, message.choices)
         try:
             if message.channel.startswith("D"):
                 return await self._post(message)
@@ -301,11 +301,11 @@ class SlackMessenger:
             except MessengerError as error:
                 log.info("the status of a thread nobody works in stays: %s", error)
 
-    async def _post_directly(self, message: BotMessage) -> str:
-        """In the person's direct conversation with the bot. Without choices: there they would be about that one."""
+    async def _post_directly(self, message: BotMessage, choices: tuple[Choice, ...] = ()) -> str:
+        """In the person's direct conversation with the bot, with only those choices that mean the same there."""
         direct = await self._direct(message.private_to)
         return await self._poster.post(
-            BotMessage(workspace=message.workspace, channel=direct, text=message.text, private_to=message.private_to)
+            replace(message, channel=direct, thread="", choices=choices, is_direct=False, people=())
         )
 
     async def _post_ephemeral(self, message: BotMessage, blocks: list[dict[str, Any]]) -> str:
@@ -361,35 +361,8 @@ class SlackMessenger:
         if direct != message.channel or reply_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
 
-    # Reading along --------------------------------------------------------------------------------------------------
-
-    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
-        return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
-
-    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
-        if self._labelled is None or self._identity is None:
-            return None
-        me = self._identity.user
-        return await answered_question(self._web, self._threads, self._labelled, me, scope.channel, message_id)
-
-    async def name_of(self, workspace: str, person: str) -> str:
-        """Their name, as plain words."""
-        self._check_workspace(workspace)
-        return await self._name_of(person)
-
-    async def _name_of(self, person: str) -> str:
-        return plain_name(await self._names.of(person))
-
     # Small parts ----------------------------------------------------------------------------------------------------
 
     async def _direct(self, person: str) -> str:
         answer = await self._web.call(self._web.client.conversations_open, person, users=person)
         return str(answer["channel"]["id"])
-
-    def _check_workspace(self, workspace: str) -> None:
-        if self._identity is not None and workspace != self._identity.workspace:
-            raise ChannelNotFound(f"cannot reach {workspace}: this bot is in {self._identity.workspace}")

@@ -225,6 +225,14 @@ class SlackWorkspaces:
         """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
         return await (await self._messenger(scope.workspace)).answered_question(scope, message_id)
 
+    async def approvers(self, scope: Scope) -> list[str]:
+        """Who can approve what is taught there, by name."""
+        return await (await self._messenger(scope.workspace)).approvers(scope)
+
+    async def teachers(self, workspace: str) -> list[str]:
+        """Who can, by id."""
+        return await (await self._messenger(workspace)).teachers(workspace)
+
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""
         return await (await self._messenger(workspace)).name_of(workspace, person)

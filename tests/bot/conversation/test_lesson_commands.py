@@ -47,7 +47,8 @@ def teach(chat: Chat, question: str, by: Scope = ANA, *, role: Role = Role.MEMBE
 
 
 def last(chat: Chat) -> BotMessage:
-    return chat.messenger.posts[-1]
+    """The last message, but for what authors hear of decisions."""
+    return [each for each in chat.messenger.posts if not each.is_direct][-1]
 
 
 async def press(chat: Chat, label: str, by: Scope = ANA, role: Role = Role.MEMBER) -> str:

@@ -210,5 +210,7 @@ async def test_what_reaches_beyond_a_channel_is_not_its_creator_s_to_decide(serv
             await ana.uses_shortcut(said, blocks.TEACH_SHORTCUT).answered()
             await ana.submits({forms.QUESTION: "the key?", forms.AUDIENCE: audience}).answered()
         await session.settled()
-    roles = [Role.MEMBER, Role.MEMBER, Role.TEACHER, Role.MEMBER, Role.TEACHER]
+    roles = [Role.TEACHER, Role.TEACHER, Role.TEACHER, Role.MEMBER, Role.TEACHER]
     assert [event.role for event in session.heard.events] == roles
+    commands = [event for event in session.heard.events if isinstance(event, PersonCommand)]
+    assert [event.is_role_local for event in commands] == [True, True]

@@ -45,6 +45,7 @@ SCOPES_OF: Mapping[str, tuple[str, ...]] = {
     "reactions.remove": ("reactions:write",),
     "usergroups.list": ("usergroups:read",),
     "usergroups.users.list": ("usergroups:read",),
+    "users.list": ("users:read",),
     "users.info": ("users:read",),
     "views.open": (),
     "views.publish": (),

@@ -1,0 +1,71 @@
+"""Tells people once, quietly, that a teacher approved or rejected what they wrote."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from bot.conversation.executor import Executor
+from bot.conversation.notifications import notice
+from bot.errors import MessengerError
+from bot.ports import Messenger
+from memory.model import Visibility
+from memory.rules.audience import visibility_of
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import DecisionNotice, Memory
+
+log = logging.getLogger(__name__)
+
+_MOST = 5
+"""Decisions told in one message; of more it says how many."""
+
+
+class DecisionTeller:
+    """Writes to authors directly; who cannot be reached now is told when they are next decided about."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._notices = memory.decision_notices
+        self._executor = executor
+        self._being_told: set[tuple[str, str]] = set()
+
+    async def tell(self, messenger: Messenger, workspace: str, people: Iterable[str]) -> None:
+        """Tell each of these people what was decided about lessons of theirs, if there is something."""
+        for person in dict.fromkeys(people):
+            key = (workspace, person)
+            if not person or key in self._being_told:
+                continue
+            self._being_told.add(key)
+            try:
+                await self._tell(messenger, workspace, person)
+            finally:
+                self._being_told.discard(key)
+
+    async def _tell(self, messenger: Messenger, workspace: str, person: str) -> None:
+        waiting = await self._executor(self._notices.waiting, workspace, person)
+        if not waiting:
+            return
+        # Before it is said: rather not at all than twice.
+        await self._executor(self._notices.mark_told, workspace, [each.lesson.id for each in waiting])
+        place = replace(waiting[0].lesson.scope, person=person, thread="")
+        try:
+            await messenger.post(replace(notice(place, decided(waiting)), is_direct=True))
+        except MessengerError as error:
+            log.info("%s was not told of a decision: %s", person, error)
+
+
+def decided(notices: Sequence[DecisionNotice]) -> str:
+    """The message. What comes from a private channel is not quoted outside of it."""
+    lines = [f"- {_line(each)}" for each in notices[:_MOST]]
+    if len(notices) > _MOST:
+        lines.append(f"- and {len(notices) - _MOST} more")
+    return "\n".join(["A teacher looked at what you taught me:", "", *lines])
+
+
+def _line(each: DecisionNotice) -> str:
+    lesson = each.lesson
+    about = f"“{shown_line(lesson.goal, 80)}”"
+    if visibility_of(lesson) is not Visibility.PUBLIC:
+        about = "something you wrote in a private channel"
+    where = "the whole workspace" if lesson.verdicts.workspace.is_validated else lesson.place or "its channel"
+    if each.is_approved:
+        return f"approved: {about} counts for {where} now"
+    return f"not taken over as it was: {about}"

@@ -1,0 +1,139 @@
+"""A digest of what waits for teachers: sent to each of them privately, or to a channel, at most once a day."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from bot.conversation import messages
+from bot.conversation.executor import Executor
+from bot.conversation.lesson_access import LessonAccess
+from bot.conversation.reply import authors, short
+from bot.errors import MessengerError
+from bot.model import BotMessage, Choice
+from bot.ports import KnowsTeachers, Messenger
+from memory.model import Episode, Origin, Scope, Visibility
+from memory.rules.audience import visibility_of
+from memory.rules.quarantine import Flag
+from memory.services import Memory
+
+log = logging.getLogger(__name__)
+
+TO_TEACHERS, OFF = "dm", "off"
+"""Settings beside the id of a channel."""
+
+PATIENCE = timedelta(days=1)
+"""How long something waits until teachers are reminded of it."""
+SHOWN = 5
+_NOWHERE = "digest"
+_EVERY = timedelta(hours=1)
+"""How often it is looked for what waits."""
+
+
+class Digest:
+    """Looks now and then for what waits too long. Each item is announced to each teacher once.
+
+    What is claimed in the database first is sent by one of several processes, and after a crash rather not than twice.
+    """
+
+    def __init__(self, memory: Memory, executor: Executor, to: str = TO_TEACHERS) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._to = to
+        self._looked_at: dict[str, datetime] = {}
+
+    async def send(self, messenger: Messenger) -> int:
+        """Send what is due on one platform. Returns how many messages. Raises `StoreUnavailable` kinds."""
+        now = self._memory.clock()
+        looked = self._looked_at.get(messenger.platform)
+        if self._to == OFF or (looked is not None and now - looked < _EVERY):
+            return 0
+        self._looked_at[messenger.platform] = now
+        sent = 0
+        for workspace in await self._executor(self._memory.store.workspaces):
+            if workspace.partition(":")[0] == messenger.platform:
+                sent += await self._send_within(messenger, workspace, now)
+        return sent
+
+    async def _send_within(self, messenger: Messenger, workspace: str, now: datetime) -> int:
+        waiting = await self._executor(self._waiting, workspace, now)
+        if not waiting:
+            return 0
+        if self._to != TO_TEACHERS:
+            return await self._post(messenger, workspace, self._to, waiting)
+        sent = 0
+        teachers = await messenger.teachers(workspace) if isinstance(messenger, KnowsTeachers) else []
+        for teacher in teachers:
+            others = [each for each in waiting if each.author != teacher]
+            sent += await self._post(messenger, workspace, "", others, teacher) if others else 0
+        return sent
+
+    def _waiting(self, workspace: str, now: datetime) -> list[Episode]:
+        """What people wrote in public channels and nobody decided about for `PATIENCE`, the oldest first. Blocking."""
+        anybody = _anybody(workspace)
+        lessons, found, number = LessonAccess(self._memory), list[Episode](), 1
+        while True:
+            page = lessons.waiting(anybody, number)
+            found += [
+                each
+                for each in page.items
+                if each.origin is not Origin.RUN
+                and visibility_of(each) is Visibility.PUBLIC
+                and Flag.NEEDS_QUESTION not in each.quarantine
+                and now - each.created_at >= PATIENCE
+            ]
+            number += 1
+            if number > page.last:
+                return sorted(found, key=lambda each: (each.created_at, each.id))
+
+    async def _post(
+        self, messenger: Messenger, workspace: str, channel: str, waiting: Sequence[Episode], teacher: str = ""
+    ) -> int:
+        """Send one digest to a channel or a teacher, if there is something new in it for them. Returns 1 if sent."""
+        reader, claim = teacher or channel, self._memory.digests.claim
+        if not await self._executor(claim, workspace, reader, [each.id for each in waiting]):
+            return 0
+        text, choices = digest(waiting)
+        message = BotMessage(
+            workspace=workspace,
+            channel=channel or waiting[0].channel,
+            text=text,
+            private_to=teacher,
+            is_direct=bool(teacher),
+            choices=choices,
+            people=authors(waiting[:SHOWN]),
+        )
+        try:
+            await messenger.post(message)
+        except MessengerError as error:
+            log.warning("%s in %s gets no digest of what waits: %s", reader, workspace, error)
+            return 0
+        return 1
+
+
+def _anybody(workspace: str) -> Scope:
+    """A reader in no channel: shown what may be read anywhere in the workspace, and nothing else."""
+    return Scope(workspace=workspace, channel=_NOWHERE, person=_NOWHERE, visibility=Visibility.PUBLIC)
+
+
+def digest(waiting: Sequence[Episode]) -> tuple[str, tuple[Choice, ...]]:
+    """The message and its buttons: approve, edit and reject for each of the first."""
+    shown = waiting[:SHOWN]
+    nobody = _anybody(shown[0].workspace)
+    lines = [f"{number}. {messages.review_line(each, nobody)}" for number, each in enumerate(shown, start=1)]
+    if len(waiting) > SHOWN:
+        lines.append(f"\nand {len(waiting) - SHOWN} more: `review` lists them.")
+    choices = [choice for number, each in enumerate(shown, start=1) for choice in _choices(each, number)]
+    head = "**Waiting for a teacher for more than a day**"
+    return "\n".join([head, "", *lines]), tuple(choices)
+
+
+def _choices(lesson: Episode, number: int) -> list[Choice]:
+    known = short(lesson.id)
+    approve = Choice(label=f"Approve {number}", command="promote", argument=f"{known} channel")
+    if lesson.quarantine:
+        approve = Choice(label=f"Release {number}", command="release", argument=known)
+    return [
+        approve,
+        Choice(label=f"Edit {number}", command="teach", argument=known),
+        Choice(label=f"Reject {number}", command="archive", argument=known),
+    ]

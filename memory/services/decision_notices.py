@@ -1,0 +1,73 @@
+"""Who is to hear that a teacher approved or rejected what they wrote: kept until they were told, and told once.
+
+Each is a short memory of the author (`memory.model.ShortMemory`), so that it is forgotten with them.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.model import Episode, Origin, ShortMemory
+from memory.ports import Transaction
+from memory.services.core import Core
+
+KIND = "goodbot/decided"
+_KEPT = timedelta(days=90)
+"""How long an author has to come by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionNotice:
+    """A decision about a person's lesson that they were not told of."""
+
+    lesson: Episode
+    is_approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionNotices:
+    """Use cases of authors whose lessons somebody else decided about."""
+
+    _core: Core
+
+    def waiting(self, workspace: str, person: str) -> list[DecisionNotice]:
+        """What the person was not told, the oldest first."""
+        with self._core.store.read() as tx:
+            kept = {each.key: each for each in tx.short.of_person(workspace, person) if each.kind == KIND}
+            lessons = tx.episodes.get_many(workspace, kept) if kept else {}
+            in_order = sorted(kept.values(), key=lambda each: (each.created_at, each.key))
+            return [
+                DecisionNotice(lesson=lessons[each.key], is_approved=bool(each.value.get("approved")))
+                for each in in_order
+                if each.key in lessons
+            ]
+
+    def mark_told(self, workspace: str, lesson_ids: Collection[str]) -> None:
+        """The author knows about these."""
+        with self._core.store.write() as tx:
+            for lesson_id in lesson_ids:
+                tx.short.delete(workspace, KIND, lesson_id)
+
+
+def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, now: datetime) -> None:
+    """Keep for its author that somebody else decided whether a lesson that waited counts for others."""
+    if before.origin is Origin.RUN or before.author in ("", actor) or _is_shared(before):
+        return
+    if after.archived_at is None and not _is_shared(after):
+        return
+    tx.short.put(
+        ShortMemory(
+            workspace=after.workspace,
+            kind=KIND,
+            key=after.id,
+            value={"approved": after.archived_at is None},
+            person=after.author,
+            created_at=now,
+            expires_at=now + _KEPT,
+        )
+    )
+
+
+def _is_shared(lesson: Episode) -> bool:
+    is_in_use = lesson.archived_at is None and not lesson.quarantine
+    return is_in_use and (lesson.verdicts.channel.is_validated or lesson.verdicts.workspace.is_validated)

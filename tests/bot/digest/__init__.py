@@ -1,0 +1,1 @@
+"""Tests of what reaches teachers and what reaches authors, on both platforms."""

@@ -1,0 +1,107 @@
+"""What waits reaches teachers privately, with buttons that work, and its author hears what they decided."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from memory.adapters.system import utc_now
+from tests.doubles.discord import DiscordServer, Intent
+from tests.doubles.slack import Person, SlackServer
+from tests.doubles.whole_bot import DiscordBot, SlackBot, WholeBot, discord_bot, slack_bot
+
+QUESTION, RIGHT = "where is the spare key?", "Under the blue pot."
+READING: dict[str, Any] = {"reads": "everything", "answers": "post"}
+
+
+async def settled(bot: SlackBot) -> None:
+    await bot.session.settled()
+    await bot.idle()
+
+
+async def a_day_later(bot: WholeBot) -> int:
+    bot.memory.clock = lambda: utc_now() + timedelta(hours=25)
+    return await bot.running.goodbot.digest.send(bot.messenger)
+
+
+async def corrects(bot: SlackBot, person: Person, channel: str) -> str:
+    """A member asks and corrects; what they are told."""
+    server = bot.session.server
+    root = person.says(channel, QUESTION, mention=True)
+    await settled(bot)
+    person.says(channel, f"correct: {RIGHT}", thread_ts=root.ts, mention=True)
+    await server.wait_for(lambda: server.ephemerals(person))
+    return server.ephemerals(person)[-1].text
+
+
+async def test_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        tess, ana, ben = server.person("tess"), server.person("ana"), server.person("ben")
+        general = server.channel("general")
+        async with slack_bot(server, tmp_path, teachers=(tess.id,)) as bot:
+            told = await corrects(bot, ana, general)
+            assert "Who can approve it: tess and the workspace's owners and admins." in told
+            assert await a_day_later(bot) == 1
+            assert await a_day_later(bot) == 0
+            await settled(bot)
+        async with slack_bot(server, tmp_path, teachers=(tess.id,)) as bot:
+            [digest] = server.said_by_bot(tess.dm)
+            assert RIGHT in digest.text
+            [approve] = [
+                each for block in digest.blocks if block["type"] == "actions" for each in block["elements"]
+                if each["text"]["text"] == "Approve 1"
+            ]  # fmt: skip
+            await tess.clicks(digest, approve["action_id"]).answered()
+            await settled(bot)
+            await server.wait_for(lambda: server.said_by_bot(ana.dm))
+            [told_once] = server.said_by_bot(ana.dm)
+            assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
+            asked = ben.says(general, QUESTION, mention=True)
+            await settled(bot)
+            assert server.said_by_bot(general, asked.ts)[0].text.startswith(RIGHT)
+
+
+async def test_a_channels_creator_decides_there_and_nowhere_else(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        cleo, ana = server.person("cleo"), server.person("ana")
+        theirs, other = server.channel("theirs"), server.channel("other")
+        server.workspace.channel(theirs).creator = cleo.id
+        async with slack_bot(server, tmp_path) as bot:
+            for channel in (theirs, other):
+                await corrects(bot, ana, channel)
+            for channel, is_teacher in ((theirs, True), (other, False)):
+                cleo.joins(channel)
+                before = len(server.ephemerals(cleo))
+                cleo.says(channel, "review", mention=True)
+                await server.wait_for(lambda before=before: len(server.ephemerals(cleo)) > before)  # type: ignore[misc]
+                assert (RIGHT in server.ephemerals(cleo)[-1].text) is is_teacher
+
+
+async def heard(bot: DiscordBot) -> None:
+    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
+    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
+    if bot.session.messenger._context:
+        await bot.session.messenger._context.tasks.finished()
+    await bot.idle()
+    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
+
+
+async def test_discord(tmp_path: Path) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), **READING) as bot:
+            server.person("tess", bot.session.guild)
+            ana, general = bot.session.ana, bot.session.general
+            bot.session.asks(QUESTION)
+            await heard(bot)
+            bot.session.asks(f"correct: {RIGHT}")
+            await heard(bot)
+            assert "Who can approve it: Tess and the server's managers" in server.said(general)[-1].content
+            assert await a_day_later(bot) == 1
+            [digest] = server.said(server.dm(tess))
+            assert RIGHT in digest.content
+            server.clicks(tess, digest, "Approve 1")
+            await server.until(lambda: [each for each in server.said(server.dm(ana)) if "approved:" in each.content])
+            ben = server.person("ben", bot.session.guild)
+            bot.session.asks(QUESTION, person=ben)
+            await heard(bot)
+            assert server.said(general)[-1].content.startswith(RIGHT)
