@@ -11,6 +11,7 @@ from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, 
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.adapters.private_files import make_folder, write_whole
@@ -21,12 +22,19 @@ _SECRET_BYTES = 32
 _DIGEST = " $argon2"
 
 
-def make_site(settings: Settings, memory: Memory, emoji: EmojiMap, checks: tuple[Check, ...]) -> SiteParts:
+def make_site(
+    settings: Settings,
+    memory: Memory,
+    emoji: EmojiMap,
+    checks: tuple[Check, ...],
+    playground: PlaygroundMessenger | None = None,
+) -> SiteParts:
     """What the pages are made of. Raises `ConfigError` where anybody could come in."""
     web = settings.web
     accounts = Accounts(web.password.get_secret_value(), accounts_of(web.accounts))
     require_safe(web.host, accounts)
-    pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings_in_force(settings))
+    shown = settings_in_force(settings)
+    pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=shown, playground=playground)
     cookies = Cookies(_secret(Path(settings.storage.place).with_suffix(".web-key")), memory.clock)
     return SiteParts(pages=pages, accounts=accounts, cookies=cookies, throttle=LoginThrottle())
 

@@ -14,6 +14,7 @@ from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading_schedule import grading_running
 from bot.app.lock import only_one
 from bot.app.logins import Login
+from bot.app.playground import has_playground, playground_running
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.seat import Seat, TakeOver
 from bot.app.watchdog import count_deaths, reporting, watching
@@ -92,7 +93,10 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         if is_configured(settings):
             states = {seat.messenger.platform: partial(_connection, seat) for seat in seats}
             try:
-                await stack.enter_async_context(web_running(settings, memory, states))
+                playground = None
+                if has_playground(settings):
+                    playground = await stack.enter_async_context(playground_running(settings, memory, running))
+                await stack.enter_async_context(web_running(settings, memory, states, playground))
             except ConfigError as error:  # people in chat are answered all the same
                 log.error("the web is not served by this process: %s", error)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)

@@ -3,15 +3,19 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from bot.app.build import assemble
+from bot.app.playground import has_playground, playground_running
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.services import Memory
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from bot.adapters.web.playground.messenger import PlaygroundMessenger
 
 
 State = Callable[[], str]
@@ -24,7 +28,12 @@ def is_configured(settings: Settings) -> bool:
     return bool(web.api_key.get_secret_value() or web.password.get_secret_value() or web.accounts)
 
 
-def make_web(settings: Settings, memory: Memory, states: Mapping[str, State] | None = None) -> "Starlette":
+def make_web(
+    settings: Settings,
+    memory: Memory,
+    states: Mapping[str, State] | None = None,
+    playground: "PlaygroundMessenger | None" = None,
+) -> "Starlette":
     """The application. Raises `ConfigError` where its libraries are not installed, or anybody could come in."""
     try:
         from bot.adapters.web.application import WebParts, make_application
@@ -46,7 +55,7 @@ def make_web(settings: Settings, memory: Memory, states: Mapping[str, State] | N
         keys=Keys(memory.api_keys, first, secret),
         pace=RequestPace(web.requests_per_minute),
         checks=checks,
-        site=make_site(settings, memory, emoji, checks) if web.pages == "on" else None,
+        site=make_site(settings, memory, emoji, checks, playground) if web.pages == "on" else None,
     )
     return make_application(parts)
 
@@ -65,14 +74,21 @@ def _embedder(memory: Memory) -> State:
 
 @asynccontextmanager
 async def web_running(
-    settings: Settings, memory: Memory, states: Mapping[str, State] | None = None
+    settings: Settings,
+    memory: Memory,
+    states: Mapping[str, State] | None = None,
+    playground: "PlaygroundMessenger | None" = None,
 ) -> AsyncIterator[str]:
     """The web, served for as long as the context lasts; its URL. Raises `ConfigError`."""
-    application = make_web(settings, memory, states)
+    application = make_web(settings, memory, states, playground)
     from bot.adapters.web.server import serving
 
     async with serving(application, host=settings.web.host, port=settings.web.port) as url:
-        yield url
+        try:
+            yield url
+        finally:
+            if playground is not None:
+                playground.end()  # pages that follow it would keep the server waiting
 
 
 async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:
@@ -80,8 +96,13 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with web_running(settings, memory) as url:
-        show(url)
+    async with AsyncExitStack() as stack:
+        playground = None
+        if has_playground(settings):
+            running = assemble(settings, memory)
+            stack.push_async_callback(running.close)
+            playground = await stack.enter_async_context(playground_running(settings, memory, running))
+        show(await stack.enter_async_context(web_running(settings, memory, playground=playground)))
         await stop.wait()
 
 

@@ -141,6 +141,7 @@ class WebSettings(Section):
     workspace: str = Field(default="terminal:local", min_length=1)
     requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
     pages: Literal["on", "off"] = "on"
+    playground: Literal["on", "off"] = "on"
     password: SecretStr = SecretStr("")
     accounts: Texts = ()
 

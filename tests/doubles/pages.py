@@ -16,6 +16,7 @@ from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, 
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from memory.adapters.sql import SqlStore
 from memory.rules.emoji import EmojiMap
 from memory.services import Memory
@@ -34,12 +35,13 @@ def site_parts(
     accounts: Sequence[str] = ACCOUNTS,
     monotonic: Callable[[], float] = lambda: 0.0,
     checks: tuple[Check, ...] = (),
+    playground: PlaygroundMessenger | None = None,
 ) -> SiteParts:
     """What the pages are made of."""
     emoji = EmojiMap(["👍"], ["👎"])
     settings = {"model": {"name": "offline", "openai_api_key": "(set)"}}
     return SiteParts(
-        pages=PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings),
+        pages=PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings, playground=playground),
         accounts=Accounts(password, accounts_of(f"{each} {_DIGEST}" for each in accounts)),
         cookies=Cookies(b"0" * 32, memory.clock),
         throttle=LoginThrottle(monotonic),

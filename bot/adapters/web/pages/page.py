@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from bot.adapters.web.health import Check
 from bot.adapters.web.pages.access import Account, WebRole
 from bot.adapters.web.pages.cookies import Login, Notice, without_notice
+from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.errors import AccessDenied
 from memory.model import Episode, Visibility
 from memory.rules.audience import visibility_of
@@ -29,6 +30,8 @@ class PageParts:
     checks: tuple[Check, ...] = ()
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """The settings in force by section, each as text, secrets hidden."""
+    playground: PlaygroundMessenger | None = None
+    """Where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,10 @@ class Visit:
         address = f"/w/{quote(self.workspace, safe='')}/{path}"
         return f"{address}?{urlencode(given)}" if given else address
 
+    def page_url(self, page: "Page") -> str:
+        """The address of a page, from wherever this is."""
+        return f"/w/{quote(page.home or self.workspace, safe='')}/{page.name}"
+
     def render(self, template: str, *, status: int = 200, **values: object) -> Response:
         """A page with its navigation."""
         known = {"visit": self, "url": self.url, "token": self.login.token, "notice": self.login.notice}
@@ -126,6 +133,8 @@ class Page:
     """Who sees it in the navigation."""
     is_listed: bool = True
     """Whether it is in the navigation."""
+    home: str = ""
+    """The only workspace it is in, reached from every other; empty for a page of all."""
 
 
 def moment_of(text: str) -> datetime | None:

@@ -11,18 +11,20 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from bot.adapters.web.pages import episode, episodes, operations, overview, people, review
+from bot.adapters.web.pages import episode, episodes, operations, overview, people, playground, review
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import FOLDER, make_templates
-from bot.errors import AccessDenied
+from bot.adapters.web.playground.persona import WORKSPACE
+from bot.errors import AccessDenied, MessengerError
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
     episodes.PAGE,
     episode.PAGE,
+    playground.PAGE,
     review.PAGE,
     people.PAGE,
     operations.JOBS,
@@ -100,11 +102,17 @@ class Site:
         found = self._who(request)
         if found is None:
             return RedirectResponse("/login", 303)
-        every = await run_in_threadpool(self._memory.audit.workspaces)
-        seen = found[0].workspaces(every)
+        seen = found[0].workspaces(await self._workspaces())
         if not seen:
             return self._plain(200, "Nothing is remembered yet. Ask the bot something first.")
-        return RedirectResponse(f"/w/{seen[0]}/{PAGES[0].name}", 303)
+        first = playground.PAGE if seen[0] == WORKSPACE else PAGES[0]
+        return RedirectResponse(f"/w/{seen[0]}/{first.name}", 303)
+
+    async def _workspaces(self) -> list[str]:
+        """Every workspace, the playground's last."""
+        every = await run_in_threadpool(self._memory.audit.workspaces)
+        has_playground = WORKSPACE in every or self._parts.pages.playground is not None
+        return [*(each for each in every if each != WORKSPACE), *([WORKSPACE] if has_playground else [])]
 
     async def _login_form(self, request: Request) -> Response:
         if self._parts.accounts.is_open:
@@ -157,7 +165,7 @@ class Site:
         if found is None:
             return RedirectResponse("/login", 303)
         account, login = found
-        every = await run_in_threadpool(self._memory.audit.workspaces)
+        every = await self._workspaces()
         workspace = request.path_params["workspace"]
         role = account.role_in(workspace)
         if workspace not in every or role is None:
@@ -172,7 +180,7 @@ class Site:
             workspace=workspace,
             role=role,
             login=login,
-            navigation=tuple(each for each in PAGES if each.is_listed and role >= each.needs),
+            navigation=tuple(each for each in PAGES if each.is_listed and self._may_open(account, role, each)),
             workspaces=account.workspaces(every),
             path=request.path_params,
             query=request.query_params,
@@ -184,12 +192,18 @@ class Site:
         self._keep_login(request, response, visit)
         return response
 
+    def _may_open(self, account: Account, role: WebRole, page: Page) -> bool:
+        """Whether somebody with this role here may open a page, here or where it is at home."""
+        if not page.home:
+            return role >= page.needs
+        return self._parts.pages.playground is not None and (account.role_in(page.home) or 0) >= page.needs
+
     def _answered(self, page: Page, route: PageRoute, visit: Visit) -> Response:
         """What the page answers, or what went wrong."""
         try:
             visit.require(max(page.needs, route.needs))
             return route.handler(visit)
-        except (MemoryFault, AccessDenied) as error:
+        except (MemoryFault, AccessDenied, MessengerError) as error:
             status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 503)
             return visit.render("fault.html", status=status, here=page.name, text=str(error))
 

@@ -1,0 +1,201 @@
+"""The playground's page: chat with the bot as a test person, and see it learn."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anyio import from_thread
+from starlette.responses import Response, StreamingResponse
+
+from bot.adapters import forms
+from bot.adapters.command_words import COMMANDS
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.markdown import marked
+from bot.adapters.web.pages.page import Page, PageRoute, Redirect, Visit
+from bot.adapters.web.playground.board import Board
+from bot.adapters.web.playground.intake import MAX_CHARACTERS, Intake
+from bot.adapters.web.playground.messenger import PlaygroundMessenger
+from bot.adapters.web.playground.persona import CHANNELS, DIRECT, PEOPLE, ROLES, WORKSPACE, Persona
+from memory.errors import NotFound
+from memory.model import Role
+
+QUICK = ("👍", "👎")
+"""Emoji that are one click away; any other can be typed."""
+_LIVE = "live"
+"""The field by which a program in the page says that it needs no page back."""
+
+Act = Callable[[Intake, Persona, Visit], Coroutine[Any, Any, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A visit to the playground as a persona."""
+
+    visit: Visit
+    messenger: PlaygroundMessenger
+    persona: Persona
+
+    @property
+    def board(self) -> Board:
+        """What is shown."""
+        return self.messenger.board
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The persona, as addresses and forms repeat it."""
+        return {"person": self.persona.person, "channel": self.persona.channel, "role": self.persona.role.value}
+
+    def values(self) -> dict[str, Any]:
+        """What the templates of messages are given."""
+        visit = self.visit
+        return {
+            "url": visit.url,
+            "token": visit.login.token,
+            "persona": self.persona,
+            "fields": self.fields,
+            "quick": QUICK,
+            "marked": marked,
+            "reasons": forms.REASONS,
+            "opens_a_form": forms.OPENS_A_FORM,
+        }
+
+
+def show(visit: Visit) -> Response:
+    """What the test person sees now."""
+    if visit.workspace != WORKSPACE and visit.account.role_in(WORKSPACE) is not None:
+        return Redirect(f"/w/{WORKSPACE}/{PAGE.name}", visit.login)
+    place = _place(visit, visit.query)
+    news = from_thread.run_sync(place.board.seen, place.persona.channel_id, place.persona.person)
+    return visit.render(
+        "playground.html",
+        here=PAGE.name,
+        messages=news.messages,
+        progress=news.progress or "",
+        after=_after(place, news.number),
+        channels=(*CHANNELS, DIRECT),
+        people=PEOPLE,
+        roles=ROLES,
+        commands=COMMANDS,
+        most=MAX_CHARACTERS,
+        **{name: value for name, value in place.values().items() if name not in ("url", "token")},
+    )
+
+
+def events(visit: Visit) -> Response:
+    """What changes from now on, for as long as the page is open: server-sent events."""
+    place = _place(visit, visit.query)
+    return StreamingResponse(_stream(place, visit.query.get("after", "")), media_type="text/event-stream")
+
+
+async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
+    """Messages as they are shown now, progress, and comments while there is nothing to tell."""
+    process, _, number = after.rpartition("-")
+    if process != place.board.name or not number.isdecimal():
+        yield _event("restart", {}, after)
+        return
+    card = place.visit.templates.get_template("playground_message.html")
+    values = place.values()
+    async for news in place.board.follow(place.persona.channel_id, place.persona.person, int(number)):
+        at = _after(place, news.number)
+        for message in news.messages:
+            content = {"id": message.id, "beside": message.beside, "html": card.render(message=message, **values)}
+            yield _event("message", content | {"is_growing": message.is_growing}, at)
+        if news.progress is not None:
+            yield _event("progress", {"text": news.progress}, at)
+        if not news.messages and news.progress is None:
+            yield ":\n\n"
+
+
+def _event(kind: str, content: dict[str, object], after: str) -> str:
+    # As JSON on one line: no line of what people wrote can be taken for a line of the stream.
+    data = json.dumps(content | {"after": after})
+    return f"event: {kind}\ndata: {data}\n\n"
+
+
+def _after(place: _Place, number: int) -> str:
+    return f"{place.board.name}-{number}"
+
+
+def file(visit: Visit) -> Response:
+    """A file that was handed to the test person."""
+    place = _place(visit, visit.query)
+    message = from_thread.run_sync(place.board.find, place.persona.channel_id, visit.path["message"])
+    if message is None or message.file is None or message.private_to != place.persona.person:
+        raise NotFound("this file is not kept any more")
+    name = re.sub(r"[^\w.-]", "_", message.file.name, flags=re.ASCII)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(message.file.content, media_type=message.file.media_type, headers=headers)
+
+
+async def _write(intake: Intake, persona: Persona, visit: Visit) -> None:
+    await intake.write(persona, visit.form.get("text", ""))
+
+
+async def _react(intake: Intake, persona: Persona, visit: Visit) -> None:
+    form = visit.form
+    emoji = form.get("emoji", "").strip()
+    await intake.react(persona, form.get("message", ""), emoji, added=form.get("added", "yes") == "yes")
+
+
+async def _choose(intake: Intake, persona: Persona, visit: Visit) -> None:
+    number = visit.form.get("number", "")
+    await intake.choose(
+        persona,
+        visit.form.get("message", ""),
+        int(number) if number.isdecimal() and len(number) < 4 else -1,
+        visit.form.get("text", ""),
+    )
+
+
+async def _correct(intake: Intake, persona: Persona, visit: Visit) -> None:
+    form = visit.form
+    await intake.correct(persona, form.get("message", ""), form.get("text", ""), form.get("reason", ""))
+
+
+async def _why(intake: Intake, persona: Persona, visit: Visit) -> None:
+    await intake.why(persona, visit.form.get("message", ""))
+
+
+def _doing(act: Act) -> Callable[[Visit], Response]:
+    """The handler of something that a test person does."""
+
+    def handler(visit: Visit) -> Response:
+        place = _place(visit, visit.form)
+        from_thread.run(act, Intake(place.messenger), place.persona, visit)
+        if _LIVE in visit.form:
+            return Response(status_code=204)
+        return Redirect(visit.url(PAGE.name, **place.fields), visit.login)
+
+    return handler
+
+
+def _place(visit: Visit, given: Mapping[str, str]) -> _Place:
+    """The persona that a query or form names. Raises `NotFound` where there is no playground."""
+    messenger = visit.parts.playground
+    if messenger is None or visit.workspace != WORKSPACE:
+        raise NotFound("there is no playground here")
+    role = given.get("role", "") or Role.MEMBER.value
+    persona = Persona(
+        person=given.get("person", "") or PEOPLE[0],
+        channel=given.get("channel", "") or next(iter(CHANNELS)),
+        role=Role(role) if role in {each.value for each in ROLES} else Role.MEMBER,
+    )
+    return _Place(visit, messenger, persona)
+
+
+_ACTS: dict[str, Act] = {"write": _write, "react": _react, "choose": _choose, "correct": _correct, "why": _why}
+
+PAGE = Page(
+    name="playground",
+    title="Playground",
+    needs=WebRole.TEACHER,
+    home=WORKSPACE,
+    routes=(
+        PageRoute(path="playground", handler=show),
+        PageRoute(path="playground/events", handler=events),
+        PageRoute(path="playground/file/{message}", handler=file),
+        *(PageRoute(path=f"playground/{name}", handler=_doing(act), method="POST") for name, act in _ACTS.items()),
+    ),
+)

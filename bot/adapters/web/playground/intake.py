@@ -1,0 +1,157 @@
+"""What a test person does, as events for the bot: writing, reacting, choosing, correcting, asking why."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from bot.adapters import forms
+from bot.adapters.command_words import CORRECT, Typed, command_event, command_in, slash_command
+from bot.adapters.private_reply import replying_to
+from bot.adapters.web.playground.board import Shown
+from bot.adapters.web.playground.messenger import PlaygroundMessenger
+from bot.adapters.web.playground.persona import Persona
+from bot.model import Attachment, Choice, PersonMessage, PersonReaction
+from memory.errors import InvalidInput, NotFound
+
+MAX_CHARACTERS = 32_000
+"""Longest message; longer ones are refused whole rather than cut."""
+_MAX_EMOJI = 80
+
+
+class Intake:
+    """Everything that a persona can do. Each returns when the bot has taken it in."""
+
+    def __init__(self, messenger: PlaygroundMessenger) -> None:
+        self._messenger = messenger
+        self._board = messenger.board
+
+    async def write(self, persona: Persona, text: str) -> None:
+        """Say something to the bot; a command as on every platform, also with a slash before it."""
+        text = text.strip()
+        if not text:
+            return
+        if len(text) > MAX_CHARACTERS:
+            raise InvalidInput(f"the message has {len(text):,} characters, more than {MAX_CHARACTERS:,}")
+        typed = slash_command(text[1:]) if text.startswith("/") else command_in(text)
+        shown = Shown(
+            id=self._messenger.new_id(),
+            channel=persona.channel_id,
+            author=persona.person,
+            text=text,
+            at=self._messenger.clock(),
+            private_to=persona.person if typed is not None and typed.name != CORRECT else "",
+        )
+        self._board.show(shown)
+        if typed is not None:
+            await self._command(persona, typed)
+            return
+        event = PersonMessage(
+            event_id=self._messenger.new_id(),
+            scope=persona.scope,
+            message_id=shown.id,
+            text=text,
+            at=shown.at,
+            role=persona.role,
+        )
+        await self._messenger.deliver(event)
+
+    async def react(self, persona: Persona, message_id: str, emoji: str, *, added: bool) -> None:
+        """Put an emoji on one of the bot's messages, or take it off. What is so already stays so."""
+        shown = self._of_bot(persona, message_id)
+        if not emoji or len(emoji) > _MAX_EMOJI:
+            raise InvalidInput(f"an emoji has at most {_MAX_EMOJI} characters")
+        people = shown.reactions.get(emoji, [])
+        if (persona.person in people) is added:
+            return
+        people = [*people, persona.person] if added else [each for each in people if each != persona.person]
+        shown.reactions[emoji] = people
+        if not people:
+            del shown.reactions[emoji]
+        self._board.show(shown)
+        event = PersonReaction(
+            event_id=self._messenger.new_id(),
+            scope=persona.scope,
+            message_id=shown.id,
+            emoji=emoji,
+            added=added,
+            at=self._messenger.clock(),
+            role=persona.role,
+        )
+        await self._messenger.deliver(event)
+
+    async def choose(self, persona: Persona, message_id: str, number: int, text: str = "") -> None:
+        """Press a button, from 0; `text` is what one that opens a form asks for."""
+        shown = self._of_bot(persona, message_id)
+        if not 0 <= number < len(shown.choices):
+            raise NotFound("there is no such button any more")
+        choice = shown.choices[number]
+        typed = Typed(choice.command, choice.argument)
+        if choice.command == forms.OPENS_A_FORM:
+            typed = forms.answer_command({forms.ANSWER: text}, choice.argument)
+        if shown.is_answer:
+            await self._command(persona, typed, shown.id)
+            return
+        with self._in_place_of(persona, shown):
+            await self._command(persona, typed)
+
+    async def correct(self, persona: Persona, message_id: str, text: str, reason: str) -> None:
+        """Say what would have been right, and what was wrong."""
+        shown = self._of_bot(persona, message_id)
+        event = forms.correction_event(
+            {forms.BETTER: text.strip(), forms.REASON: reason if reason in forms.REASONS else ""},
+            event_id=self._messenger.new_id(),
+            scope=persona.scope,
+            at=self._messenger.clock(),
+            role=persona.role,
+            message_id=shown.id,
+        )
+        if event is None:
+            raise InvalidInput("write what would have been right")
+        with self._beside(persona, shown, corrects=True):
+            await self._messenger.deliver(event)
+
+    async def why(self, persona: Persona, message_id: str) -> None:
+        """Ask which lessons an answer used; the reply stands beside it."""
+        shown = self._of_bot(persona, message_id)
+        with self._beside(persona, shown):
+            await self._command(persona, Typed("why"), shown.id)
+
+    async def _command(self, persona: Persona, typed: Typed, message_id: str = "") -> None:
+        event = command_event(
+            typed,
+            event_id=self._messenger.new_id(),
+            scope=persona.scope,
+            at=self._messenger.clock(),
+            role=persona.role,
+            message_id=message_id,
+        )
+        await self._messenger.deliver(event)
+
+    def _of_bot(self, persona: Persona, message_id: str) -> Shown:
+        """One of the bot's messages that this person sees. Raises `NotFound`."""
+        shown = self._board.find(persona.channel_id, message_id)
+        if shown is None or shown.author or shown.private_to not in ("", persona.person):
+            raise NotFound("this message is not shown any more: load the page again")
+        return shown
+
+    def _beside(self, persona: Persona, shown: Shown, *, corrects: bool = False) -> AbstractContextManager[None]:
+        """What is said to the person meanwhile stands beside the answer."""
+
+        async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+            shown_id = self._messenger.say_beside(shown.channel, shown.id, persona.person, text, choices=choices)
+            asked = self._board.find(shown.channel, f"{shown.id}-correct-{persona.person}")
+            if corrects and asked is not None:
+                asked.text, asked.asks_correction = "", False
+                self._board.show(asked)
+            return shown_id
+
+        return replying_to(persona.person, tell)
+
+    def _in_place_of(self, persona: Persona, shown: Shown) -> AbstractContextManager[None]:
+        """What is said to the person meanwhile takes the place of the message whose button it answers."""
+
+        async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+            shown.text, shown.choices = text, tuple(choices)
+            self._board.show(shown)
+            return shown.id
+
+        return replying_to(persona.person, tell)

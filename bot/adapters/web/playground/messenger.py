@@ -1,0 +1,179 @@
+"""The messenger of the playground: what test people do becomes events, what the bot says is shown on the board."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.adapters import splitting
+from bot.adapters.private_reply import reply_to
+from bot.adapters.retries import Sleep
+from bot.adapters.web.playground.board import Board, Shown
+from bot.adapters.web.playground.persona import PLATFORM, WORKSPACE, is_channel
+from bot.errors import ChannelNotFound, MessengerUnavailable
+from bot.model import Attachment, BotMessage, Choice, MessageRef, PersonEvent, PersonReaction, PersonVote, Remark
+from bot.ports import EventSink
+from memory.model import Scope
+from memory.ports import Clock, NewId
+
+PART_LIMIT = 8_000
+"""Of one message, in UTF-16 units."""
+_PATIENCE_S = 10.0
+"""How long something that a person does waits for the bot to begin."""
+_STEP, _PACE_S = 160, 0.04
+"""An answer grows by so many characters, so often."""
+_WORD = re.compile(r"\s")
+
+
+class PlaygroundMessenger:
+    """Test channels in this process. `sleep` is how an answer waits before it grows."""
+
+    def __init__(self, *, clock: Clock, new_id: NewId, sleep: Sleep = asyncio.sleep) -> None:
+        self.board = Board(new_id())
+        self.clock, self.new_id = clock, new_id
+        self._sleep = sleep
+        self._sink: EventSink | None = None
+        self._begun, self._closed = asyncio.Event(), asyncio.Event()
+        self._under_way = 0
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
+
+    @property
+    def platform(self) -> str:
+        """`playground`."""
+        return PLATFORM
+
+    async def run(self, sink: EventSink) -> None:
+        """Deliver what people do until the web ends or `close` is called, and finish what is being delivered."""
+        self._sink = sink
+        self._begun.set()
+        await self._closed.wait()
+        await self._at_rest.wait()
+
+    async def deliver(self, event: PersonEvent) -> None:
+        """Tell the bot what a person did. Raises `MessengerUnavailable` where it has not begun, or has ended."""
+        try:
+            await asyncio.wait_for(self._begun.wait(), _PATIENCE_S)
+        except TimeoutError:
+            raise MessengerUnavailable("the bot has not begun yet") from None
+        if self._closed.is_set() or self._sink is None:
+            raise MessengerUnavailable("the playground is closed")
+        self._under_way += 1
+        self._at_rest.clear()
+        try:
+            await self._sink(event)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._at_rest.set()
+
+    def split(self, text: str) -> list[str]:
+        """Parts of a size that can still be read at once."""
+        return splitting.split(text, PART_LIMIT)
+
+    def spell(self, command: str) -> str:
+        """With a slash before it."""
+        return f"/{command}"
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Show it; a longer answer grows. Raises `ChannelNotFound`."""
+        _check(message.workspace, message.channel)
+        if message.private_to and (tell := reply_to(message.private_to)):
+            shown_id = await tell(message.text, choices=message.choices)
+        else:
+            shown_id = await self._show(message)
+        return MessageRef(workspace=message.workspace, channel=message.channel, message_id=shown_id)
+
+    async def _show(self, message: BotMessage, file: Attachment | None = None) -> str:
+        asked = self.board.find(message.channel, message.reply_to)
+        shown = Shown(
+            id=self.new_id(),
+            channel=message.channel,
+            author="",
+            text=message.text,
+            at=self.clock(),
+            is_answer=message.is_answer,
+            private_to=message.private_to,
+            is_for=asked.author if asked is not None else "",
+            note=message.note,
+            lessons=message.lessons,
+            choices=message.choices,
+            file=file,
+        )
+        for end in range(_STEP, len(message.text) if message.is_answer else 0, _STEP):
+            found = _WORD.search(message.text, end)
+            shown.text, shown.is_growing = message.text[: found.start() if found else end], True
+            self.board.show(shown)
+            await self._sleep(_PACE_S)
+        shown.text, shown.is_growing = message.text, False
+        self.board.show(shown)
+        return shown.id
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Show the bot's own emoji on its message. One that is no longer shown keeps none."""
+        _check(ref.workspace, ref.channel)
+        shown = self.board.find(ref.channel, ref.message_id)
+        if shown is not None and (emoji in shown.marks) is not present:
+            shown.marks = [*shown.marks, emoji] if present else [each for each in shown.marks if each != emoji]
+            self.board.show(shown)
+
+    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
+        """Beside the answer, with a form, to this person alone."""
+        self.say_beside(ref.channel, ref.message_id, event.scope.person, question, asks_correction=True)
+
+    def say_beside(
+        self,
+        channel: str,
+        answer_id: str,
+        person: str,
+        text: str,
+        *,
+        choices: Sequence[Choice] = (),
+        asks_correction: bool = False,
+    ) -> str:
+        """Show a text beside an answer, to one person, in place of what stood there before."""
+        shown = Shown(
+            id=f"{answer_id}-{'correct' if asks_correction else 'beside'}-{person}",
+            channel=channel,
+            author="",
+            text=text,
+            at=self.clock(),
+            private_to=person,
+            beside=answer_id,
+            choices=tuple(choices),
+            asks_correction=asks_correction,
+        )
+        self.board.show(shown)
+        return shown.id
+
+    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
+        """A line below the messages."""
+        _check(workspace, channel)
+        self.board.progress(channel, text)
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Show the file to this person alone. Raises `ChannelNotFound`."""
+        _check(message.workspace, message.channel)
+        await self._show(replace(message, text=message.text or attachment.name, is_answer=False), attachment)
+
+    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
+        """None: here people speak to the bot alone."""
+        return []
+
+    async def name_of(self, workspace: str, person: str) -> str:
+        """Their name, which is all there is of them."""
+        return person
+
+    async def close(self) -> None:
+        """End `run` once what people did is delivered; nobody looks any more."""
+        self.end()
+
+    def end(self) -> None:
+        """The web is no longer served."""
+        self._closed.set()
+        self.board.close()
+
+
+def _check(workspace: str, channel: str) -> None:
+    if workspace != WORKSPACE or not is_channel(channel):
+        raise ChannelNotFound(f"cannot reach {workspace} #{channel}: it is no channel of the playground")

@@ -1,0 +1,45 @@
+"""The playground of a process: its messenger beside the bot, for as long as the web is served."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.app.build import Running
+from bot.app.lock import only_one
+from bot.config import Settings
+from bot.errors import ConfigError
+from memory.adapters.system import utc_now
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.adapters.web.playground.messenger import PlaygroundMessenger
+
+
+def has_playground(settings: Settings) -> bool:
+    """Whether the settings want one."""
+    return settings.web.pages == "on" and settings.web.playground == "on"
+
+
+@asynccontextmanager
+async def playground_running(
+    settings: Settings, memory: Memory, running: Running
+) -> AsyncIterator["PlaygroundMessenger"]:
+    """The messenger, whose people talk to this bot. Raises `ConfigError` where a library is not installed."""
+    try:
+        from bot.adapters.web.playground.messenger import PlaygroundMessenger
+    except ImportError as error:
+        raise ConfigError(f"the web needs a library that is not installed ({error.name})") from error
+
+    goodbot = running.goodbot
+    messenger = PlaygroundMessenger(clock=utc_now, new_id=memory.new_id)
+    with only_one(settings, messenger.platform) as is_only:
+        if is_only:
+            await goodbot.recover_alone(messenger)
+            await goodbot.recover(messenger)
+        delivering = asyncio.create_task(messenger.run(goodbot.sink(messenger)))
+        try:
+            yield messenger
+        finally:
+            await messenger.close()
+            await delivering
