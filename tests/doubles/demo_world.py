@@ -21,20 +21,21 @@ KNOWN: Sequence[tuple[str, str, str]] = (
 UNKNOWN = ("what did we decide about the new office?", "who has the key of the archive?", "how is the rota swapped?")
 PEOPLE = ("ana", "bo", "chidi", "dora", "emil", "fay")
 WEEKS = 12
+"""How long people have used it."""
 
 
-def demo_world(store: Store) -> World:
+def demo_world(store: Store, *, weeks: int = WEEKS) -> World:
     """Filled with the same every time."""
     world, chance = World(store), random.Random(11)
     world.actions = ()
     end = world.clock.now
-    world.clock.tick(days=-7 * WEEKS)
-    for week in range(WEEKS):
+    world.clock.tick(days=-7 * weeks)
+    for week in range(weeks):
         for _ in range(5 + week):
             _ask(world, chance, week)
-            world.clock.tick(hours=chance.randint(1, 18 if week < WEEKS - 1 else 6))
+            world.clock.tick(hours=chance.randint(1, 18 if week < weeks - 1 else 6))
         world.clock.now = end
-        world.clock.tick(days=-7 * (WEEKS - 1 - week))
+        world.clock.tick(days=-7 * (weeks - 1 - week))
     _waiting(world)
     return world
 

@@ -60,7 +60,8 @@ class Visitor:
             site=site,
         )
         self.memory = memory
-        self.http = TestClient(make_application(parts), base_url=base, follow_redirects=False)
+        self.application = make_application(parts)
+        self.http = TestClient(self.application, base_url=base, follow_redirects=False)
 
     def log_in(self, name: str = "admin", password: str = "") -> httpx2.Response:
         """Fill in the form."""
