@@ -12,7 +12,8 @@ from tests import CHECKOUT
 
 SOURCES = [*sorted((CHECKOUT / "bot").rglob("*.py")), *sorted((CHECKOUT / "memory").rglob("*.py"))]
 TESTS = sorted((CHECKOUT / "tests").rglob("*.py"))
-TEXTS = [*SOURCES, *TESTS, *sorted((CHECKOUT / "config").glob("*")), CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
+_CONFIG = sorted(path for path in (CHECKOUT / "config").glob("*") if path.suffix != ".png")
+TEXTS = [*SOURCES, *TESTS, *_CONFIG, CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
 
 BOUNDARIES = {
     ("bot/app/build.py", "warm"),
