@@ -34,7 +34,7 @@ def main(folder: Path | None) -> None:
             for scheme in ("light", "dark"):
                 for name, size in _SIZES.items():
                     target = folder / f"{page.name}-{scheme}-{name}.png"
-                    if page.is_listed:
+                    if page.is_listed and page.name != "playground":
                         _take(browser, f"{address}/w/{WORKSPACE}/{page.name}", target, size, scheme=scheme)
 
 
