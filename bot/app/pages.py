@@ -9,10 +9,12 @@ from pydantic import SecretStr
 from bot.adapters.web.health import Check
 from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, require_safe
 from bot.adapters.web.pages.cookies import Cookies
+from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import SiteParts
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.config import Settings
+from bot.config.platform_settings import WebSettings
 from bot.errors import ConfigError
 from memory.adapters.private_files import make_folder, write_whole
 from memory.rules.emoji import EmojiMap
@@ -35,8 +37,26 @@ def make_site(
     require_safe(web.host, accounts)
     shown = settings_in_force(settings)
     pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=shown, playground=playground)
-    cookies = Cookies(_secret(Path(settings.storage.place).with_suffix(".web-key")), memory.clock)
-    return SiteParts(pages=pages, accounts=accounts, cookies=cookies, throttle=LoginThrottle())
+    secret = _secret(settings)
+    cookies = Cookies(secret, memory.clock)
+    return SiteParts(
+        pages=pages, accounts=accounts, cookies=cookies, throttle=LoginThrottle(), provider=_provider(web, secret)
+    )
+
+
+def _provider(web: WebSettings, secret: bytes) -> OpenIdConnect | None:
+    """Who vouches for people. Raises `ConfigError` where a part of it is missing."""
+    if not web.oidc_issuer:
+        return None
+    if not (web.url and web.oidc_client_id and web.accounts):
+        raise ConfigError("[web] oidc_issuer needs url, oidc_client_id and accounts too: without these nobody comes in")
+    return OpenIdConnect(
+        issuer=web.oidc_issuer,
+        client_id=web.oidc_client_id,
+        client_secret=web.oidc_client_secret.get_secret_value(),
+        url=web.url,
+        cookie_secret=secret,
+    )
 
 
 def settings_in_force(settings: Settings) -> Mapping[str, Mapping[str, str]]:
@@ -55,8 +75,11 @@ def _shown(value: object) -> str:
     return str(value).partition(_DIGEST)[0]
 
 
-def _secret(path: Path) -> bytes:
+def _secret(settings: Settings) -> bytes:
     """What signs cookies, kept beside the database so that a restart logs nobody out."""
+    if not settings.storage.database_url.get_secret_value():
+        return secrets.token_bytes(_SECRET_BYTES)
+    path = Path(settings.storage.place).with_suffix(".web-key")
     try:
         found = path.read_bytes() if path.exists() else b""
         if len(found) != _SECRET_BYTES:

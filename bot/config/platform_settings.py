@@ -144,6 +144,15 @@ class WebSettings(Section):
     playground: Literal["on", "off"] = "on"
     password: SecretStr = SecretStr("")
     accounts: Texts = ()
+    url: str = ""
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr = SecretStr("")
+
+    @field_validator("url", "oidc_issuer")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        return http_address(url, "https://goodbot.example.org")
 
     @field_validator("password")
     @classmethod

@@ -88,6 +88,11 @@ class Accounts:
         """The account, or None if it is none any more."""
         return self._by_name.get(name)
 
+    def vouched_for(self, name: str) -> Account | None:
+        """The account of somebody whom a provider vouches for; none that comes in by a password."""
+        account = self._by_name.get(name)
+        return account if account is not None and not account.digest and name != ADMINISTRATOR else None
+
     def authenticate(self, name: str, password: str) -> Account | None:
         """The account if this is its password. Takes as long for a name that is none."""
         account = self._by_name.get(name)

@@ -11,9 +11,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from bot.adapters.web.pages import episode, episodes, operations, overview, people, playground, review
+from bot.adapters.web.pages import episode, episodes, oidc, operations, overview, people, playground, review
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
+from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import FOLDER, make_templates
 from bot.adapters.web.playground.persona import WORKSPACE
@@ -60,6 +61,8 @@ class SiteParts:
     accounts: Accounts
     cookies: Cookies
     throttle: LoginThrottle
+    provider: OpenIdConnect | None = None
+    """Who vouches for people, where that is configured."""
 
 
 class Site:
@@ -79,6 +82,10 @@ class Site:
             Route("/logout", self._guarded(self._go_out), methods=["POST"]),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ]
+        if self._parts.provider is not None:
+            middleware = self._parts.provider.middleware
+            for path, step in ((oidc.BEGIN, self._to_provider), (oidc.BACK, self._from_provider)):
+                found.append(Route(path, self._guarded(partial(step, self._parts.provider)), middleware=middleware))
         for page in PAGES:
             for route in page.routes:
                 handler = self._guarded(partial(self._page, page, route))
@@ -121,7 +128,9 @@ class Site:
 
     def _login_page(self, request: Request, fault: str = "", status: int = 200) -> Response:
         login = self._parts.cookies.read(request) or Login()
-        html = self._templates.get_template("login.html").render(token=login.token, fault=fault)
+        html = self._templates.get_template("login.html").render(
+            token=login.token, fault=fault, provider=oidc.BEGIN if self._parts.provider else ""
+        )
         response = HTMLResponse(html, status)
         self._parts.cookies.write(request, response, login)
         return response
@@ -139,6 +148,24 @@ class Site:
         if account is None:
             self._parts.throttle.failed(*keys)
             return self._login_page(request, "The name or the password is wrong.", 403)
+        response = RedirectResponse("/", 303)
+        self._parts.cookies.write(request, response, Login(account.name))
+        return response
+
+    async def _to_provider(self, provider: OpenIdConnect, request: Request) -> Response:
+        try:
+            return await provider.begin(request)
+        except AccessDenied as error:
+            return self._login_page(request, str(error), 503)
+
+    async def _from_provider(self, provider: OpenIdConnect, request: Request) -> Response:
+        try:
+            names = await provider.names(request)
+        except AccessDenied as error:
+            return self._login_page(request, str(error), 403)
+        account = next(filter(None, map(self._parts.accounts.vouched_for, names)), None)
+        if account is None:
+            return self._login_page(request, "Nobody has given you a role here: ask an administrator.", 403)
         response = RedirectResponse("/", 303)
         self._parts.cookies.write(request, response, Login(account.name))
         return response
