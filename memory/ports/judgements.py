@@ -1,6 +1,6 @@
 """What people's votes say of the best candidates, and the thresholds counted from it, in a store."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from memory.model.judgement import Judgement, JudgementCount, Threshold
@@ -9,8 +9,8 @@ from memory.model.judgement import Judgement, JudgementCount, Threshold
 class JudgementTable(Protocol):
     """Judgements, by run and voter, and one threshold for each workspace."""
 
-    def set(self, workspace: str, run_id: str, judgements: Sequence[Judgement]) -> bool:
-        """Replace the run's judgements; whether that changed anything."""
+    def set(self, workspace: str, given: Mapping[str, Sequence[Judgement]]) -> bool:
+        """Replace the judgements of these runs; whether that changed anything. Costs the same for many as for one."""
         ...
 
     def of_run(self, workspace: str, run_id: str) -> list[Judgement]:

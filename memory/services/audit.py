@@ -17,6 +17,7 @@ from memory.model import (
     Reaction,
     Retrieval,
     RetrievalItem,
+    Signal,
     StoredGrade,
     Vote,
 )
@@ -32,6 +33,8 @@ from memory.services.tally import weights_of, with_limits, with_standings
 from memory.services.thresholds import JudgedRun, fold_judgements
 from memory.services.topics.audit_log import faults_of_topics
 from memory.services.verdicts import refold
+
+_SIGNALS = frozenset(signal.value for signal in Signal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,19 @@ class Audit:
         """A narrow list of episodes."""
         with self._core.store.read() as tx:
             return tx.episodes.search(workspace, wanted)
+
+    def whole(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """The same list with everything that is stored of each, in two statements."""
+        with self._core.store.read() as tx:
+            listed = [each.id for each in tx.episodes.outlines(workspace, wanted)]
+            found = tx.episodes.get_many(workspace, listed)
+        return [found[each] for each in listed]
+
+    def feedback(self, workspace: str, episode_id: str) -> list[Event]:
+        """What became of an episode each time it was shown as a lesson, newest first."""
+        with self._core.store.read() as tx:
+            log = tx.log.of_episode(workspace, episode_id)
+        return [each for each in reversed(log) if each.kind.value in _SIGNALS]
 
     def page(
         self,

@@ -4,7 +4,7 @@ Title is the goal, summary the answer; the fields are `answer`, `verdict` with e
 `correction`. Scope is that of recall: an episode is met only in partitions its verdicts filed it in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -97,13 +97,14 @@ class TaughtTopics:
 
     def _fields(self, episodes: Mapping[str, Episode], request: QueryRequest) -> dict[str, tuple[FieldBundle, ...]]:
         corrections = corrections_for(self.tx, self.scope, list(episodes))
+        logs = self.tx.log.of_episodes(self.scope.workspace, episodes)
         whole = Stage.TEMPORAL in request.stages and request.explain
         bundles: dict[str, tuple[FieldBundle, ...]] = {}
         for episode_id, episode in episodes.items():
             histories = {
                 "answer": [_answer_value(episode)],
                 "correction": [_answer_value(lesson) for lesson in reversed(corrections.get(episode_id, []))],
-                "verdict": self._verdicts(episode),
+                "verdict": self._verdicts(episode, logs.get(episode_id, ())),
             }
             names = dict.fromkeys(request.field_names) if request.field_names else histories
             bundles[episode_id] = tuple(
@@ -119,15 +120,11 @@ class TaughtTopics:
             )
         return bundles
 
-    def _verdicts(self, episode: Episode) -> list[Value]:
+    def _verdicts(self, episode: Episode, log: Iterable[Event]) -> list[Value]:
         """What this person's audience was told of the episode, newest first. Who voted is not told."""
         entry = self._entry(episode)
         place = _PLACES.index(entry.audience) if entry is not None else 0
-        graded = [
-            each
-            for each in self.tx.log.of_episode(episode.workspace, episode.id)
-            if each.kind in (EventKind.GRADED, EventKind.REGRADED)
-        ]
+        graded = [each for each in log if each.kind in (EventKind.GRADED, EventKind.REGRADED)]
         values = [_verdict(each, place) for each in graded if _word(each, "from", place) != _word(each, "to", place)]
         return values[::-1]
 

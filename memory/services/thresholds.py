@@ -32,9 +32,7 @@ def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) 
 
 def keep_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun], budget: float) -> None:
     """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew."""
-    folded = fold_judgements(tx, workspace, runs)
-    changed = [tx.judgements.set(workspace, run_id, found) for run_id, found in folded.items()]
-    if any(changed):
+    if tx.judgements.set(workspace, fold_judgements(tx, workspace, runs)):
         count_threshold(tx, workspace, budget)
 
 

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.adapters.web.api import administration, episodes, messages, topics
+from bot.adapters.web.api import administration, episodes, imports, messages, topics
 from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
 from bot.adapters.web.envelope import Problem, on_http_error, on_invalid_request, on_memory_fault, problem
 from bot.adapters.web.health import Check, readiness
@@ -25,6 +25,11 @@ from memory.rules.emoji import EmojiMap
 from memory.services import Memory
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,80}", re.ASCII)
+_KEYS = {
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+}
+"""How a key is sent; either suffices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,9 @@ def make_application(parts: WebParts) -> Starlette:
         return JSONResponse({"status": "ok"})
 
     async def openapi(_: Request) -> JSONResponse:
-        return JSONResponse(api.openapi())
+        document = api.openapi()
+        components = {**document["components"], "securitySchemes": _KEYS}
+        return JSONResponse({**document, "components": components, "security": [{name: []} for name in _KEYS]})
 
     async def ready(_: Request) -> JSONResponse:
         found = await readiness(parts.checks)
@@ -89,7 +96,7 @@ def _make_api(parts: WebParts) -> FastAPI:
         servers=[{"url": "/v1"}],
     )
     api.state.memory, api.state.emoji = parts.memory, parts.emoji
-    for module in (topics, episodes, messages, administration):
+    for module in (topics, imports, episodes, messages, administration):
         api.include_router(module.router)
     return api
 

@@ -23,6 +23,9 @@ from memory.services.api_keys import ApiKeys
 BODY_BYTES = 2**20
 """The largest body that is taken."""
 
+IMPORT_PATH = "/episodes/import"
+"""Its body is read line by line, however long it is."""
+
 _BEARER = "Bearer "
 
 
@@ -112,13 +115,14 @@ class RequireKey:
             return
         headers = Headers(scope=scope)
         key = await run_in_threadpool(self._keys.find, headers)
-        body = await _body(headers, receive) if key is not None else b""
+        is_streamed = scope["path"].removeprefix(scope["root_path"]) == IMPORT_PATH
+        body = b"" if key is None or is_streamed else await _body(headers, receive)
         refusal = self._refusal(scope["state"]["request_id"], key, body)
         if refusal is not None:
             await refusal(scope, receive, send)
         elif key is not None and body is not None:
             scope["state"]["caller"] = Caller(key)
-            await self._app(scope, _Replay(body, receive), send)
+            await self._app(scope, receive if is_streamed else _Replay(body, receive), send)
 
     def _refusal(self, request_id: str, key: ApiKey | None, body: bytes | None) -> Response | None:
         """The answer to a request that goes no further."""

@@ -46,6 +46,8 @@ def problem(
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     """Whatever a router refuses: no such address, no such method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's for a body that is no UTF-8
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error.detail), request.state.request_id)
     return problem(error.status_code, str(error.detail), request.state.request_id, headers=error.headers)
 
 

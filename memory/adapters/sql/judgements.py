@@ -1,6 +1,6 @@
 """Judgements and thresholds."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, func, select
 
@@ -11,6 +11,7 @@ from memory.model.judgement import Judgement, JudgementCount, Threshold
 
 _j = judgements.c
 _OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
+_OF_RUNS = select(judgements).where(among(judgements, "run_id"))
 _DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
 _DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
 _newest = (
@@ -27,13 +28,18 @@ _THRESHOLD = select(thresholds).where(matching(thresholds))
 class SqlJudgementTable(SqlTable):
     """`memory.ports.JudgementTable` in SQL."""
 
-    def set(self, workspace: str, run_id: str, given: Sequence[Judgement]) -> bool:
-        if any((each.workspace, each.run_id) != (workspace, run_id) for each in given):
-            raise ValueError(f"judgements of another run given for {workspace}/{run_id}")
-        known = {each.actor: each for each in self.of_run(workspace, run_id)}
-        gone = known.keys() - {each.actor for each in given}
-        self._session.run(_DELETE, [{"workspace": workspace, "run_id": run_id, "actor": actor} for actor in gone])
-        new = [each for each in given if known.get(each.actor) != each]
+    def set(self, workspace: str, given: Mapping[str, Sequence[Judgement]]) -> bool:
+        wanted = {(run_id, each.actor): each for run_id, judged in given.items() for each in judged}
+        if any((each.workspace, each.run_id) != (workspace, run_id) for (run_id, _), each in wanted.items()):
+            raise ValueError(f"judgements of another run given in {workspace}")
+        known = {
+            (each.run_id, each.actor): each
+            for ids in chunks(given, ID_LIMIT)
+            for each in self._session.all(Judgement, _OF_RUNS, workspace=workspace, ids=ids)
+        }
+        gone = [{"workspace": workspace, "run_id": run_id, "actor": actor} for run_id, actor in known.keys() - wanted]
+        self._session.run(_DELETE, gone)
+        new = [each for key, each in wanted.items() if known.get(key) != each]
         self._session.put(judgements, *new)
         return bool(gone or new)
 

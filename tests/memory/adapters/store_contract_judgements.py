@@ -16,13 +16,13 @@ class JudgementsContract(StoreCase):
     def test_a_runs_judgements_are_replaced_as_a_whole(self, store: Store) -> None:
         ana, bo = judgement(actor="ana"), judgement(actor="bo")
         with store.write() as tx:
-            assert tx.judgements.set("w", "r1", [bo, ana])
-            assert not tx.judgements.set("w", "r1", [ana, bo])
-            tx.judgements.set("w", "r2", [judgement("r2")])
+            assert tx.judgements.set("w", {"r1": [bo, ana]})
+            assert not tx.judgements.set("w", {"r1": [ana, bo]})
+            tx.judgements.set("w", {"r2": [judgement("r2")]})
         with store.read() as tx:
             assert tx.judgements.of_run("w", "r1") == [ana, bo]
         with store.write() as tx:
-            assert tx.judgements.set("w", "r1", [replace(bo, is_right=False)])
+            assert tx.judgements.set("w", {"r1": [replace(bo, is_right=False)]})
         with store.read() as tx:
             assert tx.judgements.of_run("w", "r1") == [replace(bo, is_right=False)]
             assert tx.judgements.of_run("w", "r2") == [judgement("r2")]
@@ -30,9 +30,9 @@ class JudgementsContract(StoreCase):
 
     def test_a_judgement_of_another_run_is_not_taken(self, store: Store) -> None:
         with store.write() as tx, pytest.raises(ValueError, match="another run"):
-            tx.judgements.set("w", "r1", [judgement("r2")])
+            tx.judgements.set("w", {"r1": [judgement("r2")]})
         with store.write() as tx, pytest.raises(ValueError, match="another run"):
-            tx.judgements.set("w", "r1", [judgement(workspace="v")])
+            tx.judgements.set("w", {"r1": [judgement(workspace="v")]})
 
     def test_the_newest_are_counted_by_what_they_have_in_common(self, store: Store) -> None:
         with store.write() as tx:
@@ -40,8 +40,8 @@ class JudgementsContract(StoreCase):
                 run_id = f"r{number}"
                 voters = [judgement(run_id, at=at(number), is_right=is_right)]
                 voters += [judgement(run_id, actor="ana", at=at(number), confidence=7)] if number == 3 else []
-                tx.judgements.set("w", run_id, voters)
-            tx.judgements.set("v", "r9", [judgement("r9", "v", at=at(99))])
+                tx.judgements.set("w", {run_id: voters})
+            tx.judgements.set("v", {"r9": [judgement("r9", "v", at=at(99))]})
         ana = JudgementCount(actor="ana", confidence=7, is_right=True, is_known=False)
         bo = JudgementCount(actor="bo", confidence=31, is_right=True, is_known=False)
         with store.read() as tx:
@@ -53,7 +53,7 @@ class JudgementsContract(StoreCase):
     def test_judgements_go_with_their_run(self, store: Store) -> None:
         with store.write() as tx:
             for run_id in ("r1", "r2"):
-                tx.judgements.set("w", run_id, [judgement(run_id), judgement(run_id, actor="cy")])
+                tx.judgements.set("w", {run_id: [judgement(run_id), judgement(run_id, actor="cy")]})
             assert tx.judgements.delete_runs("w", ["r1", "r3"]) == 2
             assert tx.judgements.delete_runs("w", ["r1"]) == 0
         with store.read() as tx:

@@ -179,8 +179,8 @@ def test_rebuild_finds_and_mends_what_is_not_as_the_votes_say() -> None:
     answers, right = refused(world, 4), threshold(world)
     with world.memory.store.write() as tx:
         (stored,) = tx.judgements.of_run(W, answers[0].run_id)
-        tx.judgements.set(W, answers[0].run_id, [replace(stored, is_right=True)])
-        tx.judgements.set(W, answers[1].run_id, [])
+        tx.judgements.set(W, {answers[0].run_id: [replace(stored, is_right=True)]})
+        tx.judgements.set(W, {answers[1].run_id: []})
         tx.judgements.put_threshold(Threshold(workspace=W, budget=0.05, value=0.33))
     found = world.memory.audit.check()
     assert sorted(each.what for each in found) == ["judgements", "judgements", "threshold"]

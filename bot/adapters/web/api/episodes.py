@@ -1,25 +1,29 @@
 """`/v1/episodes`: what was answered and learned, and what an administrator decides about it."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from bot.adapters.web.api.dependencies import Admin, Mind, Text, plain_object
 from bot.adapters.web.authentication import Caller
 from memory.errors import NotFound
-from memory.library.export import export_memories
-from memory.model import Audience, Episode, EpisodeStatus, Role, Verdict
+from memory.library.export import plain
+from memory.model import Audience, Episode, EpisodeStatus, Role, Signal, Verdict
 from memory.ports import EpisodeFilter
 from memory.services import Memory
 
 router = APIRouter(prefix="/episodes", tags=["episodes"])
 
 PAGE = 50
+_EXPORT_ROWS = 200
+"""Episodes that an export holds in memory at once."""
+NDJSON = "application/x-ndjson"
 
 
 class Wanted(BaseModel):
@@ -30,10 +34,14 @@ class Wanted(BaseModel):
     author: str = ""
     status: EpisodeStatus | None = None
     verdict: Verdict | None = None
+    audience: Annotated[Audience | None, Field(description="People have decided what it is worth for these.")] = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
     text: str = ""
     archived: bool = False
     quarantined: bool = False
-    nodes: bool = False
+    undecided: Annotated[bool, Field(description="Only what waits for somebody to decide.")] = False
+    nodes: Annotated[bool, Field(description="Also the parts that answers were worked out in.")] = False
 
     def filter(self, who: Caller, *, limit: int | None, after: str = "") -> EpisodeFilter:
         """The same as memory takes it, within what the key may name."""
@@ -43,10 +51,14 @@ class Wanted(BaseModel):
             author=self.author,
             status=self.status,
             verdict=self.verdict,
+            decided_in=self.audience,
+            since=self.since,
+            until=self.until,
             text=self.text,
             roots_only=not self.nodes,
             include_archived=self.archived,
             quarantined_only=self.quarantined,
+            to_decide=self.undecided,
             limit=limit,
             after=after,
         )
@@ -102,19 +114,22 @@ def list_(
     return Page(episodes=[plain_object(each) for each in shown], next=shown[-1].id if len(found) > limit else "")
 
 
-@router.get("/export")
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "One episode a line"}},
+)
 def export(memory: Mind, who: Admin, wanted: Annotated[Wanted, Query()]) -> StreamingResponse:
-    """Every episode of the list, one JSON object a line."""
+    """Every episode of the list, whole, one JSON object a line, read from the database as it is sent."""
+    page = wanted.filter(who, limit=_EXPORT_ROWS)
 
-    def lines() -> Iterator[str]:
+    def parts() -> Iterator[str]:
         after = ""
-        while found := memory.audit.episodes(who.workspace, wanted.filter(who, limit=PAGE, after=after)):
+        while found := memory.audit.whole(who.workspace, replace(page, after=after)):
             after = found[-1].id
-            for each in found:
-                whole = memory.audit.get(who.workspace, each.id)
-                yield export_memories([whole]).removeprefix("[").removesuffix("]").replace("\n", "") + "\n"
+            yield "".join(json.dumps(plain(each), ensure_ascii=False) + "\n" for each in found)
 
-    return StreamingResponse(lines(), media_type="application/x-ndjson")
+    return StreamingResponse(parts(), media_type=NDJSON)
 
 
 @router.get("/{episode_id}")
@@ -123,6 +138,22 @@ def show(episode_id: str, memory: Mind, who: Admin) -> dict[str, Any]:
     episode = _found(memory, who, episode_id)
     view = memory.audit.run(who.workspace, episode.run_id)
     return {"episode": plain_object(episode), **plain_object(view)}
+
+
+class Feedback(BaseModel):
+    """What became of an episode each time it was shown as a lesson."""
+
+    stats: dict[Signal, int]
+    history: list[dict[str, Any]]
+
+
+@router.get("/{episode_id}/feedback")
+def feedback(episode_id: str, memory: Mind, who: Admin, limit: Annotated[int, Query(ge=0, le=1000)] = 100) -> Feedback:
+    """How often an episode was used, ignored and contradicted as a lesson, and the last times, newest first."""
+    _found(memory, who, episode_id)
+    found = memory.audit.feedback(who.workspace, episode_id)
+    history = [{"signal": each.kind.value, "at": each.at.isoformat(), **each.detail} for each in found[:limit]]
+    return Feedback(stats={each: sum(e.kind.value == each for e in found) for each in Signal}, history=history)
 
 
 @router.delete("/{episode_id}")

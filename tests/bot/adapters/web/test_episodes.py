@@ -1,14 +1,16 @@
 """Episodes over HTTP: lists, one with its history, decisions, other messengers' answers and reactions, people."""
 
 import json
+from typing import Any
 
+import httpx2
 import pytest
 
 from bot.adapters.web.health import Check
 from memory.adapters.sql import SqlStore
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
-from tests.doubles.web import WebClient
+from tests.doubles.web import SECRET, WebClient
 
 
 @pytest.fixture
@@ -104,6 +106,46 @@ def test_counts_jobs_and_gaps(world: World, web: WebClient) -> None:
     assert web.get("/v1/stats")["counts"]["episodes"] == 1
     assert "sweep" in {each["name"] for each in web.get("/v1/jobs")}
     assert web.get("/v1/gaps") == []
+
+
+def test_what_became_of_a_lesson_is_counted(world: World, web: WebClient) -> None:
+    lesson = world.ask("where is the spare key?", "under the blue pot", of=scope("ana"))
+    world.react(lesson, by="ana")
+    world.ask("where is the spare key?", "It is under the blue pot.", of=scope("ana"))
+    found = web.get(f"/v1/episodes/{lesson.id}/feedback")
+    assert found["stats"] == {"used": 1, "ignored": 0, "unknown": 0, "contradicted": 0}
+    assert [each["signal"] for each in found["history"]] == ["used"]
+    assert web.get(f"/v1/episodes/{lesson.id}/feedback", limit=0) == {**found, "history": []}
+
+
+def test_an_export_is_imported_once(world: World, web: WebClient) -> None:
+    asked = [world.ask(f"question {number}?", f"answer {number}", of=scope("ana")) for number in range(230)]
+    world.react(asked[0], by="ana")
+    exported = web.call("GET", "/v1/episodes/export").content
+    other = web.key(Right.ADMIN, workspace="terminal:v")
+    lines = b"{nonsense\n\n" + exported + b'{"goal": 5}'
+
+    def send() -> Any:
+        headers = {"X-API-Key": other}
+        return web.http.post("/v1/episodes/import?person=bo&channel=c9", content=lines, headers=headers).json()
+
+    assert {**send(), "errors": []} == {"imported": 230, "skipped": 0, "refused": 2, "errors": []}
+    again = send()
+    assert (again["imported"], again["skipped"]) == (0, 230)
+    assert [each["line"] for each in again["errors"]] == [1, 233]
+    found = web.get("/v1/episodes", key=other, verdict="success")["episodes"]
+    assert [(each["goal"], each["person"], each["channel"]) for each in found] == [("question 0?", "bo", "c9")]
+
+
+def test_an_import_may_be_longer_than_a_body_but_no_line_of_it(web: WebClient) -> None:
+    def sent(line: bytes, count: int) -> httpx2.Response:
+        chunks = (line for _ in range(count))
+        return web.http.post("/v1/episodes/import", content=chunks, headers={"X-API-Key": SECRET})
+
+    long = sent(b'"' + b"x" * 1_000_000 + b'"\n', 4)
+    assert (long.status_code, long.json()["refused"]) == (200, 4)
+    endless = sent(b"x" * 300_000, 40)
+    assert (endless.status_code, endless.json()["code"]) == (422, "unprocessable_entity")
 
 
 def test_readiness_names_what_is_missing(world: World) -> None:

@@ -1,0 +1,119 @@
+"""`POST /v1/episodes/import`: an export of any length, taken in as it arrives."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+
+from bot.adapters.web.api.dependencies import Admin, Mind, Place
+from bot.adapters.web.api.episodes import NDJSON
+from bot.adapters.web.authentication import BODY_BYTES, IMPORT_PATH
+from memory.errors import InvalidInput
+from memory.library.episodic import EpisodicMemory
+from memory.library.lifecycle import import_memories
+from memory.model import Scope
+from memory.services import Memory
+
+router = APIRouter(tags=["episodes"])
+
+_BATCH = 100
+"""Lines of one transaction."""
+_MOST_NAMED = 100
+"""Refused lines that are named; the others are counted."""
+
+
+class Refused(BaseModel):
+    """A line that is no memory."""
+
+    line: int
+    reason: str
+
+
+class Imported(BaseModel):
+    """What became of the lines of an import."""
+
+    imported: int
+    skipped: int
+    """They were there before."""
+    refused: int
+    errors: list[Refused]
+    """The first of the refused ones."""
+
+
+@router.post(
+    IMPORT_PATH,
+    openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
+)
+async def import_(request: Request, memory: Mind, who: Admin, place: Annotated[Place, Query()]) -> Imported:
+    """Take in an export, one JSON object a line, each of at most 1 MB, as what one person judged.
+
+    What is there already is left alone, so an import that broke off is sent again. A part of an answer that is not
+    among the same 100 lines as its parent is taken in without it.
+    """
+    taking = _Import(memory, who.place(**place.model_dump()))
+    async for line in _lines(request.stream()):
+        taking.add(line)
+        if taking.is_full:
+            await run_in_threadpool(taking.flush)
+    await run_in_threadpool(taking.flush)
+    return taking.done
+
+
+@dataclass(slots=True)
+class _Import:
+    memory: Memory
+    scope: Scope
+    number: int = 0
+    waiting: list[tuple[int, str]] = field(default_factory=list)
+    done: Imported = field(default_factory=lambda: Imported(imported=0, skipped=0, refused=0, errors=[]))
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.waiting) >= _BATCH
+
+    def add(self, line: bytes) -> None:
+        """One more line; empty ones say nothing."""
+        self.number += 1
+        if not line.strip():
+            return
+        try:
+            text = line.decode()
+            json.loads(text)
+        except (ValueError, RecursionError) as error:
+            self.refuse(self.number, f"no JSON: {error}")
+            return
+        self.waiting.append((self.number, text))
+
+    def refuse(self, line: int, reason: str) -> None:
+        self.done.refused += 1
+        if len(self.done.errors) < _MOST_NAMED:
+            self.done.errors.append(Refused(line=line, reason=reason))
+
+    def flush(self) -> None:
+        """Import what waits."""
+        batch, self.waiting = self.waiting, []
+        if not batch:
+            return
+        report = import_memories(
+            f"[{','.join(text for _, text in batch)}]", episodic=EpisodicMemory(self.memory, self.scope)
+        )
+        self.done.imported += report.imported
+        self.done.skipped += report.skipped
+        for each in report.errors:
+            self.refuse(batch[each.position - 1][0], each.reason)
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a body. Raises `InvalidInput` for one that is too long."""
+    rest = b""
+    async for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line
+        if len(rest) > BODY_BYTES:
+            raise InvalidInput(f"a line of an import may have {BODY_BYTES} bytes")
+    yield rest
