@@ -90,7 +90,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "retrievals.put": lambda tx, w: tx.retrievals.put(retrieval("q2", w), [item("q2", "e1", workspace=w)]),
     "retrievals.add": lambda tx, w: tx.retrievals.add([retrieval("q2", w)], [item("q2", "e1", workspace=w)]),
     "set_signal": lambda tx, w: tx.retrievals.set_signal(replace(item("q1", "e1", workspace=w), signal=None)),
-    "judgements.set": lambda tx, w: tx.judgements.set(w, "r1", [judgement(workspace=w, is_right=False)]),
+    "judgements.set": lambda tx, w: tx.judgements.set(w, {"r1": [judgement(workspace=w, is_right=False)]}),
     "judgements.delete_runs": lambda tx, w: tx.judgements.delete_runs(w, ["r1"]),
     "put_threshold": lambda tx, w: tx.judgements.put_threshold(Threshold(workspace=w, budget=0.5, value=0.5)),
     "put_run": lambda tx, w: tx.steps.put_run(session_run(workspace=w, rep=3)),
