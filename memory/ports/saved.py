@@ -1,5 +1,6 @@
 """Saved messages in a store."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from memory.model.saved import SavedMessage
@@ -16,8 +17,8 @@ class SavedMessageTable(Protocol):
         """What is kept of this message."""
         ...
 
-    def of_lesson(self, workspace: str, lesson_id: str) -> SavedMessage | None:
-        """The message that this lesson was made of."""
+    def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, SavedMessage]:
+        """The message that each of these lessons was made of, by lesson; the others are left out."""
         ...
 
     def delete(self, saved: SavedMessage) -> None:

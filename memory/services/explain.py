@@ -178,6 +178,7 @@ class Explaining:
                 weigh=self._weigher(tx, workspace, [*view.votes, *(vote for each in votes.values() for vote in each)]),
                 injected=_injected(tx, view),
                 rule_events=rule_events,
+                messages=tx.saved.of_lessons(workspace, view.lessons),
                 alive=tx.episodes.get_many(workspace, weighed.union(*map(_lessons_of, rule_events))),
             )
             tap = view.incoming.tap if view.incoming else None
@@ -219,7 +220,7 @@ class Explaining:
                     for retrieval, item in shown[:uses]
                 ),
                 totals={signal.value: signals[signal.value] for signal in Signal},
-                message=tx.saved.of_lesson(workspace, episode_id),
+                message=tx.saved.of_lessons(workspace, [episode_id]).get(episode_id),
             )
 
     def _weigher(self, tx: Transaction, workspace: str, votes: Sequence[Vote]) -> Weigher:
@@ -250,6 +251,8 @@ class _Behind:
     """The audience that a lesson was reached through, by the event that says so."""
     rule_events: Sequence[Event]
     """Rules that were shown."""
+    messages: Mapping[str, SavedMessage]
+    """The person's message that a lesson was made of, where it was made of one."""
     alive: Mapping[str, Episode]
 
     def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallStory:
@@ -269,6 +272,7 @@ class _Behind:
             lesson=lesson,
             audience=self.injected.get(_source(item)) if lesson else None,
             votes=self.weigh(self.votes[item.episode_id]) if lesson else (),
+            message=self.messages.get(item.episode_id),
         )
 
     def _rule(self, event: Event) -> ShownRule:

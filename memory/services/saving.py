@@ -123,7 +123,7 @@ class Saving:
     def message_of(self, workspace: str, lesson_id: str) -> SavedMessage | None:
         """The message that a lesson was made of; None for other lessons."""
         with self._core.store.read() as tx:
-            return tx.saved.of_lesson(workspace, lesson_id)
+            return tx.saved.of_lessons(workspace, [lesson_id]).get(lesson_id)
 
     def _draft(self, question: str, answer: str) -> _Draft:
         asked = usable(question, "the message answers nothing that I can read")
@@ -194,7 +194,7 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     given = tx.teaching.reactions_of_run(own.workspace, own.run_id)
     if any(each.is_active and each.value > 0 and each.actor != own.actor for each in given):
         return lesson
-    saved = tx.saved.of_lesson(lesson.workspace, lesson.id)
+    saved = tx.saved.of_lessons(lesson.workspace, [lesson.id]).get(lesson.id)
     if saved is not None:
         tx.saved.delete(saved)
     return act(tx, lesson, EventKind.ARCHIVED, own.actor, now)

@@ -1,9 +1,11 @@
 """Saved messages."""
 
+from collections.abc import Iterable
+
 from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, delete, select
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
-from memory.adapters.sql.session import SqlTable, matching, needing
+from memory.adapters.sql.session import SqlTable, among, matching, needing
 from memory.model.saved import SavedMessage
 
 saved_messages = Table(
@@ -24,7 +26,7 @@ saved_messages = Table(
 )
 _KEY = ("channel", "message_id")
 _GET = select(saved_messages).where(matching(saved_messages, *_KEY))
-_OF_LESSON = select(saved_messages).where(matching(saved_messages, "lesson_id"))
+_OF_LESSONS = select(saved_messages).where(among(saved_messages, "lesson_id"))
 _DELETE = delete(saved_messages).where(matching(saved_messages, *_KEY))
 
 
@@ -38,8 +40,9 @@ class SqlSavedMessageTable(SqlTable):
     def get(self, workspace: str, channel: str, message_id: str) -> SavedMessage | None:
         return self._session.first(SavedMessage, _GET, workspace=workspace, channel=channel, message_id=message_id)
 
-    def of_lesson(self, workspace: str, lesson_id: str) -> SavedMessage | None:
-        return self._session.first(SavedMessage, _OF_LESSON, workspace=workspace, lesson_id=lesson_id)
+    def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, SavedMessage]:
+        rows = self._session.each(_OF_LESSONS, workspace, lesson_ids)
+        return {row.lesson_id: SavedMessage(**row._mapping) for row in rows}
 
     def delete(self, saved: SavedMessage) -> None:
         row = {"workspace": saved.workspace, "channel": saved.channel, "message_id": saved.message_id}

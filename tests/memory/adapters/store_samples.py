@@ -461,7 +461,10 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "short of": tx.short.of_person(workspace, "ana"),
             "keys": tx.api_keys.within(workspace),
             "key": tx.api_keys.find(workspace, "d1"),
-            "saved": list(filter(None, [tx.saved.of_lesson(workspace, "e1"), tx.saved.get(workspace, "C1", "m2")])),
+            "saved": [
+                *tx.saved.of_lessons(workspace, ["e1", "none"]).values(),
+                *filter(None, [tx.saved.get(workspace, "C1", "m2")]),
+            ],
             "settings": tx.settings.within(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
             "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
