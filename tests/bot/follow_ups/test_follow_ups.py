@@ -1,6 +1,5 @@
 """Follow-ups and messages that stand alone, through the real bot with the packaged embedder."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,8 +9,8 @@ import pytest
 
 from bot.app.build import assemble, open_memory
 from bot.config import load_settings
+from bot.conversation.goodbot import Goodbot
 from bot.model import PersonMessage, PersonTeaching
-from bot.ports import EventSink
 from memory.adapters.system import utc_now
 from memory.model import Audience, Incoming, Role, Scope
 from memory.services import Memory
@@ -24,12 +23,14 @@ pytestmark = pytest.mark.model
 class Channel:
     """A flat channel with the bot in it, where a teacher taught answers."""
 
-    def __init__(self, memory: Memory, sink: EventSink, messenger: RecordingMessenger) -> None:
-        self.memory, self.sink, self.messenger = memory, sink, messenger
+    def __init__(self, memory: Memory, goodbot: Goodbot) -> None:
+        self.messenger = RecordingMessenger()
+        self._memory, self._goodbot = memory, goodbot
+        self._sink = goodbot.sink(self.messenger)
         self._count = 0
 
     async def teach(self, question: str, answer: str) -> None:
-        await self.sink(
+        await self._sink(
             PersonTeaching(
                 event_id=self._next(),
                 scope=_scope("tea"),
@@ -45,14 +46,13 @@ class Channel:
         """The message as it is stored once it is answered."""
         event_id = self._next()
         at = utc_now() + timedelta(microseconds=self._count)
-        await self.sink(PersonMessage(event_id=event_id, scope=_scope(person), at=at, message_id=event_id, text=text))
-        while True:
-            with self.memory.store.read() as tx:
-                message = tx.deliveries.incoming("terminal:local", event_id)
-            assert message is not None
-            if message.progress == "delivered":
-                return message
-            await asyncio.sleep(0)
+        await self._sink(PersonMessage(event_id=event_id, scope=_scope(person), at=at, message_id=event_id, text=text))
+        await self._goodbot.idle()
+        with self._memory.store.read() as tx:
+            message = tx.deliveries.incoming("terminal:local", event_id)
+        assert message is not None
+        assert message.progress == "delivered"
+        return message
 
     def _next(self) -> str:
         self._count += 1
@@ -72,9 +72,8 @@ async def channel(folder: Path) -> AsyncIterator[Channel]:
     settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
     with open_memory(settings) as memory:
         running = assemble(settings, memory)
-        messenger = RecordingMessenger()
         try:
-            yield Channel(memory, running.goodbot.sink(messenger), messenger)
+            yield Channel(memory, running.goodbot)
         finally:
             await running.close()
 

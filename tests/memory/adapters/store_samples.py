@@ -461,14 +461,17 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "short of": tx.short.of_person(workspace, "ana"),
             "keys": tx.api_keys.within(workspace),
             "key": tx.api_keys.find(workspace, "d1"),
-            "saved": [
-                *tx.saved.of_lessons(workspace, ["e1", "none"]).values(),
-                *filter(None, [tx.saved.get(workspace, "C1", "m2")]),
-            ],
+            "saved": tx.saved.get(workspace, "C1", "m2"),
+            "saved lessons": tx.saved.of_lessons(workspace, ["e1", "none"]),
             "settings": tx.settings.within(workspace, "C1"),
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
             "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
         }
+    return found | _dump_of_index(store, workspace)
+
+
+def _dump_of_index(store: Store, workspace: str) -> dict[str, object]:
+    found: dict[str, object] = {}
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
         near = nearest(store, workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
         hits = [(hit.episode_id, round(hit.cosine, 5), hit.audience, hit.verdict) for hit in near.hits]
