@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from memory.ports import Clock, NewId
+from tests import CHECKOUT
 
 # Few examples each time, others every time; HYPOTHESIS_PROFILE=thorough looks long.
 settings.register_profile("goodbot", deadline=None, max_examples=25)
@@ -22,6 +23,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if o
 
 # One process of tests for each core: more threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The embedder is exported for quick loading once, and not into the cache of whoever runs the tests.
+os.environ["XDG_CACHE_HOME"] = str(CHECKOUT / ".pytest_cache" / "user")
 
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 2 * 2**30
 

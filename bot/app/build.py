@@ -51,11 +51,15 @@ def read_settings(config_path: Path | None = None) -> Settings:
 
 def make_embedder(settings: Settings) -> Embedder:
     """The embedder by name. Nothing is loaded yet."""
+    from platformdirs import user_cache_path
+
     from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
 
-    if settings.embedder.name == "hashing":
+    chosen = settings.embedder
+    if chosen.name == "hashing":
         return HashingEmbedder()
-    return SentenceTransformerEmbedder(settings.embedder.name)
+    cache = Path(chosen.cache) if chosen.cache else user_cache_path("goodbot", appauthor=False)
+    return SentenceTransformerEmbedder(chosen.name, cache=cache)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def _explain(error: ErrorDetails, given: Given) -> str:
 
 def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
     """Fill in the default files and make relative paths absolute, so that they mean the same wherever they are used."""
-    storage, log, knowledge = settings.storage, settings.log, settings.knowledge
+    storage, log, knowledge, embedder = settings.storage, settings.log, settings.knowledge, settings.embedder
     if not storage.database_url.get_secret_value():
         url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")
         storage = storage.model_copy(update={"database_url": url})
@@ -62,4 +62,7 @@ def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
     if knowledge.folder:
         folder = cwd / expanded(knowledge.folder)
         knowledge = knowledge.model_copy(update={"folder": str(folder.absolute())})
-    return settings.model_copy(update={"storage": storage, "log": log, "knowledge": knowledge})
+    if embedder.cache:
+        cache = cwd / expanded(embedder.cache)
+        embedder = embedder.model_copy(update={"cache": str(cache.absolute())})
+    return settings.model_copy(update={"storage": storage, "log": log, "knowledge": knowledge, "embedder": embedder})

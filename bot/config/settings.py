@@ -74,6 +74,7 @@ class EmbedderSettings(Section):
     """`[embedder]`."""
 
     name: str = Field(default="packaged", min_length=1)
+    cache: str = ""
 
     @field_validator("name")
     @classmethod

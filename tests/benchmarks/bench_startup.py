@@ -1,9 +1,10 @@
-"""How long a person waits before anything happens: help, a list, and the chat's prompt.
+"""How long a person waits before anything happens: help, a list, the chat's prompt and its first answer.
 
     python -m tests.benchmarks.bench_startup [--episodes 10000] [--rounds 5]
 
 Whole processes, timed from outside; the chat runs in a pseudo-terminal and is timed until its prompt is on the screen.
-Baselines in the same run: an empty Python, and a Python that imports torch. Prints medians and worst cases.
+Baselines in the same run: an empty Python, a Python that imports torch, and a first answer without a folder to keep the
+embedder in, so that torch runs it. Prints medians and worst cases.
 """
 
 import argparse
@@ -42,6 +43,21 @@ def run(folder: Path, *command: str) -> float:
     return time.perf_counter() - started
 
 
+def first_answer(folder: Path, cache: Path) -> float:
+    """Seconds until a chat through a pipe has answered one question and ended. The database is a new one."""
+    with tempfile.TemporaryDirectory(dir=folder) as home:
+        place = {
+            **environment(folder),
+            "DATABASE_URL": f"sqlite:///{home}/chat.db",
+            "GOODBOT_EMBEDDER_CACHE": str(cache),
+        }
+        started = time.perf_counter()
+        command = [sys.executable, "-m", "bot", "chat"]
+        asked = b"where is the spare key?\n"
+        subprocess.run(command, input=asked, env=place, stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - started
+
+
 def until_prompt(folder: Path) -> float:
     """Seconds until the chat's prompt is drawn; then the chat is told to leave."""
     started = time.perf_counter()
@@ -78,6 +94,8 @@ def main() -> None:
             "goodbot --help": lambda: run(folder, "-m", "bot", "--help"),
             f"goodbot episodes list, {options.episodes} episodes": lambda: run(folder, "-m", "bot", "episodes", "list"),
             "goodbot chat, until the prompt": lambda: until_prompt(folder),
+            "goodbot chat, one answer": lambda: first_answer(folder, folder / "cache"),
+            "baseline: the same, embedder run by torch": lambda: first_answer(folder, folder / "bench.db"),
         }
         for what, measure in rows.items():
             measure()

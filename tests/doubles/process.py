@@ -79,6 +79,7 @@ class Home:
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.folder),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(self.folder)),
             **INTERPRETER,
             "DATABASE_URL": f"sqlite:///{self.database}",
             "GOODBOT_LOG_FILE": str(self.log),

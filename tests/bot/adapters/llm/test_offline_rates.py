@@ -9,17 +9,17 @@ from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ModelTurn
-from memory.adapters.embedding.sentences import SentenceTransformerEmbedder
 from memory.model import Lesson
 from tests.bot.adapters.llm import offline_goals as goals
 from tests.bot.adapters.llm.offline_tools import OFFERED
+from tests.doubles.packaged_embedder import packaged_embedder
 
 pytestmark = pytest.mark.model
 
 
 @functools.cache
 def _real() -> Similarity:
-    return Similarity(SentenceTransformerEmbedder().embed)
+    return Similarity(packaged_embedder().embed)
 
 
 def _decide(goal: str, *lessons: PromptLesson) -> ModelTurn:

