@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -22,7 +21,7 @@ from memory.adapters.sql.schema import HEAD_REVISION
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests import CHECKOUT
-from tests.memory.adapters.store_samples import dump, fill, retrieval
+from tests.memory.adapters.store_samples import dump, fill
 
 
 @pytest.fixture
@@ -107,7 +106,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path, migrate: bool) -> 
 
 
 @pytest.mark.parametrize("migrate", [True, False])
-@pytest.mark.parametrize("revision", ["0001", "0005", "0011"])
+@pytest.mark.parametrize("revision", ["0001", "0005", "0011", "0001_initial", "0013_settings"])
 def test_a_schema_from_before_the_first_release_is_refused_and_left_alone(
     path: Path, revision: str, migrate: bool
 ) -> None:
@@ -128,30 +127,6 @@ def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:
     assert "episodes" in schema(path)
 
 
-def test_a_database_of_the_first_release_is_upgraded(path: Path) -> None:
-    migrated(path)
-    today = schema(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE incoming_taps")
-        connection.execute("DROP TABLE judgements")
-        connection.execute("DROP TABLE thresholds")
-        connection.execute("DROP TABLE people")
-        connection.execute("DROP INDEX ix_votes_workspace_role_at")
-        connection.execute("ALTER TABLE votes DROP COLUMN standing")
-        connection.execute("ALTER TABLE episodes DROP COLUMN verdict_proposed")
-        for table in ("settings", "muted_threads", "api_keys", "welcomes", "saved_messages"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP TABLE fresh_starts")
-        connection.execute("DROP INDEX ix_incoming_workspace_channel_thread_at")
-        connection.execute("ALTER TABLE incoming DROP COLUMN understood")
-        connection.execute("ALTER TABLE incoming DROP COLUMN reply_to")
-        connection.execute("DROP INDEX ix_votes_that_may_be_limited")
-        connection.execute("ALTER TABLE retrievals DROP COLUMN evidence")
-        connection.execute("UPDATE alembic_version SET version_num = '0001_initial'")
-    migrated(path)
-    assert schema(path) == today
-
-
 def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(connection: Connection) -> None:
         upgrade(connection)
@@ -164,52 +139,6 @@ def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     migrated(path)
     assert "episodes" in schema(path)
-
-
-def test_what_was_chosen_for_channels_before_is_kept_as_settings(path: Path) -> None:
-    _at_revision(path, "0012_saved_messages")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO channel_modes VALUES ('w', 'C1', 'always')")
-        connection.execute("INSERT INTO known_answers VALUES ('w', 'C1', 1, 'ana', 1000000), ('w', 'C2', 0, '', 0)")
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.read() as tx:
-        found = [each for channel in ("C1", "C2") for each in tx.settings.within("w", channel)]
-    kept = [(each.channel, each.name, each.value, each.changed_by) for each in found]
-    assert kept == [
-        ("C1", "known-answers", "on", "ana"),
-        ("C1", "mode", "always", ""),
-        ("C2", "known-answers", "off", ""),
-    ]
-    assert found[0].at.timestamp() == 1
-
-
-def test_recalls_from_before_evidence_have_none(path: Path) -> None:
-    _at_revision(path, "0001_initial")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "INSERT INTO retrievals (workspace, id, run_id, node_path, at, counts, goal) "
-            "VALUES ('w', 'q1', 'r1', '0', 0, '{}', 'time')"
-        )
-    with pytest.raises(SchemaMismatch, match=r"older schema \(0001_initial\). Run `goodbot migrate`"):
-        SqlStore.open(f"sqlite:///{path}", migrate=False)
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-        with store.write() as tx:
-            ((old, _),) = tx.retrievals.of_run("w", "r1")
-            tx.retrievals.put(retrieval("q2", run_id="r2"), [])
-        with store.read() as tx:
-            assert tx.retrievals.get("w", "q1") == (old, [])
-            assert tx.retrievals.get("w", "q2") == (retrieval("q2", run_id="r2"), [])
-    assert (old.goal, old.evidence) == ("time", None)
-
-
-def _at_revision(path: Path, revision: str) -> None:
-    """A database as an earlier version left it."""
-    config = Config()
-    config.set_main_option("script_location", "memory:migrations")
-    engine = open_engine(path)
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
 
 
 def test_processes_that_open_a_fresh_file_at_once_all_succeed(path: Path) -> None:

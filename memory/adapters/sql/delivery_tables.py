@@ -1,6 +1,6 @@
 """The tables of messages on their way, and of the channels they are said in."""
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, String, Table, Text, text
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
 from memory.adapters.sql.types import Moment, Word
@@ -43,9 +43,8 @@ incoming = Table(
     *moment("at"),
     *short("run_id", "place"),
     *number("crashes", "kills"),
-    *prose("text"),
-    Column("reply_to", String, nullable=False, server_default=""),
-    Column("understood", Text, nullable=False, server_default=""),
+    *short("reply_to"),
+    *prose("text", "understood"),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "person", "channel", "at"),

@@ -9,11 +9,11 @@ from memory.adapters.sql.faults import translated
 from memory.adapters.sql.planner import advise_planner
 from memory.errors import NotADatabase, SchemaMismatch
 
-HEAD_REVISION = "0013_settings"
+HEAD_REVISION = "0001_tables"
 """The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
 
-_UNRELEASED = frozenset(f"{number:04}" for number in range(1, 12))
-"""Revisions from before the first release. Nothing leads from them to the tables of today."""
+_UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
+"""How revisions from before the first release begin. Nothing leads from them to the tables of today."""
 
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
 _REVISION = text("SELECT version_num FROM alembic_version")
@@ -83,15 +83,16 @@ def _revision(connection: Connection, path: Path) -> str:
 
 
 def _require_known(revision: str, path: Path) -> None:
-    if revision in _UNRELEASED:
+    from memory.migrations import known_revisions
+
+    if not revision or revision in known_revisions():
+        return
+    if revision[:4] in _UNRELEASED:
         raise SchemaMismatch(
             f"The database {path} is from before the first release of Goodbot (schema {revision}) and cannot be "
             "upgraded. Move the file away to begin with an empty one, or set DATABASE_URL to another file."
         )
-    from memory.migrations import known_revisions
-
-    if revision and revision not in known_revisions():
-        raise SchemaMismatch(
-            f"The database {path} was written by a newer Goodbot (schema {revision}); "
-            "upgrade Goodbot, or set DATABASE_URL to another file."
-        )
+    raise SchemaMismatch(
+        f"The database {path} was written by a newer Goodbot (schema {revision}); "
+        "upgrade Goodbot, or set DATABASE_URL to another file."
+    )

@@ -39,7 +39,7 @@ votes = Table(
     *moment("at"),
     *short("source", "event_id"),
     Column("is_limited", Boolean, nullable=False),
-    Column("standing", Word(Standing), nullable=False, server_default=Standing.DECIDES),
+    Column("standing", Word(Standing), nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     Index("ix_votes_that_may_be_limited", "workspace", "actor", "at", sqlite_where=MAY_BE_LIMITED),

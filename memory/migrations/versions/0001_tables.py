@@ -11,23 +11,31 @@ from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary,
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-revision = "0001_initial"
+revision = "0001_tables"
 down_revision = None
 branch_labels = None
 depends_on = None
 
 Real = Float(53)
 
+_MAY_BE_LIMITED = (
+    "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
+    "substr(source || ':', 1, instr(source || ':', ':') - 1) NOT IN ('correction', 'review')))"
+)
+
 
 def upgrade() -> None:
     _create_episodes()
     _create_log()
     _create_teaching()
+    _create_people()
     _create_deliveries()
+    _create_conversations()
     _create_retrievals()
     _create_steps()
     _create_topics()
     _create_upkeep()
+    _create_administration()
 
 
 def _table(name: str, key: str, *parts: SchemaItem, with_rowid: bool = False) -> None:
@@ -50,8 +58,10 @@ def _index(table: str, columns: str, name: str = "") -> None:
     op.create_index(name or f"ix_{table}_{'_'.join(names)}", table, names)
 
 
-def _unique_index(table: str, columns: str, name: str, *, where: str) -> None:
-    op.create_index(name, table, columns.split(), unique=True, sqlite_where=sa.text(where))
+def _unique_index(table: str, columns: str, name: str = "", *, where: str = "") -> None:
+    names = columns.split()
+    condition = sa.text(where) if where else None
+    op.create_index(name or f"ix_{table}_{'_'.join(names)}", table, names, unique=True, sqlite_where=condition)
 
 
 def _create_episodes() -> None:
@@ -63,7 +73,7 @@ def _create_episodes() -> None:
         *_columns(
             String,
             "channel thread person author visibility origin "
-            "termination status verdict verdict_personal verdict_channel verdict_workspace",
+            "termination status verdict verdict_personal verdict_channel verdict_workspace verdict_proposed",
         ),
         *_columns(String, "promoted", nullable=True),
         *_columns(Real, "strength nudge salience"),
@@ -182,8 +192,13 @@ def _create_teaching() -> None:
         *_columns(BigInteger, "at"),
         *_columns(String, "source event_id"),
         *_columns(Boolean, "is_limited"),
+        *_columns(String, "standing"),
     )
     _index("votes", "workspace actor at")
+    _index("votes", "workspace role at")
+    op.create_index(
+        "ix_votes_that_may_be_limited", "votes", ["workspace", "actor", "at"], sqlite_where=sa.text(_MAY_BE_LIMITED)
+    )
     _table(
         "trust_evidence",
         "workspace run_id node_id actor",
@@ -209,6 +224,44 @@ def _create_teaching() -> None:
     _index("ledger", "workspace run_id")
 
 
+def _create_people() -> None:
+    _table(
+        "people",
+        "workspace person",
+        *_columns(String, "workspace person"),
+        *_columns(BigInteger, "known_from"),
+    )
+    _table(
+        "welcomes",
+        "workspace person channel",
+        *_columns(String, "workspace person channel"),
+        *_columns(BigInteger, "at"),
+    )
+    _table(
+        "judgements",
+        "workspace run_id actor",
+        *_columns(String, "workspace run_id actor"),
+        *_columns(BigInteger, "at"),
+        *_columns(Integer, "confidence"),
+        *_columns(Boolean, "is_right is_known"),
+    )
+    _index("judgements", "workspace at")
+    _table(
+        "thresholds",
+        "workspace",
+        *_columns(String, "workspace"),
+        *_columns(Real, "budget value"),
+    )
+    _table(
+        "saved_messages",
+        "workspace channel message_id",
+        *_columns(String, "workspace channel message_id lesson_id link"),
+        *_columns(BigInteger, "saved_at"),
+        _belongs("saved_messages", "workspace lesson_id", "episodes", "workspace id"),
+    )
+    _index("saved_messages", "workspace lesson_id")
+
+
 def _create_deliveries() -> None:
     _table(
         "channels",
@@ -223,11 +276,13 @@ def _create_deliveries() -> None:
         *_columns(BigInteger, "at"),
         *_columns(String, "run_id place"),
         *_columns(Integer, "crashes kills"),
-        *_columns(Text, "text"),
+        *_columns(String, "reply_to"),
+        *_columns(Text, "text understood"),
         with_rowid=True,
     )
     _index("incoming", "progress workspace at")
     _index("incoming", "workspace person channel at")
+    _index("incoming", "workspace channel thread at")
     _index("incoming", "workspace run_id")
     _unique_index("incoming", "workspace channel message_id", "uq_incoming_message", where="message_id != ''")
     _table(
@@ -237,6 +292,15 @@ def _create_deliveries() -> None:
         _belongs("incoming_askers", "workspace event_id", "incoming", "workspace event_id"),
     )
     _index("incoming_askers", "workspace person")
+    _table(
+        "incoming_taps",
+        "workspace event_id",
+        *_columns(String, "workspace event_id asked_run_id"),
+        *_columns(Integer, "number"),
+        *_columns(String, "role"),
+        _belongs("incoming_taps", "workspace event_id", "incoming", "workspace event_id"),
+    )
+    _index("incoming_taps", "workspace asked_run_id")
     _table(
         "outgoing",
         "workspace run_id part",
@@ -250,6 +314,21 @@ def _create_deliveries() -> None:
     _index("outgoing", "workspace channel thread")
 
 
+def _create_conversations() -> None:
+    _table(
+        "fresh_starts",
+        "workspace person channel",
+        *_columns(String, "workspace person channel"),
+        *_columns(BigInteger, "at"),
+    )
+    _table(
+        "muted_threads",
+        "workspace channel thread",
+        *_columns(String, "workspace channel thread"),
+        *_columns(BigInteger, "since"),
+    )
+
+
 def _create_retrievals() -> None:
     _table(
         "retrievals",
@@ -257,6 +336,7 @@ def _create_retrievals() -> None:
         *_columns(String, "workspace id run_id node_path"),
         *_columns(BigInteger, "at"),
         *_columns(Text, "counts goal"),
+        *_columns(Text, "evidence", nullable=True),
         with_rowid=True,
     )
     _index("retrievals", "workspace run_id")
@@ -419,3 +499,21 @@ def _create_upkeep() -> None:
         "workspace id",
         *_columns(String, "workspace id person"),
     )
+
+
+def _create_administration() -> None:
+    _table(
+        "settings",
+        "workspace channel name",
+        *_columns(String, "workspace channel name value changed_by"),
+        *_columns(BigInteger, "at"),
+    )
+    _table(
+        "api_keys",
+        "workspace name",
+        *_columns(String, "workspace name digest right channel made_by"),
+        *_columns(BigInteger, "made_at"),
+        *_columns(String, "revoked_by"),
+        *_columns(BigInteger, "revoked_at", nullable=True),
+    )
+    _unique_index("api_keys", "workspace digest")
