@@ -5,7 +5,9 @@ tables are Kleene's: `sequence` and parallel/all are AND, `fallback` and paralle
 other's mirror (De Morgan). A child that stopped stops its flow: nothing after it could be paid for.
 
 The published code runs parallel children one after another and asks all to succeed, the paper speaks of a majority
-(arXiv 2511.02424). Here they really run at the same time, and the policy is named.
+(arXiv 2511.02424). Here they really run at the same time, the policy is named, and what still runs when all is decided
+is cancelled. But where all are wanted and one failed, the others end their work: what they find is the part of the
+answer that there is.
 """
 
 import asyncio
@@ -90,13 +92,16 @@ class FlowResult:
         return "\n\n".join(output for output in holds if output)
 
 
+NOT_NEEDED = Stop(reason="the other parts had settled it")
+"""Why a parallel child was cancelled."""
+
 Child = Callable[[], Coroutine[Any, Any, Outcome]]
 
 
 async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Policy.ALL) -> FlowResult:
     """Run the children as the flow says. An exception of a child cancels the others and passes on."""
     if flow is Flow.PARALLEL:
-        outcomes = await _all_at_once(children)
+        outcomes = await _at_once(children, policy)
         end = judge(policy, [outcome.end for outcome in outcomes])
     else:
         goes_on = End.SUCCESS if flow is Flow.SEQUENCE else End.FAILURE
@@ -123,8 +128,24 @@ async def _while(goes_on: End, children: Sequence[Child]) -> list[Outcome]:
     return outcomes
 
 
-async def _all_at_once(children: Sequence[Child]) -> list[Outcome]:
+async def _at_once(children: Sequence[Child], policy: Policy) -> list[Outcome]:
     # A task group, unlike gather, leaves no child running behind when one of them raises.
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(child()) for child in children]
-    return [task.result() for task in tasks]
+        running = set(tasks)
+        while running and not _is_decided(policy, [_end_so_far(task) for task in tasks]):
+            _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for task in running:
+            task.cancel()
+    cancelled = Outcome(termination=Termination.ABORTED, stop=NOT_NEEDED)
+    return [cancelled if task.cancelled() else task.result() for task in tasks]
+
+
+def _is_decided(policy: Policy, ends: Sequence[End]) -> bool:
+    end = judge(policy, ends)
+    return end is End.SUCCESS or (end is End.FAILURE and policy is not Policy.ALL)
+
+
+def _end_so_far(task: asyncio.Task[Outcome]) -> End:
+    has_result = task.done() and not task.cancelled() and task.exception() is None
+    return task.result().end if has_result else End.STOPPED

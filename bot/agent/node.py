@@ -8,11 +8,12 @@ that cannot be understood or a refusal fails this node alone, and a fallback may
 reached or rejects the request stops the run, which ends with what was found.
 """
 
+import asyncio
 import logging
 from functools import partial
 
 from bot.agent.asking import MAY_I, known_options, question_text, tool_option, where_lessons_disagree
-from bot.agent.control import Child, End, Flow, FlowResult, Outcome, Stop, run_flow
+from bot.agent.control import NOT_NEEDED, Child, End, Flow, FlowResult, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
 from bot.agent.dialogue import Dialogue
 from bot.agent.prompt import node_prompt, tool_output
@@ -30,6 +31,11 @@ MAX_MISTAKES = 3
 
 MAX_CALLS = 8
 """Tool calls carried out for one decision."""
+
+_REPEATED = (
+    "You have just called {tool} with the same arguments; what it returned is above. It did not run again. "
+    "Answer with that, use other arguments or another tool, or fail."
+)
 
 _PROGRESS_CHARACTERS = 80
 
@@ -53,6 +59,9 @@ class AgentNode:
             outcome = self._stopped(Stop(reason=str(limit), is_budget=True))
         except Halted as halt:
             outcome = self._stopped(Stop(reason=halt.reason))
+        except asyncio.CancelledError:
+            self._run.finish(self._trace, Outcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
+            raise
         except ModelError as fault:
             if not self._run.has_decided:
                 raise
@@ -194,6 +203,11 @@ class AgentNode:
         )
         any_understood = False
         for call in act.calls[:MAX_CALLS]:
+            if trace.repeats(call.name, call.arguments):
+                repeated = _REPEATED.format(tool=call.name)
+                trace.observe(repeated, tool=call.name, is_error=True)
+                dialogue.observe(call, repeated, is_error=True)
+                continue
             run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")
             trace.act(call.name, call.arguments, call.raw)
             result = await run.within(run.tools.run(call, context, is_approved=is_approved))

@@ -12,6 +12,9 @@ from memory.rules.retrieval.prompt import one_line
 
 _FINDING_KEY_CHARACTERS = 80
 
+_MOST_TIMES = 2
+"""How often a node may make the same call."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -75,6 +78,18 @@ class Trace:
         """Record a tool call; `raw` is what the model wrote when it was no JSON object."""
         text = raw if arguments is None else ""
         self.steps.append(Step(kind=StepKind.ACT, tool=tool, arguments=dict(arguments or {}), text=text))
+
+    def repeats(self, tool: str, arguments: Mapping[str, object] | None) -> bool:
+        """Whether this call says nothing new: the last one over again, unless that failed, or one made twice before."""
+        if arguments is None:
+            return False
+        done = [number for number, step in enumerate(self.steps) if _is_call(step)]
+        same = [number for number in done if _call(self.steps[number]) == (tool, dict(arguments))]
+        if not same or len(same) >= _MOST_TIMES:
+            return bool(same)
+        since = self.steps[same[-1] + 1 :]
+        has_failed = bool(since) and since[0].is_error
+        return same[-1] == done[-1] and not has_failed and all(step.kind is not StepKind.EXPAND for step in since)
 
     def observe(self, text: str, *, tool: str = "", is_error: bool = False) -> None:
         """Record what came back."""
@@ -143,6 +158,14 @@ class Trace:
             exemplar_ids=tuple(exemplar.episode.id for exemplar in self.shown),
             created_at=self.started_at,
         )
+
+
+def _is_call(step: Step) -> bool:
+    return step.kind is StepKind.ACT and bool(step.tool) and not step.text
+
+
+def _call(step: Step) -> tuple[str, dict[str, object]]:
+    return step.tool, dict(step.arguments)
 
 
 def finding_key(subgoal: str) -> str:
