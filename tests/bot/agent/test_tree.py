@@ -171,8 +171,8 @@ async def test_mistakes_in_a_row_end_the_node() -> None:
 
 
 async def test_a_success_between_mistakes_starts_the_count_again() -> None:
-    wrong, right = call("nothing"), call("calculator", expression="2+2")
-    model = ScriptedModel([wrong, wrong, right, wrong, wrong, right, answer("4")])
+    wrong, right, other = call("nothing"), call("calculator", expression="2+2"), call("calculator", expression="1+3")
+    model = ScriptedModel([wrong, wrong, right, wrong, wrong, other, answer("4")])
     assert (await run(make_tree(model, CALCULATOR))).output == "4"
 
 
