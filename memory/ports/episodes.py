@@ -46,12 +46,16 @@ class EpisodeFilter:
     quarantined_only: bool = False
     public_only: bool = False
     """Only what everybody of the workspace could read then, and can now as far as is known."""
+    judged_only: bool = False
+    """Only what people said something about that decides: right, wrong or disputed."""
     to_decide: bool = False
     """Only what waits for somebody to decide: a dispute, a lesson that is held back, a correction nobody has judged."""
     counting_for: Scope | None = None
     """Leaves out most of what cannot be filed where this person searches; `partitions_of` has the exact rule."""
     to_review_in: Scope | None = None
     """Leaves out most of what a teacher there could neither release nor widen."""
+    newest: int | None = None
+    """Only among so many of the workspace's newest episodes, so that a search for what is rare has an end."""
     limit: int | None = 50
     newest_first: bool = True
     after: str = ""

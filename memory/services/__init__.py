@@ -28,6 +28,7 @@ from memory.services.feedback_in_words import FeedbackInWords, Opinion
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gap, Gaps
+from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
@@ -146,6 +147,7 @@ class Memory:
         self.overviews = Overviews(core)
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
+        self.maps = KnowledgeMaps(core)
         self.leases = Leases(core)
         self.api_keys = ApiKeys(core)
 
@@ -181,6 +183,7 @@ __all__ = [
     "Gap",
     "Guess",
     "Holdings",
+    "KnowledgeMap",
     "LessonMark",
     "LessonStory",
     "ListeningState",

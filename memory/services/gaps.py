@@ -46,7 +46,7 @@ class Gaps:
             unanswered = [
                 each
                 for each in _unanswered(tx, workspace)
-                if _is_open(each) and (reader is None or may_read(reader, each))
+                if is_open(each) and (reader is None or may_read(reader, each))
             ]
             stored = tx.episodes.vectors(workspace, [each.id for each in unanswered])
             vectors = {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
@@ -61,7 +61,7 @@ class Gaps:
     def is_gap(self, episode: Episode) -> bool:
         """Whether this question has no answer that anybody approved of."""
         was_refused = episode.action == ASK and episode.verdict is Verdict.FAILURE
-        return _is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
+        return is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since."""
@@ -78,5 +78,6 @@ def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
 
 
-def _is_open(episode: Episode) -> bool:
+def is_open(episode: Episode) -> bool:
+    """Whether nobody approved of what was said to it, and nothing about it is held back."""
     return episode.verdict is not Verdict.SUCCESS and not episode.quarantine

@@ -1,8 +1,9 @@
 """Which episodes a list shows, as conditions of SQL."""
 
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
 
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.tables import episodes, quarantines
@@ -11,6 +12,7 @@ from memory.ports import EpisodeFilter
 
 _t = episodes.c
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _WRITTEN = (Origin.CORRECTION, Origin.TAUGHT)
 
 QUARANTINE = (
@@ -41,7 +43,7 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
         conditions.append(_t.parent_id == "")
     if not wanted.include_archived:
         conditions.append(_t.archived_at.is_(None))
-    conditions += _by_state(wanted)
+    conditions += _by_state(workspace, wanted)
     if wanted.after:
         seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
         last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
@@ -65,9 +67,20 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
     return statement.select_from(episodes).where(*conditions)
 
 
-def _by_state(wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
+def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
+    other = episodes.alias()
+    newest = select(other.c.created_at).where(other.c.workspace == workspace).order_by(other.c.created_at.desc())
+    oldest = newest.limit(1).offset(max(number - 1, 0)).scalar_subquery()
+    return _t.created_at >= func.coalesce(oldest, literal(_LONG_AGO, _t.created_at.type))
+
+
+def _by_state(workspace: str, wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
     """What is held back, public, waiting for a decision."""
     conditions: list[ColumnElement[bool]] = []
+    if wanted.newest is not None:
+        conditions.append(_is_among_newest(workspace, wanted.newest))
+    if wanted.judged_only:
+        conditions.append(_t.verdict != Verdict.PENDING)
     if wanted.quarantined_only:
         conditions.append(QUARANTINE.is_not(None))
     if wanted.public_only:

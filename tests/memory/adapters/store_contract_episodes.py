@@ -177,6 +177,10 @@ class EpisodesContract(StoreCase):
             (EpisodeFilter(status=EpisodeStatus.FAILURE), "b"),
             (EpisodeFilter(verdict=Verdict.SUCCESS), "b"),
             (EpisodeFilter(verdict=Verdict.PENDING), "a"),
+            (EpisodeFilter(judged_only=True), "b"),
+            (EpisodeFilter(newest=2), "b"),
+            (EpisodeFilter(newest=2, include_archived=True), "bc"),
+            (EpisodeFilter(newest=50), "ab"),
             (EpisodeFilter(text="ÉCOLE"), "a"),
             (EpisodeFilter(text="100%"), "b"),
             (EpisodeFilter(text="%"), "b"),
@@ -195,9 +199,10 @@ class EpisodesContract(StoreCase):
                 "output": "100% sure",
                 "parent_id": "a",
             }
+            later: dict[str, Any] = {"created_at": NOW + timedelta(minutes=1)}
             graded: dict[str, Any] = {"status": EpisodeStatus.FAILURE, "verdicts": Verdicts(channel=Verdict.SUCCESS)}
-            tx.episodes.put(episode("b", **other, **graded))
-            tx.episodes.put(episode("c", archived_at=NOW, parent_id="a"))
+            tx.episodes.put(episode("b", **other, **graded, **later))
+            tx.episodes.put(episode("c", archived_at=NOW, parent_id="a", **later))
         with store.read() as tx:
             assert sorted(e.id for e in tx.episodes.search("w", wanted)) == list(found)
             assert tx.episodes.count("w", wanted) == len(found)

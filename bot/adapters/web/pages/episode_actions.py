@@ -13,6 +13,8 @@ from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode, Verdict
 
 E = TypeVar("E", Verdict, Audience)
+_BACK = ("review", "map")
+"""The pages that a decision may lead back to, beside the episode's own."""
 _GRADES = {1: Verdict.SUCCESS, -1: Verdict.FAILURE, 0: Verdict.PENDING}
 
 
@@ -36,8 +38,8 @@ def _done(visit: Visit, episode: Episode, text: str, undo: str = "", **fields: s
     address = f"{_address(episode)}/{undo}" if undo else ""
     back = {name: visit.form[name] for name in ("back", "after") if visit.form.get(name)}
     notice = Notice(text, undo=visit.url(address) if undo else "", fields={**back, **fields})
-    if visit.form.get("back") == "review":
-        return visit.back("review", notice, after=visit.form.get("after", ""))
+    if visit.form.get("back") in _BACK:
+        return visit.back(visit.form["back"], notice, after=visit.form.get("after", ""))
     return visit.back(_address(episode), notice)
 
 

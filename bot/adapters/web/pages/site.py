@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from bot.adapters.web.pages import episode, episodes, oidc, operations, overview, people, playground, review
+from bot.adapters.web.pages import episode, episodes, knowledge, oidc, operations, overview, people, playground, review
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
@@ -25,6 +25,7 @@ PAGES: tuple[Page, ...] = (
     overview.PAGE,
     episodes.PAGE,
     episode.PAGE,
+    knowledge.PAGE,
     playground.PAGE,
     review.PAGE,
     people.PAGE,

@@ -1,5 +1,6 @@
 """The pages as people use them, in a real Chromium: by mouse, by key, without JavaScript, on a phone, in the dark."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from bot.adapters.web.pages.site import PAGES
 from memory.adapters.sql import SqlStore
-from memory.model import Verdict
+from memory.model import Audience, Verdict
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.browser import chromium, needs_browser, served
 from tests.doubles.demo_world import demo_world
@@ -99,6 +100,54 @@ def test_several_are_chosen_at_once(page: Page) -> None:
     expect(page.get_by_text("4 chosen")).to_be_visible()
     page.get_by_role("button", name="Do it").click()
     expect(page.get_by_role("status")).to_contain_text("4 archived")
+
+
+def test_several_are_shared_at_once_and_the_list_stays_as_it_was_filtered(world: World, page: Page) -> None:
+    page.goto(at("episodes?verdict=success&audience=channel"))
+    boxes = page.get_by_role("checkbox", name="Choose")
+    chosen = [boxes.nth(place).get_attribute("value") or "" for place in (0, 1)]
+    for place in (0, 1):
+        boxes.nth(place).check()
+    page.get_by_label("Chosen:").select_option("promote to the workspace")
+    page.get_by_role("button", name="Do it").click()
+    expect(page.get_by_role("status")).to_contain_text("2 promoted")
+    expect(page.get_by_label("Verdict")).to_have_value("success")
+    assert [world.memory.audit.find(each).promoted for each in chosen] == [Audience.WORKSPACE] * 2
+    page.get_by_role("link", name="JSON").evaluate("link => { link.target = '_self' }")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="JSON").click()
+    lines = saved.value.path().read_text("utf-8").splitlines()
+    assert {json.loads(line)["verdicts"]["channel"] for line in lines} == {"success"}
+
+
+def test_the_map_is_walked_by_key_and_taught_from(world: World, page: Page) -> None:
+    page.goto(at("map"))
+    first = page.locator("svg a[data-goal]").first
+    first.focus()
+    expect(page.locator("[data-under]")).to_contain_text(first.get_attribute("data-goal") or "?")
+    reached = {page.evaluate("document.activeElement.dataset.goal")}
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp") * 6:
+        page.keyboard.press(key)
+        reached.add(page.evaluate("document.activeElement.dataset.goal"))
+    assert len(reached) > 3
+    assert page.locator('svg a[tabindex="0"]').count() == 1
+    page.get_by_role("link", name="audience").click()
+    expect(page.locator(".legend")).to_contain_text("channel")
+    gap = page.locator(".next a").first.inner_text()
+    page.get_by_text("Teach it").first.click()
+    page.get_by_label(f"The right answer to “{gap}”").fill("We stay where we are.")
+    page.get_by_role("button", name="Teach", exact=True).first.click()
+    expect(page.get_by_role("status")).to_contain_text("it is a lesson now")
+    expect(page.locator(".next")).not_to_contain_text(gap)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".next")).to_contain_text(gap)
+
+
+def test_a_point_leads_to_its_episode(page: Page) -> None:
+    page.goto(at("map"))
+    goal = page.locator("svg a[data-goal]").nth(2).get_attribute("data-goal") or ""
+    page.locator("svg a[data-goal]").nth(2).press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(goal)
 
 
 def test_the_review_queue_by_key(page: Page) -> None:

@@ -1,0 +1,118 @@
+"""The map of what a workspace knows: lessons by meaning, and beside them what nobody could answer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from memory.model import Audience, Episode, Verdict
+from memory.rules.plane import HEIGHT, WIDTH, Group, name_of
+from memory.services import KnowledgeMap
+
+LISTED = 6
+"""How many lessons of a group are named below the map."""
+_NOBODY = "nobody yet"
+_KINDS = {
+    "right": "good",
+    "wrong": "bad",
+    "disputed": "warn",
+    Audience.WORKSPACE.value: "good",
+    Audience.CHANNEL.value: "calm",
+    Audience.PERSONAL.value: "warn",
+    _NOBODY: "dim",
+}
+_VERDICTS = {Verdict.SUCCESS: "right", Verdict.FAILURE: "wrong", Verdict.DISPUTED: "disputed"}
+_COLOURS = ("verdict", "audience")
+GAP = "gap"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One lesson or gap on the map."""
+
+    episode: Episode
+    x: float
+    y: float
+    kind: str
+    """The colour's name in the style sheet; `gap` for what nobody could answer."""
+    label: str
+    """What the colour means, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """One group with what is on it."""
+
+    group: Group
+    name: str
+    """As much of it as stands on the map."""
+    counts: tuple[tuple[str, int], ...]
+    """What its points are, with how many."""
+    typical: tuple[Episode, ...]
+    """Lessons that are most like the group as a whole; questions where it has none."""
+
+
+def show(visit: Visit) -> Response:
+    """The map, the groups in words, and what to teach next."""
+    found = visit.memory.maps.of(visit.workspace, public_only=visit.public_only)
+    colour = visit.query.get("colour", "")
+    colour = colour if colour in _COLOURS else _COLOURS[0]
+    points = _points(found, colour)
+    legend = Counter((point.label, point.kind) for point in points)
+    return visit.render(
+        "map.html",
+        here="map",
+        width=WIDTH,
+        height=HEIGHT,
+        colour=colour,
+        colours=_COLOURS,
+        points=points,
+        dot=round(min(max(found.plane.room * 0.85, 2.5), 8.0), 1),
+        groups=[_shown(group, points) for group in found.plane.groups],
+        legend=sorted(legend.items(), key=lambda each: (each[0][1] == GAP, -each[1])),
+        lessons=len(found.lessons),
+        gaps=len(found.gaps),
+        is_whole=found.is_whole,
+        next=found.next,
+        may_teach=visit.role >= WebRole.TEACHER,
+    )
+
+
+def _points(found: KnowledgeMap, colour: str) -> list[Point]:
+    labels = [*(_label(each, colour) for each in found.lessons), *(GAP for _ in found.gaps)]
+    return [
+        Point(episode, x, y, _KINDS.get(word, GAP), "nobody could answer" if word == GAP else word)
+        for episode, (x, y), word in zip(found.points, found.plane.places, labels, strict=True)
+    ]
+
+
+def _label(lesson: Episode, colour: str) -> str:
+    """The word that its colour stands for."""
+    if colour == "verdict":
+        return _VERDICTS.get(lesson.verdict, "disputed")
+    verdicts = lesson.verdicts
+    wide = ((Audience.WORKSPACE, verdicts.workspace), (Audience.CHANNEL, verdicts.channel))
+    decided = [audience for audience, verdict in wide if verdict.is_validated]
+    if decided:
+        return decided[0].value
+    return Audience.PERSONAL.value if verdicts.personal.is_validated else _NOBODY
+
+
+def _shown(group: Group, points: Sequence[Point]) -> ShownGroup:
+    inside = [points[place] for place in group.members]
+    lessons = [point for point in inside if point.kind != GAP]
+    first_words: dict[str, Episode] = {}
+    for point in lessons or inside:
+        first_words.setdefault(point.episode.goal.casefold().strip(), point.episode)
+    return ShownGroup(
+        group=group,
+        name=name_of(group.words) or "without words",
+        counts=tuple(Counter(point.label for point in inside).most_common()),
+        typical=tuple(first_words.values())[:LISTED],
+    )
+
+
+PAGE = Page(name="map", title="Map", routes=(PageRoute(path="map", handler=show),))
