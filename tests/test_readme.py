@@ -142,6 +142,7 @@ class Remembered:
             "NAME": "archive" if "jobs" in command else "you",
             "FILE": str(self.home.folder / ("set.json" if "bench" in command else "export.json")),
             "TEXT": "In the blue box.",
+            "URL": f"sqlite:///{self.home.folder / 'new.db'}",
         }
         return [words.get(word, word) for word in shlex.split(command)[1:]]
 

@@ -1,8 +1,7 @@
 """`goodbot bench`: measures the whole bot on labelled messages."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from bot.app.log_file import note_failures
+from bot.cli.progress import progress
 from bot.cli.session import say, settings_of
 from bot.cli.table import print_table
 from memory.errors import InvalidInput
@@ -18,7 +18,6 @@ from memory.model import Role
 
 if TYPE_CHECKING:
     from bot.app.bench.learning import Learning
-    from bot.app.bench.progress import ShowsStep
 
 _SHARE = click.FloatRange(0, 1)
 _DATA = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -158,7 +157,7 @@ def learning(
         of_each=lessons,
         outside=read_texts(data, outside) if outside else (),
         settings=settings,
-        show=_progress,
+        show=progress,
     )
     _show(learned, data.name, json_file, plot_file)
 
@@ -218,7 +217,7 @@ def retrieval(
         read_texts(data, outside)[:messages] if outside else [],
         pace=timedelta(seconds=pace),
         settings=settings,
-        show=_progress,
+        show=progress,
     )
     print_table(*found.rows())
     if json_file is not None:
@@ -259,7 +258,7 @@ def attack(
     kind = Kind.REFUSE if refuse else Kind.POISON
     arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, labels=labels)
     lessons, asked = read_split(data, taught), read_split(data, split)
-    results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=_progress)
+    results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=progress)
     print_table(*rows(results))
     if json_file is not None:
         plain = {"data": data.name, "arm": asdict(arm), "attacks": [asdict(each) for each in results]}
@@ -269,26 +268,3 @@ def attack(
 def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
     if wanted is not None and wanted > len(rows):
         raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give {option} {len(rows)} or fewer")
-
-
-@contextmanager
-def _progress(what: str, total: int) -> "Iterator[ShowsStep]":
-    """A bar on stderr while it lasts; nothing where that is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total, note="")
-
-        def step(done: int, note: str = "") -> None:
-            bar.update(task, completed=done, note=note)
-
-        yield step

@@ -15,6 +15,7 @@ _EXPECTED = (BotError, MemoryFault, OSError, click.ClickException, click.excepti
 """The errors a command may end with, each shown to people as one line."""
 
 _COMMANDS = {
+    "backup": ("bot.cli.transfer", "backup", "Copy the memory into a file, while it is used."),
     "bench": ("bot.cli.bench", "bench", "Measure the whole bot on labelled messages."),
     "chat": ("bot.cli.chat", "chat", "Talk with the bot in this terminal."),
     "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
@@ -22,6 +23,7 @@ _COMMANDS = {
     "forget": ("bot.cli.maintenance", "forget", "Erase everything about one person."),
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "keys": ("bot.cli.web", "keys", "Make and revoke keys of programs that use memory over HTTP."),
+    "move": ("bot.cli.transfer", "move", "Copy everything into another database, and compare."),
     "migrate": ("bot.cli.maintenance", "migrate", "Bring the database up to date."),
     "purge": ("bot.cli.maintenance", "purge", "Take back everything one person taught."),
     "gaps": ("bot.cli.gaps", "gaps", "Show what to teach next: questions that nobody could answer."),

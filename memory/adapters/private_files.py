@@ -8,7 +8,8 @@ import errno
 import os
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FILE_MODE = 0o600
@@ -92,19 +93,27 @@ def write_whole(path: Path, content: bytes) -> None:
 
     A link stays one: what it points to is replaced. Raises `OSError`, for a file too that may not be written.
     """
+    with whole_file(path) as part:
+        part.write_bytes(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """The same for what somebody else writes: a file beside it, which takes its place if nothing is raised."""
     target = Path(os.path.realpath(path))
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     _sweep(target.parent)
     descriptor, name = tempfile.mkstemp(_PART_ENDING, f"{_PART}{os.getpid()}-", target.parent)
+    os.close(descriptor)
+    part = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as part:
-            part.write(content)
-            part.flush()
-            os.fsync(part.fileno())
-        Path(name).replace(target)
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 

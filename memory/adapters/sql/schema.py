@@ -12,6 +12,9 @@ from memory.errors import NotADatabase, SchemaMismatch
 HEAD_REVISION = "0001_tables"
 """The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
 
+MOVING = "moving_"
+"""How the revision begins of a database into which another one is being moved; what follows names the other one."""
+
 _UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
 """How revisions from before the first release begin. Nothing leads from them to the tables of today."""
 
@@ -19,14 +22,25 @@ _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT
 _REVISION = text("SELECT version_num FROM alembic_version")
 
 
-def require_schema(engine: Engine, path: Path, *, migrate: bool) -> None:
-    """Bring the database to the newest schema, or say why not.
+class MoveUnfinished(SchemaMismatch):
+    """A move into the database broke off; `revision` says which one."""
+
+    def __init__(self, path: Path, revision: str) -> None:
+        self.revision = revision
+        super().__init__(
+            f"A move into the database {path} broke off. Give the same `goodbot move` again, or set DATABASE_URL to "
+            "another one."
+        )
+
+
+def require_schema(engine: Engine, path: Path, *, migrate: bool, moving: str = "") -> None:
+    """Bring the database to the newest schema, or say why not. One into which the move `moving` goes is fine, too.
 
     Raises `SchemaMismatch` (newer; or older and `migrate` is false) and `NotADatabase` (another program's database).
     """
     with translated(path), engine.connect() as connection, begin(connection, writes=False):
         revision = _revision(connection, path)
-    if revision == HEAD_REVISION:
+    if revision in (HEAD_REVISION, moving or HEAD_REVISION):
         return
     if not migrate:
         _require_known(revision, path)
@@ -87,6 +101,8 @@ def _require_known(revision: str, path: Path) -> None:
 
     if not revision or revision in known_revisions():
         return
+    if revision.startswith(MOVING):
+        raise MoveUnfinished(path, revision)
     if revision[:4] in _UNRELEASED:
         raise SchemaMismatch(
             f"The database {path} is from before the first release of Goodbot (schema {revision}) and cannot be "

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock, RLock, get_ident
 from typing import Self
 
-from sqlalchemy import select, union
+from sqlalchemy import Connection, select, union
 
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
@@ -61,10 +61,11 @@ class SqlStore:
         self._is_closed = False
 
     @classmethod
-    def open(cls, url: str, *, migrate: bool = True) -> "SqlStore":
+    def open(cls, url: str, *, migrate: bool = True, moving: str = "") -> "SqlStore":
         """Open `sqlite:////absolute/path.db`, creating the file and its folder, and upgrade its schema if need be.
 
-        Only this user may read the file, one of an earlier version too, and the folder if it is made here.
+        Only this user may read the file, one of an earlier version too, and the folder if it is made here. `moving`
+        names the unfinished move into it, of whoever goes on with that (`move`).
 
         Raises `InvalidInput` for another kind of address, `StoreReadOnly`, `NotADatabase`, `SchemaMismatch` (newer; or
         not the newest and `migrate` is false: nothing is created or changed then) and `StoreUnavailable`.
@@ -81,7 +82,7 @@ class SqlStore:
         _make_private(path)
         store = cls(path)
         try:
-            require_schema(store._engine, path, migrate=migrate)
+            require_schema(store._engine, path, migrate=migrate, moving=moving)
             store._file = _identity(path)
         except BaseException:
             store.close()
@@ -96,6 +97,18 @@ class SqlStore:
         another of the same thread it raises `RuntimeError`.
         """
         return cls(IN_MEMORY)
+
+    @property
+    def address(self) -> str:
+        """What tells this database from every other one; no password is in it."""
+        return str(self._path.resolve())
+
+    @contextmanager
+    def connected(self) -> Iterator[Connection]:
+        """A connection for what works on whole tables; `engine.begin` begins its transactions. No rule is kept here."""
+        self._check_file()
+        with translated(self._path), self._engine.connect() as connection:
+            yield connection
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:

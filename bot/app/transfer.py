@@ -1,0 +1,38 @@
+"""The configured memory as a whole: into another database, or into a file."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.config import Settings
+from memory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from memory.adapters.sql.backup import ShowsBackup
+    from memory.adapters.sql.move import MovedTable, ShowsMove
+
+
+def move_memory(settings: Settings, target_url: str, show: "ShowsMove") -> "list[MovedTable]":
+    """Copy everything into another database. Raises what `memory.adapters.sql.move.move` raises."""
+    from memory.adapters.sql.move import move
+
+    return move(settings.storage.database_url.get_secret_value(), target_url, show)
+
+
+def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:
+    """Copy the memory into a file; how many bytes it has.
+
+    Raises what `memory.adapters.sql.backup.back_up` raises, and `InvalidInput` for what is no file.
+    """
+    from memory.adapters.sql import SqlStore
+    from memory.adapters.sql.backup import back_up
+
+    url = settings.storage.database_url.get_secret_value()
+    if not url.startswith("sqlite"):
+        host, _, name = settings.storage.place.rpartition("/")
+        command = ["pg_dump", "--format=custom", f"--file={file}", f"--host={host.partition(':')[0]}", name]
+        raise InvalidInput(f"PostgreSQL makes its backups itself, while it is used: {shlex.join(command)}")
+    if file.resolve() == Path(settings.log.file).resolve():
+        raise InvalidInput(f"{file} is the bot's log. Name another file.")
+    SqlStore.open(url, migrate=False).close()  # says what is wrong with it
+    return back_up(Path(settings.storage.place).expanduser(), file, show)

@@ -1,0 +1,66 @@
+"""`goodbot move` and `goodbot backup`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.app.log_file import note_failures
+from bot.app.transfer import back_up_memory, move_memory
+from bot.cli.progress import progress
+from bot.cli.session import json_option, print_json, say, settings_of
+from bot.cli.table import print_table
+from memory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from bot.app.bench.progress import ShowsStep
+
+
+@click.command()
+@click.option("--to", "url", required=True, metavar="URL", help="An empty database: sqlite:////absolute/path/new.db")
+@json_option
+def move(url: str, as_json: bool) -> None:
+    """Copy everything into another database, and compare the two table by table. The old one stays as it is.
+
+    End every process of the bot before. What breaks off is gone on with by the same command. Afterwards set
+    DATABASE_URL to the new one.
+    """
+    settings = settings_of()
+    note_failures(settings)
+    with progress("rows", 0) as step:
+        try:
+            moved = move_memory(settings, url, lambda done, total, table: step(done, f"of {total} rows, {table}"))
+        except InvalidInput as error:
+            raise InvalidInput(str(error).replace("DATABASE_URL", "--to")) from error
+    if as_json:
+        print_json({"tables": moved})
+        return
+    print_table(
+        ["table", "rows", "copied now", "digest, the same in both"],
+        [[each.name, f"{each.rows}", f"{each.copied}", each.digest] for each in moved if each.rows],
+    )
+    say(f"{sum(each.rows for each in moved)} rows are in the new database. Set DATABASE_URL to it, then start the bot.")
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@json_option
+def backup(file: Path, as_json: bool) -> None:
+    """Copy the memory into a file that only you may read, while the bot is used. An earlier backup is replaced.
+
+    To restore, end every process of the bot and put the file in the database's place. What was forgotten after a backup
+    is in the backup.
+    """
+    settings = settings_of()
+    note_failures(settings)
+    with progress("pages", 0) as step:
+        size = back_up_memory(settings, file, _shown(step))
+    if as_json:
+        print_json({"file": str(file), "bytes": size})
+    else:
+        say(f"{size / 2**20:.1f} MiB written to {file}. Try it: DATABASE_URL=sqlite:///{file.resolve()} goodbot stats")
+
+
+def _shown(step: "ShowsStep") -> Callable[[int, int], None]:
+    return lambda done, total: step(done, f"of {total} pages")

@@ -1,0 +1,73 @@
+"""`goodbot move` and `goodbot backup` as an administrator gives them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.doubles.process import GOODBOT, Finished, Home
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """To be read only."""
+    home = Home(tmp_path_factory.mktemp("taught"))
+    typed = "what is 2 + 2?\n👍\nwho waters the plants?\n👎\n/correct Ana waters them.\n"
+    assert home.run("chat", given=typed).code == 0
+    return home
+
+
+def exported(home: Home, database: Path) -> str:
+    """All episodes; the event log agrees with them."""
+    done = home.run("rebuild", "--check", DATABASE_URL=f"sqlite:///{database}")
+    assert (done.code, done.out) == (0, "Everything stored is what the event log says.\n")
+    return home.run("episodes", "export", DATABASE_URL=f"sqlite:///{database}").out
+
+
+def told(done: Finished, code: int, *parts: str) -> None:
+    assert done.code == code
+    assert "Traceback" not in done.err
+    assert all(part in done.out + done.err for part in parts), done
+
+
+def test_a_moved_memory_is_the_same(taught: Home, tmp_path: Path) -> None:
+    target = tmp_path / "new.db"
+    told(taught.run("move", "--to", f"sqlite:///{target}"), 0, "episodes ", "Set DATABASE_URL to it")
+    assert exported(taught, target) == exported(taught, taught.database)
+    told(taught.run("move", "--to", f"sqlite:///{target}"), 1, "The target is not empty")
+    tables = taught.run("move", "--to", f"sqlite:///{tmp_path / 'json.db'}", "--json").json()["tables"]
+    count = len(json.loads(exported(taught, target)))
+    assert next(each for each in tables if each["name"] == "episodes")["rows"] == count > 0
+
+
+@pytest.mark.parametrize(
+    ("url", "part"),
+    [
+        ("letter", "--to is not an address"),
+        ("mysql://localhost/goodbot", "--to names a mysql database"),
+        ("sqlite:////dev/full/x.db", "cannot be created"),
+        ("", "--to is not an address"),
+    ],
+)
+def test_what_is_no_address_of_a_database_is_told(taught: Home, url: str, part: str) -> None:
+    told(taught.run("move", "--to", url), 1, part)
+
+
+def test_a_move_that_met_a_full_disk_is_gone_on_with(taught: Home, tmp_path: Path) -> None:
+    target = tmp_path / "new.db"
+    full = ("sh", "-c", 'ulimit -f 900; exec "$@"', "sh", *GOODBOT)
+    told(taught.run("move", "--to", f"sqlite:///{target}", program=full), 1, "disk")
+    told(taught.run("move", "--to", f"sqlite:///{target}"), 0, "Set DATABASE_URL to it")
+    assert exported(taught, target) == exported(taught, taught.database)
+
+
+def test_a_backup_restored_is_the_same(taught: Home, tmp_path: Path) -> None:
+    file = tmp_path / "copy"
+    told(taught.run("backup", str(file)), 0, "MiB written to")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert exported(taught, file) == exported(taught, taught.database)
+    told(taught.run("backup", str(taught.log)), 1, "Name another file.")
+    told(taught.run("backup", str(taught.database)), 1, "Name another file.")
+    told(Home(tmp_path).run("backup", "copy2"), 1, "There is no database")
