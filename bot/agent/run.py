@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from bot.agent.budget import Budget
@@ -79,6 +80,8 @@ class Run:
     """The pictures that came with the question."""
     chosen: Option | None = None
     """What the person chose when they were asked: the first node begins with it."""
+    recalled: Recollection | None = None
+    """What was recalled for the question already."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""
@@ -110,11 +113,11 @@ class Run:
         """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
         path, budget = trace.task.path, self.lessons_budget_tokens
         context = frozenset(trace.context_before)
-        wanted = self.recall(
-            self.scope, trace.task.goal, run_id=self.run_id, context=context, actions=self.tools.actions
-        )
+        wanted = partial(self.recall, self.scope, trace.task.goal, run_id=self.run_id, context=context)
+        recollection = self._recalled_for(trace)
         try:
-            recollection = await self.within(wanted)
+            if recollection is None:
+                recollection = await self.within(wanted(actions=self.tools.actions))
         except MemoryFault as fault:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
@@ -126,6 +129,11 @@ class Run:
         shown = replace(recollection, node_path=path, shown_ids=shown_ids, rules=rules)
         self._recollections.append((trace.step_number, shown))
         return text
+
+    def _recalled_for(self, trace: Trace) -> Recollection | None:
+        """What was recalled for this node already: only the first one, and only if it pursues what was said."""
+        known, self.recalled = self.recalled, None
+        return known if known is not None and known.goal == trace.task.goal and not trace.task.parent_id else None
 
     def weigh(self, trace: Trace, goal: str) -> Evidence:
         """What all lessons say together about a node's goal, which its recall has brought, or about a part of it."""

@@ -8,7 +8,7 @@ from bot.agent.budget import Budget, Limits, Monotonic
 from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
-from bot.agent.record import Task
+from bot.agent.record import Task, context_elements
 from bot.agent.run import Recall, Run
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
@@ -64,6 +64,10 @@ class AgentTree:
     asks_first: bool = False
     """Whether the person is asked, and not the model, where the lessons disagree."""
 
+    def surroundings(self, scope: Scope) -> frozenset[str]:
+        """What surrounds the first node of a run."""
+        return frozenset(context_elements(scope, self.tools, []))
+
     async def run(
         self,
         goal: str,
@@ -76,11 +80,13 @@ class AgentTree:
         chosen: Option | None = None,
         earlier: tuple[ChatLine, ...] = (),
         preferences: tuple[str, ...] = (),
+        recalled: Recollection | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
         `preferences` are instructions of our own about how this person wants to be answered.
+        `recalled` is what was recalled for `goal` already, in its `surroundings`.
         `chosen` is what the person chose when they were asked what they mean: it is done first.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
@@ -106,6 +112,7 @@ class AgentTree:
             images=images,
             chosen=chosen,
             preferences=preferences,
+            recalled=recalled,
         )
         meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()

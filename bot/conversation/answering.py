@@ -7,11 +7,12 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TypeAlias
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
-from bot.conversation.background import Background, BackgroundConfig, Backgrounds
+from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall
 from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
@@ -198,8 +199,10 @@ class Answering:
         images: tuple[ImageFile, ...],
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
-        background = await self._backgrounds.of(messenger, incoming)
-        if HINT.match(incoming.text) or wish_in(incoming.text):
+        may_judge = bool(HINT.match(incoming.text) or wish_in(incoming.text))
+        recall = None if may_judge else partial(self._recall, incoming, run_id)
+        background = await self._backgrounds.of(messenger, incoming, recall)
+        if may_judge:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
             if worded is not None:
                 return worded
@@ -217,6 +220,7 @@ class Answering:
                 images=images,
                 earlier=background.earlier,
                 preferences=background.preferences,
+                recalled=background.recollection,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -228,6 +232,12 @@ class Answering:
             short_id, workspace = run_id[-8:], incoming.scope.workspace
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
+
+    def _recall(self, incoming: Incoming, run_id: str) -> PreparedRecall:
+        """The recall that the first node begins with, if the message means what it says. Blocking."""
+        context = self._agent.surroundings(incoming.scope)
+        recall = self._memory.recalling.prepared
+        return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=self.actions)
 
     def _finished(
         self,

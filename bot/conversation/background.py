@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.agent.conversation import ChatLine, Speaker
+from bot.agent.understanding import may_refer_back
 from bot.conversation.executor import Executor
 from bot.errors import MessengerError
 from bot.model import Remark
@@ -15,9 +16,13 @@ from bot.ports import Messenger, ReadsAlong
 from memory.errors import MemoryFault
 from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
 from memory.model.evidence import ActionText, Evidence
+from memory.ports import Transaction
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
+
+PreparedRecall = Callable[[Transaction], Recollection]
+"""A recall that only needs a transaction."""
 
 _SOMEBODY = "somebody"
 _PATIENCE_S = 5.0
@@ -64,6 +69,9 @@ class Background:
     """What was said to the bot and by it, oldest first."""
     preferences: tuple[str, ...] = ()
     """How the asker wants to be answered, as instructions."""
+    recollection: Recollection | None = None
+    """What is recalled for the message as it stands, where it was asked for and what was said before does not change
+    what it means."""
 
 
 class Backgrounds:
@@ -74,14 +82,15 @@ class Backgrounds:
         self._executor = executor
         self._config = config
 
-    async def of(self, messenger: Messenger, message: Incoming) -> Background:
-        """The background of one message."""
+    async def of(
+        self, messenger: Messenger, message: Incoming, recall: Callable[[], PreparedRecall] | None
+    ) -> Background:
+        """The background of one message; with `recall`, what is to be recalled for it."""
         try:
-            before = self._memory.exchanges.before
-            exchanges = await self._executor(before, message, pause=self._config.pause)
+            exchanges, recollection = await self._executor(self._looked_up, message, recall)
         except MemoryFault as fault:
             log.warning("message %s is answered without what was said before: %s", message.event_id, fault)
-            exchanges = ()
+            exchanges, recollection = (), None
         remarks = await self._remarks(messenger, message, exchanges)
         people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])
         names = await _names(messenger, message.scope.workspace, people.keys() - {message.scope.person})
@@ -95,7 +104,17 @@ class Backgrounds:
             people=frozenset(names),
             exchanges=tuple(exchanges),
             preferences=await self._preferences(message),
+            recollection=recollection,
         )
+
+    def _looked_up(
+        self, message: Incoming, recall: Callable[[], PreparedRecall] | None
+    ) -> tuple[tuple[Exchange, ...], Recollection | None]:
+        """What was said before, and what is recalled. Blocking."""
+        exchanges, pause = self._memory.exchanges, self._config.pause
+        if recall is None:
+            return exchanges.before(message, pause=pause), None
+        return exchanges.before_with(message, recall(), pause=pause, alone=may_refer_back(message.text))
 
     async def _preferences(self, message: Incoming) -> tuple[str, ...]:
         if not message.has_notes:

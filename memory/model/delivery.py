@@ -16,7 +16,7 @@ class Progress(StrEnum):
     ANSWERED = "answered"
     """The answer and its episodes are committed; its parts may still be unsent."""
     DELIVERED = "delivered"
-    """Every part was sent."""
+    """Every part was sent. Stored as `ANSWERED`: the parts tell it."""
     WITHDRAWN = "withdrawn"
     """Deleted, stopped or forgotten before it was answered."""
     UNDELIVERABLE = "undeliverable"

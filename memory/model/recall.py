@@ -111,6 +111,8 @@ class Recollection:
     """Rules that rest on one of the exemplars, those that rest on the best ones first; then those it was shown."""
     evidence: Evidence | None = None
     """What all lessons in reach say together, where it was asked for."""
+    corrections: frozenset[tuple[str, str]] = frozenset()
+    """Which episodes correct which of the exemplars, as far as the asker may see: (correction, mistake)."""
     known_answers: bool | None = None
     """Whether a known answer shall be given without the model, as was decided for the channel; None: nobody did, or
     there is no such answer."""

@@ -18,6 +18,7 @@ from memory.ports.episodes import (
     LessonUse,
     Neighbour,
     Neighbourhood,
+    WeighingInput,
 )
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import PeopleTable
@@ -66,4 +67,5 @@ __all__ = [
     "Transaction",
     "UpkeepTable",
     "VoteCount",
+    "WeighingInput",
 ]

@@ -21,6 +21,8 @@ from memory.model import (
     Vector,
     Verdict,
 )
+from memory.model.chat_setting import ChatSetting
+from memory.model.judgement import Threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,22 @@ class LessonSummary:
     """Those that speak about it, one of each person."""
     offered: tuple[Option, ...] = ()
     """What it offered, where it is a question to the person."""
+    corrected_by: tuple[str, ...] = ()
+    """The episodes that correct it, if it bears a correction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighingInput:
+    """What lessons are weighed by, and what else a recall goes by."""
+
+    lessons: Mapping[str, LessonSummary]
+    """Those that exist and are not archived, by id."""
+    threshold: Threshold | None
+    """The workspace's; None where nobody judged anything yet."""
+    settings: tuple[ChatSetting, ...]
+    """What is set in chat for the workspace and the channel."""
+    has_rules: bool
+    """Whether the workspace has any rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +207,8 @@ class EpisodeTable(Protocol):
         """Those that exist, by id, in one statement."""
         ...
 
-    def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
-        """Those that exist and are not archived, by id, in one statement."""
+    def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
+        """The summaries of these lessons, and what holds in the channel, in one statement."""
         ...
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:

@@ -311,10 +311,6 @@ class DeliveryTable(Protocol):
         """Note that a part was sent, as this message. None if there is no such part, or it was sent before."""
         ...
 
-    def deliver(self, workspace: str, run_id: str) -> bool:
-        """Move the message that a run answers on to `DELIVERED`, if it is `ANSWERED` and every part was sent."""
-        ...
-
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         """The answer's parts in order."""
         ...

@@ -9,6 +9,7 @@ could read it: `visibility_of`. `memory/README.md` has the table of what follows
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
@@ -226,6 +227,13 @@ def is_in_reach(scope: Scope, episode: Episode) -> bool:
 def has_narrowed(item: Episode | Topic) -> bool:
     """Whether fewer may be shown it than could read it when it was said."""
     return visibility_of(item) is not item.visibility
+
+
+def as_seen_from(scope: Scope, lesson: Episode, verdict: Verdict) -> Episode:
+    """The lesson without a reason that is for another verdict, or that was given where this person may not read now."""
+    is_elsewhere = has_narrowed(lesson) and scope.channel != lesson.channel
+    reason = "" if is_elsewhere or lesson.verdict is not verdict else lesson.outcome_reason
+    return replace(lesson, outcome_reason=reason, correction=lesson.correction if verdict is Verdict.FAILURE else "")
 
 
 def visibility_about(answer: Episode, scope: Scope) -> Visibility:

@@ -1,6 +1,6 @@
 """What people change in chat about how the bot works: kept, recorded, taken back; read anew by everybody at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.errors import InvalidInput
@@ -111,7 +111,12 @@ class ChatSettings:
 
 def settings_at(core: Core, tx: Transaction, workspace: str, channel: str) -> dict[str, ChatSetting]:
     """By name, what is set for a channel and may be set in chat."""
-    found = in_force(tx.settings.within(workspace, channel))
+    return settable_of(core, tx.settings.within(workspace, channel))
+
+
+def settable_of(core: Core, stored: Iterable[ChatSetting]) -> dict[str, ChatSetting]:
+    """The same of what was read already for the channel and its workspace."""
+    found = in_force(stored)
     return {name: each for name, each in found.items() if name in core.settable}
 
 

@@ -7,14 +7,14 @@ from functools import lru_cache
 from memory.errors import EmbeddingFailed
 from memory.model import ASK, TAP, Audience, Origin, Scope, TeachingPolicy, Termination, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction
+from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Voice
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
 from memory.rules.trust import voice_weight
 from memory.services.core import Core
-from memory.services.thresholds import threshold_of
+from memory.services.thresholds import threshold_for
 
 
 class Weighing:
@@ -34,7 +34,7 @@ class Weighing:
             return Evidence()
         with self._core.store.read() as tx:
             near = self.near(tx, scope, vector, [action.name for action in actions])
-            return self.weighed(tx, scope, vector, near, actions, run_id=run_id)
+            return self.weighed(tx, scope, vector, near, actions, run_id=run_id)[0]
 
     def near(self, tx: Transaction, scope: Scope, goal: Vector, actions: Sequence[str] = ()) -> Neighbourhood:
         """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions."""
@@ -56,14 +56,15 @@ class Weighing:
         actions: Sequence[ActionText],
         *,
         run_id: str = "",
-    ) -> Evidence:
-        """The evidence of the nearest lessons for a goal, in one statement.
+    ) -> tuple[Evidence, WeighingInput]:
+        """The evidence of the nearest lessons for a goal, and what was read for it, in one statement.
 
         `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
         count. None where the descriptions of the actions cannot be embedded.
         """
         hits = {hit.episode_id: hit for hit in near.hits[: self.config.lessons]}
-        stored = tx.episodes.summaries(scope.workspace, hits)
+        read = tx.episodes.weighing_input(scope.workspace, scope.channel, hits)
+        stored = read.lessons
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
         policy = self._core.policy
@@ -71,10 +72,11 @@ class Weighing:
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
-            return Evidence()
+            return Evidence(), read
         found = weigh(goal, lessons, actions, descriptions, self.config, near.fits)
         plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
-        return replace(found, plan=plan, threshold=threshold_of(tx, scope.workspace, self._core.policy.error_budget))
+        threshold = threshold_for(tx, scope.workspace, self._core.policy.error_budget, read.threshold)
+        return replace(found, plan=plan, threshold=threshold), read
 
 
 def _judged(

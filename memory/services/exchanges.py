@@ -1,11 +1,11 @@
 """What was said before a message in its conversation: to the bot, and by it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
-from memory.model import Exchange, Incoming, Scope, Visibility
+from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.core import Core
@@ -21,25 +21,20 @@ class Exchanges:
     _core: Core
 
     def before(self, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
-        """What was said before a message, oldest first, at most about `most`.
-
-        In a thread what was said in it, by everybody, its first and its newest. In a direct message the person's own
-        since they paused for longer than `pause`, or began anew. In a channel without threads what the message replies
-        to, and what that replied to; if it replies to nothing the person's own there, as in a direct message.
-
-        Nothing that may not be repeated there now, and nothing from another channel.
-        """
-        scope = message.scope
+        """What was said before a message, oldest first, at most about `most` (`said_before`)."""
         with self._core.store.read() as tx:
-            chain = list(islice(_replied_to(tx, message), most))
-            if scope.thread and scope.thread != message.message_id:
-                found = _of_thread(tx, message, most)
-            elif scope.visibility is Visibility.DIRECT or not message.reply_to:
-                found = _own(tx, message, pause, most)
-            else:
-                found = []
-        by_run = {each.run_id: each for each in (*found, *chain)}
-        return tuple(sorted(by_run.values(), key=lambda each: (each.at, each.run_id)))
+            return said_before(tx, message, pause=pause, most=most)
+
+    def before_with(
+        self, message: Incoming, recall: Callable[[Transaction], Recollection], *, pause: timedelta, alone: bool
+    ) -> tuple[tuple[Exchange, ...], Recollection | None]:
+        """The same with a recall (`Recalling.prepared`), in one transaction.
+
+        `alone`: only if nothing was said before, for else the message may mean something else.
+        """
+        with self._core.store.read() as tx:
+            said = said_before(tx, message, pause=pause)
+            return said, None if alone and said else recall(tx)
 
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
         """Which of these messages in the channel were put to the bot, answered or not."""
@@ -51,6 +46,27 @@ class Exchanges:
         """From now on the person's earlier words in this channel are no part of their conversation there."""
         with self._core.store.write() as tx:
             tx.deliveries.begin_anew(scope.workspace, scope.person, scope.channel, at)
+
+
+def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
+    """What was said before a message, oldest first, at most about `most`.
+
+    In a thread what was said in it, by everybody, its first and its newest. In a direct message the person's own since
+    they paused for longer than `pause`, or began anew. In a channel without threads what the message replies to, and
+    what that replied to; if it replies to nothing the person's own there, as in a direct message.
+
+    Nothing that may not be repeated there now, and nothing from another channel.
+    """
+    scope = message.scope
+    chain = list(islice(_replied_to(tx, message), most))
+    if scope.thread and scope.thread != message.message_id:
+        found = _of_thread(tx, message, most)
+    elif scope.visibility is Visibility.DIRECT or not message.reply_to:
+        found = _own(tx, message, pause, most)
+    else:
+        found = []
+    by_run = {each.run_id: each for each in (*found, *chain)}
+    return tuple(sorted(by_run.values(), key=lambda each: (each.at, each.run_id)))
 
 
 def _of_thread(tx: Transaction, message: Incoming, most: int) -> list[Exchange]:

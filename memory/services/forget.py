@@ -26,12 +26,12 @@ from memory.services.archive import joined_to, part
 from memory.services.core import ALL, Core
 from memory.services.quarantine_actions import restore_text, restore_texts
 from memory.services.quotation import quoting, repeating, resting_on
-from memory.services.recall import as_seen_by
 from memory.services.restate import in_words_of, part_from_asker
 from memory.services.tally import runs_of_voters, runs_restood
 from memory.services.thresholds import erase_judgements
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
+from memory.services.vetted import as_seen_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ class Gaps:
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since."""
         near = self._weighing.near(tx, episode.scope, vector)
-        return self._weighing.weighed(tx, episode.scope, vector, near, ()).is_sure
+        return self._weighing.weighed(tx, episode.scope, vector, near, ())[0].is_sure
 
 
 def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:

@@ -1,10 +1,9 @@
 """Recall: the validated episodes most like a goal, for one person in one place."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from types import MappingProxyType
+from functools import cached_property, partial
 from typing import cast
 
 from memory.model import (
@@ -13,7 +12,6 @@ from memory.model import (
     Episode,
     Exemplar,
     Lesson,
-    LinkKind,
     Recollection,
     RuleLine,
     Scope,
@@ -24,10 +22,10 @@ from memory.model import (
 )
 from memory.model.evidence import ActionText, Evidence, TellingLesson
 from memory.model.upkeep import UpkeepPolicy
-from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
-from memory.rules.audience import has_narrowed, nearest_entry, partitions_for
+from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
+from memory.rules.audience import as_seen_from, nearest_entry, partitions_for
 from memory.rules.chat_settings import KNOWN_ANSWERS, ON
-from memory.rules.evidence.telling import most_telling
+from memory.rules.evidence.telling import may_be_shown, most_telling
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
     RetrievalInput,
@@ -40,11 +38,13 @@ from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_
 from memory.rules.retrieval.cosine import unit_cosine
 from memory.rules.retrieval.lexical import likeness
 from memory.rules.retrieval.pipeline import Candidate, overlap
-from memory.services.chat_settings import settings_at
+from memory.services.chat_settings import settable_of
 from memory.services.core import Core
 from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
+from memory.services.recall_by_words import nearest_by_words
 from memory.services.recall_rules import rule_lines
+from memory.services.vetted import as_seen_by, corrections_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,47 +79,80 @@ class Recalling:
         is evidence, and the exemplars are the lessons that say most in it; without, what the retriever chooses, nothing
         below the similarity gate.
         """
-        retrieval_id = self._core.new_id()
-        config = config or self.config
+        recall = self.prepared(scope, goal, run_id=run_id, context=context, config=config, actions=actions)
+        with self._core.store.read() as tx:
+            return recall(tx)
+
+    def prepared(
+        self,
+        scope: Scope,
+        goal: str,
+        *,
+        run_id: str = "",
+        context: frozenset[str] = frozenset(),
+        config: RetrievalConfig | None = None,
+        actions: Sequence[ActionText] | None = None,
+    ) -> Callable[[Transaction], Recollection]:
+        """`recall`, to be made in a transaction: the embedding, which needs none, is done."""
         vector = self._core.embedded(goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
-        with self._core.store.read() as tx:
-            search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self.candidates)
-            default = DefaultRetriever(search, self.config)
-            retriever, evidence, output = get_retriever(default), None, None
-            if actions is not None and vector is not None:
-                near = self.weighing.near(tx, scope, vector, [action.name for action in actions])
-                evidence = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
-                if retriever is default and not config.is_baseline:
-                    output = search.most_telling(near, evidence, context, config)
-            if output is None:
-                output = retriever.retrieve(scope.session_key, run_id, situation, config)
-            found = search.exemplars(output.memories)
-            expanded = search.with_corrections(found, config.max_per_author)
-            exemplars = search.settled(expanded) if config.consensus else expanded
-            rules = search.rules(expanded, exemplars, self.rule_from)
-            switch = None
-            if evidence is not None and evidence.is_sure and evidence.beliefs[0].text:
-                switch = settings_at(self._core, tx, scope.workspace, scope.channel).get(KNOWN_ANSWERS)
-            if self.guesses:
-                exemplars += guessed_exemplars(
-                    tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
-                )
+        asked = partial(self._recalled, scope, vector, situation)
+        return partial(asked, run_id=run_id, config=config or self.config, actions=actions)
+
+    def _recalled(
+        self,
+        scope: Scope,
+        vector: Vector | None,
+        situation: RetrievalInput,
+        tx: Transaction,
+        *,
+        run_id: str,
+        config: RetrievalConfig,
+        actions: Sequence[ActionText] | None,
+    ) -> Recollection:
+        search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self.candidates)
+        default = DefaultRetriever(search, self.config)
+        retriever, evidence, read, output = get_retriever(default), None, None, None
+        if actions is not None and vector is not None:
+            near = self.weighing.near(tx, scope, vector, [action.name for action in actions])
+            evidence, read = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
+            search.lessons = read.lessons
+            if retriever is default and not config.is_baseline:
+                output = search.most_telling(near, evidence, situation.current_env, config)
+        if output is None:
+            output = retriever.retrieve(scope.session_key, run_id, situation, config)
+        found = search.exemplars(output.memories)
+        expanded = search.with_corrections(found, config.max_per_author)
+        exemplars = search.settled(expanded) if config.consensus else expanded
+        has_rules = read is None or read.has_rules
+        rules = search.rules(expanded, exemplars, self.rule_from) if has_rules else ()
+        if self.guesses:
+            exemplars += guessed_exemplars(
+                tx, situation, config, model=self._core.embedder.name, run_id=run_id, taught=exemplars
+            )
         counts = replace(
             output.debug,
             total_loaded=search.searched or output.debug.total_loaded,
             linked=len(expanded) - len(found),
         )
         return Recollection(
-            retrieval_id=retrieval_id,
-            goal=goal,
+            retrieval_id=self._core.new_id(),
+            goal=situation.goal,
             exemplars=exemplars,
             counts=counts,
             rules=rules,
             evidence=evidence,
-            known_answers=switch.value == ON if switch else None,
+            corrections=search.corrections,
+            known_answers=self._known_answers(evidence, read),
             vector=vector,
         )
+
+    def _known_answers(self, evidence: Evidence | None, read: WeighingInput | None) -> bool | None:
+        """What was decided for the channel, where there is a known answer; None: nobody did, or there is none."""
+        if evidence is None or read is None or not evidence.is_sure or not evidence.beliefs[0].text:
+            return None
+        switch = settable_of(self._core, read.settings).get(KNOWN_ANSWERS)
+        return switch.value == ON if switch else None
 
     def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without the text of corrections that nobody has approved where this person looks."""
@@ -145,6 +178,10 @@ class _Search:
     """The episodes found, as they are stored."""
     approved: Sequence[Episode] = ()
     """Those that may disagree with each other."""
+    lessons: Mapping[str, LessonSummary] = field(default_factory=dict[str, LessonSummary])
+    """What was read to weigh lessons."""
+    corrections: frozenset[tuple[str, str]] = frozenset()
+    """Of those that were chosen: a correction and the mistake that it corrects."""
     telling: Mapping[str, TellingLesson] | None = None
     """What may be shown as the evidence has it; None where that did not choose."""
 
@@ -154,7 +191,7 @@ class _Search:
         """The nearest validated episodes. The current run has none: it is stored when it is over."""
         vector = situation.current_state_embedding
         if vector is None:
-            near = self._by_words(situation.goal, config.min_intent)
+            near = nearest_by_words(self.tx, self.scope, situation.goal, config.min_intent, self.candidates)
         else:
             near = self.tx.episodes.nearest(
                 self.scope.workspace,
@@ -183,34 +220,13 @@ class _Search:
             if episode.archived_at is None and episode.run_id != current_run_id and episode.action != ASK
         ]
 
-    def _by_words(self, goal: str, gate: float) -> Neighbourhood:
-        """The same search without an embedder: every lesson the asker may find, compared by its words.
-
-        Slow on a large memory, and only for as long as nothing can be embedded.
-        """
-        named = partitions_for(self.scope)
-        searched = 0
-        hits: list[Neighbour] = []
-        for episode in self.tx.episodes.search(self.scope.workspace, EpisodeFilter(limit=None)):
-            entry = nearest_entry(episode, named)
-            if entry is None:
-                continue
-            searched += 1
-            score = likeness(goal, episode.goal)
-            if score >= gate and score > 0:
-                hits.append(
-                    Neighbour(episode_id=episode.id, cosine=score, audience=entry.audience, verdict=entry.verdict)
-                )
-        hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-        return Neighbourhood(searched=searched, hits=tuple(hits[: self.candidates]))
-
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
         """What was chosen, with the audience that each was reached through."""
         entries = {scored.memory.id: self.found.get(scored.memory.id) for scored in chosen}
         return tuple(
             self._weighed(
                 Exemplar(
-                    episode=_as_seen_from(self.scope, scored.memory, scored.verdict),
+                    episode=as_seen_from(self.scope, scored.memory, scored.verdict),
                     verdict=scored.verdict,
                     audience=entry.audience if (entry := entries[scored.memory.id]) else Audience.PERSONAL,
                     is_proposed=entry is not None and not entry.verdict.is_validated,
@@ -238,7 +254,11 @@ class _Search:
     ) -> RetrievalOutput[Episode]:
         """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
         hits = {hit.episode_id: hit for hit in near.hits}
-        telling = [each for each in evidence.telling if _may_be_shown(each, hits[each.episode_id], evidence)]
+        telling = [
+            each
+            for each in evidence.telling
+            if may_be_shown(each, evidence, is_decided=hits[each.episode_id].verdict.is_validated)
+        ]
         self.telling = {each.episode_id: each for each in telling}
         plan = hits.get(evidence.plan) if config.final_k else None
         plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
@@ -281,7 +301,8 @@ class _Search:
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
-        seen = corrections_for(self.tx, self.scope, mistakes, self.stored)
+        seen = corrections_for(self.tx, self.scope, mistakes, self.stored, self.lessons) if mistakes else {}
+        self.corrections = frozenset((lesson.id, mistake) for mistake, by in seen.items() for lesson in by)
         chosen = {exemplar.episode.id for exemplar in exemplars}
         expanded: list[Exemplar] = []
         for exemplar in exemplars:
@@ -355,46 +376,3 @@ class _Search:
         undisputed = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
         unsettled = {exemplar.episode.id for exemplar in found} - undisputed
         return rule_lines(self.tx, self.scope, settled, unsettled, at_least, self.stored) if undisputed else ()
-
-
-def corrections_for(
-    tx: Transaction, scope: Scope, episode_ids: Collection[str], known: Mapping[str, Episode] = MappingProxyType({})
-) -> dict[str, list[Episode]]:
-    """The corrections of each of these episodes that are approved where this person looks, the newest last.
-
-    `known` are episodes that this transaction has read already.
-    """
-    links = tx.episodes.links(scope.workspace, episode_ids, LinkKind.CORRECTS)
-    missing = {link.from_id for link in links if link.from_id not in known}
-    lessons = {**known, **tx.episodes.get_many(scope.workspace, missing)}
-    named = partitions_for(scope)
-    seen: dict[str, list[Episode]] = {}
-    for link in sorted(links, key=lambda link: link.from_id):
-        lesson = lessons.get(link.from_id)
-        entry = nearest_entry(lesson, named) if link.to_id in episode_ids and lesson is not None else None
-        if lesson is not None and entry is not None and entry.verdict is Verdict.SUCCESS:
-            seen.setdefault(link.to_id, []).append(lesson)
-    return seen
-
-
-def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-    """The episodes without the text of corrections that nobody has approved where this person looks.
-
-    The rule of every list, explanation and copy that a person is given.
-    """
-    seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
-    texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
-    return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
-
-
-def _as_seen_from(scope: Scope, lesson: Episode, verdict: Verdict) -> Episode:
-    """The lesson without a reason that is for another verdict, or that was given where this person may not read now."""
-    is_elsewhere = has_narrowed(lesson) and scope.channel != lesson.channel
-    reason = "" if is_elsewhere or lesson.verdict is not verdict else lesson.outcome_reason
-    return replace(lesson, outcome_reason=reason, correction=lesson.correction if verdict is Verdict.FAILURE else "")
-
-
-def _may_be_shown(telling: TellingLesson, hit: Neighbour, evidence: Evidence) -> bool:
-    """Whether it was decided; or is proposed, and for what the evidence is sure of, which may be followed then."""
-    is_best = telling.approves and evidence.is_sure and telling.belief == evidence.beliefs[0].value
-    return hit.verdict.is_validated or is_best

@@ -247,12 +247,11 @@ class Recording:
         if answered is not None and not parts:
             # Nothing is said, so the question stands for the answer: people may still say what would be right.
             tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
-            tx.deliveries.deliver(run.workspace, run.run_id)
         readers = answered.channel_visibility if answered else None
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
             total=len(parts),
-            lessons=used_of(tx, run.workspace, shown),
+            lessons=used_of(run, shown),
             options=options,
             is_from_people=_is_from_people(nodes),
         )
@@ -297,7 +296,6 @@ class Recording:
                 tx.teaching.put_ledger(entry)
             if posted.root_id:
                 self._link(tx, posted, entry)
-            tx.deliveries.deliver(workspace, run_id)
             return posted.is_overtaken and bool(posted.root_id)
 
     def _entry(

@@ -136,7 +136,7 @@ class UsedLesson:
     """Whether people of the channel only proposed it."""
 
 
-def used_of(tx: Transaction, workspace: str, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
+def used_of(run: FinishedRun, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
     """Those of a run that is being committed, most relevant first."""
     used = [
         UsedLesson(
@@ -148,7 +148,7 @@ def used_of(tx: Transaction, workspace: str, shown: Sequence[JudgedLesson]) -> t
         for each in shown
         if each.evidence.signal is Signal.USED
     ]
-    return _once(tx, workspace, used)
+    return _once(used, [pair for recall in run.recalls for pair in recall.corrections])
 
 
 def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, ...]:
@@ -168,10 +168,14 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
         for item in used
         if item.episode_id in episodes
     ]
-    return _once(tx, workspace, lessons)
+    corrections: list[tuple[str, str]] = []
+    if len(episodes) > 1 and any(each.origin is Origin.CORRECTION for each in episodes.values()):
+        links = tx.episodes.links(workspace, episodes, LinkKind.CORRECTS)
+        corrections = [(link.from_id, link.to_id) for link in links]
+    return _once(lessons, corrections)
 
 
-def _once(tx: Transaction, workspace: str, used: Sequence[UsedLesson]) -> tuple[UsedLesson, ...]:
+def _once(used: Sequence[UsedLesson], corrections: Iterable[tuple[str, str]]) -> tuple[UsedLesson, ...]:
     """Each once, most relevant first.
 
     A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
@@ -181,9 +185,6 @@ def _once(tx: Transaction, workspace: str, used: Sequence[UsedLesson]) -> tuple[
         known = best.get(lesson.episode.id)
         if known is None or lesson.relevance > known.relevance:
             best[lesson.episode.id] = lesson
-    corrected: set[str] = set()
-    if len(best) > 1 and any(lesson.episode.origin is Origin.CORRECTION for lesson in best.values()):
-        links = tx.episodes.links(workspace, best, LinkKind.CORRECTS)
-        corrected = {link.to_id for link in links if link.from_id in best}
+    corrected = {mistake for correction, mistake in corrections if correction in best}
     named = (lesson for lesson in best.values() if lesson.episode.id not in corrected)
     return tuple(sorted(named, key=lambda lesson: (-lesson.relevance, lesson.episode.id)))

@@ -14,8 +14,8 @@ from memory.ports import EpisodeFilter, IndexEntry, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
 from memory.services.core import Core, event, record
-from memory.services.recall import corrections_for
 from memory.services.topics import Bundle, FieldBundle, QueryRequest, Stage, Value
+from memory.services.vetted import corrections_for
 
 SUMMARY_CHARACTERS = 500
 _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)

@@ -50,7 +50,11 @@ def count_threshold(tx: Transaction, workspace: str, budget: float) -> None:
 
 def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
     """The workspace's threshold; where it was counted for another budget, what it is for this one."""
-    stored = tx.judgements.threshold(workspace)
+    return threshold_for(tx, workspace, budget, tx.judgements.threshold(workspace))
+
+
+def threshold_for(tx: Transaction, workspace: str, budget: float, stored: Threshold | None) -> float:
+    """The same, where the stored one was read already."""
     if stored is not None and stored.budget == budget:
         return stored.value
     return threshold(tx.judgements.counts(workspace, NEWEST) if stored is not None else (), budget)

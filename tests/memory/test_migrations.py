@@ -78,6 +78,7 @@ def test_every_index_but_the_sweeps_begins_with_the_workspace() -> None:
         "ix_ledger_expires_at",
         "ix_short_memories_expires_at",
         "ix_incoming_progress_workspace_at",
+        "ix_outgoing_unsent",
     }
     assert others == jobs_for_all_workspaces_at_once
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, literal, or_, select, tuple_, update
 from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import chunks, storable
@@ -60,8 +60,15 @@ _ASKER = (
 )
 _TAP = (_t.asked_run_id, _t.number, _t.role)
 _KEEPS_NOTES = exists().where(short_memories.c.workspace == _i.workspace, short_memories.c.person == _i.person)
+_IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
+# Whether all was posted is told by the parts, so that no step has to write it down.
+_PROGRESS = case(
+    (and_(_i.progress == Progress.ANSWERED, ~_IS_UNSENT), literal(Progress.DELIVERED, _i.progress.type)),
+    else_=_i.progress,
+)
 _WHOLE = select(
-    incoming,
+    *(column for column in _i if column is not _i.progress),
+    _PROGRESS.label("progress"),
     func.coalesce(_ASKER, "").label("asked_by"),
     channel_visibility(incoming),
     _KEEPS_NOTES.label("has_notes"),
@@ -80,17 +87,13 @@ _ASKER_IN = (
     .limit(1)
 )
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
-_IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
-_UNFINISHED = (
-    _WHOLE.where(_i.progress.in_([Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE]))
-    .where(or_(_i.progress != Progress.SET_ASIDE, _IS_UNSENT))
-    .order_by(_i.at, _i.workspace, _i.event_id)
-)
 _SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
     _i.at.desc(), _i.workspace.desc(), _i.event_id.desc()
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
-_ADVANCE = _MOVE.where(_i.progress == bindparam("before")).values(progress=bindparam("after"))
+_IS_OPEN = or_(_i.progress != Progress.ANSWERED, _IS_UNSENT)
+"""Whether a message is where its progress says: what is answered and all posted is delivered."""
+_ADVANCE = _MOVE.where(_i.progress == bindparam("before"), _IS_OPEN).values(progress=bindparam("after"))
 _ADVANCE_TO_RUN = _ADVANCE.values(run_id=bindparam("run"))
 _ASKER_OF_CHANGED = (
     select(_a.person)
@@ -103,10 +106,9 @@ _ANSWER = _ADVANCE_TO_RUN.values(understood=bindparam("meant")).returning(
 _ADVANCE_RUN = (
     update(incoming)
     .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
-    .where(_i.progress == bindparam("before"))
+    .where(_i.progress == bindparam("before"), _IS_OPEN)
     .values(progress=bindparam("after"))
 )
-_DELIVER = _ADVANCE_RUN.where(~_IS_UNSENT)
 _OUTGOING = select(outgoing, channel_visibility(outgoing)).where(among(outgoing, "run_id")).order_by(_o.part)
 _f = fresh_starts.c
 _BEGIN_ANEW = insert(fresh_starts).on_conflict_do_update(
@@ -240,8 +242,7 @@ class SqlDeliveryTable(SqlTable):
         return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
-        here = _UNFINISHED if workspace is None else _UNFINISHED.where(_i.workspace == workspace)
-        return self._session.all(incoming_of, here)
+        return self._session.all(incoming_of, _unfinished(workspace))
 
     def set_aside(self) -> list[Incoming]:
         return self._session.all(incoming_of, _SET_ASIDE)
@@ -262,10 +263,6 @@ class SqlDeliveryTable(SqlTable):
         where = {"w": workspace, "run": run_id, "number": part}
         row = self._session.changed(_POST, {**where, "message": storable(message_id), "at": storable(at)})
         return None if row is None else Posted(**row._mapping)
-
-    def deliver(self, workspace: str, run_id: str) -> bool:
-        move = {"before": Progress.ANSWERED, "after": Progress.DELIVERED}
-        return self._session.run(_DELIVER, {"w": workspace, "run": run_id, **move}) > 0
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])
@@ -294,6 +291,17 @@ class SqlDeliveryTable(SqlTable):
             self._session.run(delete(outgoing).where(here))
             of_runs = and_(_i.workspace == workspace, _i.run_id.in_(ids), _i.understood != "")
             self._session.run(update(incoming).where(of_runs).values(understood=""))
+
+
+def _unfinished(workspace: str | None) -> Select[Any]:
+    """What was accepted; and, found by the few parts that are unsent, what is answered or set aside."""
+    is_accepted, unsent = _i.progress == Progress.ACCEPTED, select(_o.workspace, _o.run_id).where(_o.sent_at.is_(None))
+    if workspace is not None:
+        is_accepted, unsent = and_(is_accepted, _i.workspace == workspace), unsent.where(_o.workspace == workspace)
+    # Said as what it is not, so that no index of progress is walked through.
+    is_over = _i.progress.in_([Progress.ACCEPTED, Progress.WITHDRAWN, Progress.UNDELIVERABLE])
+    has_unsent = and_(tuple_(_i.workspace, _i.run_id).in_(unsent), ~is_over)
+    return _WHOLE.where(or_(is_accepted, has_unsent)).order_by(_i.at, _i.workspace, _i.event_id)
 
 
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns

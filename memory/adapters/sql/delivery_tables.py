@@ -104,5 +104,6 @@ outgoing = Table(
     *prose("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),
+    Index("ix_outgoing_unsent", "sent_at", "workspace", "run_id", sqlite_where=text("sent_at IS NULL")),
     info={READ_AS: Outgoing},
 )

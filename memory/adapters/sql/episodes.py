@@ -48,7 +48,7 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
-from memory.ports import EpisodeFilter, IndexEntry, LessonSummary, LessonUse, Neighbourhood
+from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, WeighingInput
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -156,8 +156,8 @@ class SqlEpisodeTable(SqlTable):
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
         return {row.id: episode_of(**row._mapping) for row in self._session.each(_GET_MANY, workspace, episode_ids)}
 
-    def summaries(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
-        return summaries.of(self._session, workspace, episode_ids)
+    def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
+        return summaries.weighing_input(self._session, workspace, channel, episode_ids)
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         size = len(prefix)

@@ -1,61 +1,146 @@
-"""Lessons as evidence is weighed: one narrow statement for many, each with the votes on it."""
+"""Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, and_, case, func, null, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Integer,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    union_all,
+)
 
-from memory.adapters.sql.session import Session, among
-from memory.adapters.sql.tables import episodes
+from memory.adapters.row_validation import chunks
+from memory.adapters.sql.chat_settings import settings
+from memory.adapters.sql.judgement_tables import thresholds
+from memory.adapters.sql.session import ID_LIMIT, Session, among, matching
+from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import trust_records, votes
-from memory.model import ASK, Termination, options_of
-from memory.ports import Ballot, LessonSummary
+from memory.adapters.sql.upkeep_tables import rules
+from memory.model import ASK, LinkKind, Termination, options_of
+from memory.model.chat_setting import ChatSetting
+from memory.model.judgement import Threshold
+from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c
-_SUMMARIES = (
+_v = votes.c
+_LESSON, _SETTING, _THRESHOLD, _RULES = "lesson", "setting", "threshold", "rules"
+_AND = "\x1f"
+_corrected_by = (
+    select(func.aggregate_strings(links.c.from_id, _AND))
+    .where(links.c.workspace == _t.workspace, links.c.to_id == _t.id, links.c.kind == LinkKind.CORRECTS)
+    .scalar_subquery()
+)
+_columns: dict[str, ColumnElement[Any]] = {
+    "id": _t.id,
+    "run_id": _t.run_id,
+    "goal": _t.goal,
+    "origin": _t.origin,
+    "author": _t.author,
+    "action": _t.action,
+    "output": _t.output,
+    "decided_at": func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type),
+    "node_id": _v.node_id,
+    "actor": _v.actor,
+    "role": _v.role,
+    "value": _v.value,
+    "is_limited": _v.is_limited,
+    "source": _v.source,
+    "asked": case((_t.action == ASK, _t.trajectory), else_=null()),
+    "corrected_by": case((_t.correction != "", _corrected_by), else_=null()),
+    "standing": _v.standing,
+    "right": func.coalesce(trust_records.c.right, 0),
+    "wrong": func.coalesce(trust_records.c.wrong, 0),
+}
+_LESSONS = (
     select(
-        _t.id,
-        _t.run_id,
-        _t.goal,
-        _t.origin,
-        _t.author,
-        _t.action,
-        _t.output,
-        func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type).label("decided_at"),
-        votes.c.actor,
-        votes.c.role,
-        votes.c.value,
-        votes.c.is_limited,
-        votes.c.source,
-        case((_t.action == ASK, _t.trajectory), else_=null()).label("asked"),
-        votes.c.standing,
-        func.coalesce(trust_records.c.right, 0).label("right"),
-        func.coalesce(trust_records.c.wrong, 0).label("wrong"),
+        literal(_LESSON).label("what"),
+        *(column.label(name) for name, column in _columns.items()),
+        cast(null(), Float(53)).label("number"),
     )
     .join_from(
         episodes,
         votes,
         and_(
-            votes.c.workspace == _t.workspace,
-            votes.c.run_id == _t.run_id,
-            votes.c.node_id.in_(["", _t.id]),
-            or_(votes.c.node_id != "", votes.c.value > 0, _t.parent_id == "", _t.termination == Termination.FAILURE),
+            _v.workspace == _t.workspace,
+            _v.run_id == _t.run_id,
+            _v.node_id.in_(["", _t.id]),
+            or_(_v.node_id != "", _v.value > 0, _t.parent_id == "", _t.termination == Termination.FAILURE),
         ),
         isouter=True,
     )
-    .outerjoin(
-        trust_records, and_(trust_records.c.workspace == votes.c.workspace, trust_records.c.actor == votes.c.actor)
-    )
+    .outerjoin(trust_records, and_(trust_records.c.workspace == _v.workspace, trust_records.c.actor == _v.actor))
     .where(among(episodes, "id"), _t.archived_at.is_(None))
-    .order_by(_t.id, votes.c.node_id, votes.c.actor)
 )
 
 
-def of(session: Session, workspace: str, episode_ids: Iterable[str]) -> dict[str, LessonSummary]:
-    """Those that exist and are not archived, by id."""
-    rows = session.each(_SUMMARIES, workspace, episode_ids)
-    return {episode_id: _summary(list(of_one)) for episode_id, of_one in groupby(rows, key=lambda row: row.id)}
+def _beside(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
+    """A row of something else, in the columns of lessons."""
+    number = cast(null(), Float(53)) if number is None else number
+    return select(
+        literal(what), *(given.get(name, cast(null(), column.type)) for name, column in _columns.items()), number
+    )
+
+
+_s = settings.c
+_here = bindparam("here", type_=String())
+_NUMBERS = {"budget": thresholds.c.budget, "value": thresholds.c.value}
+_WEIGHING = union_all(
+    _LESSONS,
+    _beside(_SETTING, run_id=_s.channel, goal=_s.name, output=_s.value, author=_s.changed_by, decided_at=_s.at).where(
+        matching(settings), _s.channel.in_(["", _here])
+    ),
+    *(_beside(_THRESHOLD, number, id=literal(name)).where(matching(thresholds)) for name, number in _NUMBERS.items()),
+    _beside(_RULES, value=cast(literal(1), Integer)).where(
+        exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
+    ),
+)
+
+
+def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
+    """`EpisodeTable.weighing_input`."""
+    rows: list[Row[Any]] = []
+    every = list(chunks(dict.fromkeys(episode_ids), ID_LIMIT)) or [[]]
+    for ids in every:
+        rows = [
+            *(row for row in rows if row.what == _LESSON),
+            *session.rows(_WEIGHING, {"workspace": workspace, "here": channel, "ids": ids}),
+        ]
+    of_one: dict[str, list[Row[Any]]] = {}
+    beside: dict[str, list[Row[Any]]] = {_SETTING: [], _THRESHOLD: [], _RULES: []}
+    for row in rows:
+        (of_one.setdefault(row.id, []) if row.what == _LESSON else beside[row.what]).append(row)
+    numbers = {row.id: row.number for row in beside[_THRESHOLD]}
+    return WeighingInput(
+        lessons={episode_id: _summary(votes_on) for episode_id, votes_on in of_one.items()},
+        threshold=Threshold(workspace=workspace, **numbers) if numbers else None,
+        settings=tuple(_setting(workspace, row) for row in beside[_SETTING]),
+        has_rules=bool(beside[_RULES]),
+    )
+
+
+def _setting(workspace: str, row: Row[Any]) -> ChatSetting:
+    return ChatSetting(
+        workspace=workspace,
+        channel=row.run_id,
+        name=row.goal,
+        value=row.output,
+        changed_by=row.author,
+        at=row.decided_at,
+    )
 
 
 def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
@@ -63,12 +148,12 @@ def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
 
     A vote on the node itself replaces the same person's on the whole answer (`memory.rules.verdict.ballots`).
     """
-    cast = {
+    cast_votes = sorted((row for row in rows if row.actor is not None), key=lambda row: (row.node_id, row.actor))
+    votes_on = {
         row.actor: Ballot(
             row.actor, row.role, row.value, row.is_limited, row.source, row.standing, row.right, row.wrong
         )
-        for row in rows
-        if row.actor is not None
+        for row in cast_votes
     }
     first = rows[0]
     return LessonSummary(
@@ -80,6 +165,7 @@ def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
         action=first.action,
         output=first.output,
         decided_at=first.decided_at,
-        votes=tuple(cast.values()),
+        votes=tuple(votes_on.values()),
         offered=options_of(first.asked or ()),
+        corrected_by=tuple(sorted((first.corrected_by or "").split(_AND))) if first.corrected_by else (),
     )

@@ -312,6 +312,9 @@ def _create_deliveries() -> None:
         with_rowid=True,
     )
     _index("outgoing", "workspace channel thread")
+    op.create_index(
+        "ix_outgoing_unsent", "outgoing", ["sent_at", "workspace", "run_id"], sqlite_where=sa.text("sent_at IS NULL")
+    )
 
 
 def _create_conversations() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory.model.evidence import TellingLesson
+from memory.model.evidence import Evidence, TellingLesson
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Observation, Posterior
@@ -43,3 +43,9 @@ def most_telling(telling: Sequence[TellingLesson], most: int) -> list[TellingLes
     if other is not None and most >= 2 and other not in chosen and len({each.approves for each in chosen}) == 1:
         chosen[-1] = other
     return chosen
+
+
+def may_be_shown(telling: TellingLesson, evidence: Evidence, *, is_decided: bool) -> bool:
+    """Whether it was decided; or is proposed, and for what the evidence is sure of, which may be followed then."""
+    is_best = telling.approves and evidence.is_sure and telling.belief == evidence.beliefs[0].value
+    return is_decided or is_best

@@ -81,7 +81,6 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
     "answer": lambda tx, w: tx.deliveries.answer(w, "ev1", "r2"),
     "post": lambda tx, w: tx.deliveries.post(w, "r1", 3, "m3", NOW),
-    "deliver": lambda tx, w: _answered(tx, w) and tx.deliveries.deliver(w, "r1"),
     "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
     "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
     "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
@@ -114,12 +113,6 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
 """Every method that changes something of one workspace."""
-
-
-def _answered(tx: Transaction, workspace: str) -> bool:
-    """Its message is answered and every part of that is sent."""
-    tx.deliveries.post(workspace, "r1", 3, "m3", NOW)
-    return tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED)
 
 
 class StoreContract(StoreCase):

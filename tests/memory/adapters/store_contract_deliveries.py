@@ -12,7 +12,7 @@ from memory.model import (
     Progress,
     Visibility,
 )
-from memory.ports import Store
+from memory.ports import Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     NOW,
@@ -45,6 +45,7 @@ class DeliveriesContract(StoreCase):
             for number, progress in enumerate(Progress):
                 tx.deliveries.accept(incoming(f"ev{number}", seconds=-number))
                 assert tx.deliveries.advance("w", f"ev{number}", Progress.ACCEPTED, progress, f"r{number}")
+            tx.deliveries.put_outgoing(replace(outgoing(1), sent_at=None, message_id=""))
             tx.deliveries.accept(incoming("ev0", "v", seconds=-10))
             assert not tx.deliveries.advance("w", "ev1", Progress.ACCEPTED, Progress.DELIVERED)
             assert not tx.deliveries.advance("w", "none", Progress.ACCEPTED, Progress.ANSWERED)
@@ -63,16 +64,17 @@ class DeliveriesContract(StoreCase):
                 tx.deliveries.accept(incoming("ev1", workspace))
                 tx.deliveries.accept(incoming("ev2", workspace))
                 tx.deliveries.advance(workspace, "ev1", Progress.ACCEPTED, Progress.ANSWERED, "r1")
+                tx.deliveries.put_outgoing(replace(outgoing(1, workspace), sent_at=None, message_id=""))
             for run, before in (("r1", Progress.ACCEPTED), ("r2", Progress.ANSWERED), ("", Progress.ACCEPTED)):
-                assert not tx.deliveries.advance_run("w", run, before, Progress.DELIVERED)
-            assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
-            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.DELIVERED)
+                assert not tx.deliveries.advance_run("w", run, before, Progress.UNDELIVERABLE)
+            assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
+            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
         with store.read() as tx:
             assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
             assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
             moved = tx.deliveries.incoming_of_run("w", "r1")
         assert moved is not None
-        assert moved.progress is Progress.DELIVERED
+        assert moved.progress is Progress.UNDELIVERABLE
 
     def test_what_was_set_aside_is_unfinished_until_its_asker_was_told(self, store: Store) -> None:
         with store.write() as tx:
@@ -127,6 +129,7 @@ class DeliveriesContract(StoreCase):
                 tx.deliveries.accept(replace(incoming("ev1", workspace), asked_by="bo"))
             tx.channels.put(Channel(workspace="v", channel="C1", visibility=Visibility.PRIVATE, since=NOW))
             answered = replace(incoming("ev1", run_id="r1"), asked_by="bo", progress=Progress.ANSWERED)
+            tx.deliveries.put_outgoing(replace(outgoing(1), sent_at=None, message_id=""))
             assert tx.deliveries.answer("w", "ev1", "r1") == answered
             assert tx.deliveries.answer("w", "ev1", "r2") is None
             assert tx.deliveries.answer("w", "ev9", "r1") is None
@@ -163,16 +166,15 @@ class DeliveriesContract(StoreCase):
             for workspace in ("w", "v"):
                 tx.deliveries.accept(incoming("ev1", workspace))
                 tx.deliveries.put_outgoing(replace(unsent, workspace=workspace), outgoing(2, workspace))
-            assert not tx.deliveries.deliver("w", "r1")
-            tx.deliveries.answer("w", "ev1", "r1")
-            assert not tx.deliveries.deliver("w", "r1")
+            for workspace in ("w", "v"):
+                tx.deliveries.answer(workspace, "ev1", "r1")
+            assert _progress(tx, "w", "v") == [Progress.ANSWERED, Progress.ANSWERED]
             tx.deliveries.post("w", "r1", 1, "m1", NOW)
-            assert not tx.deliveries.deliver("v", "r1")
-            assert tx.deliveries.deliver("w", "r1")
-            assert not tx.deliveries.deliver("w", "r1")
-            found = tx.deliveries.incoming("w", "ev1")
-            assert found is not None
-            assert found.progress is Progress.DELIVERED
+            assert _progress(tx, "w", "v") == [Progress.DELIVERED, Progress.ANSWERED]
+            assert [each.scope.workspace for each in tx.deliveries.unfinished()] == ["v"]
+            assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
+            assert not tx.deliveries.advance("w", "ev1", Progress.ANSWERED, Progress.UNDELIVERABLE)
+            assert tx.deliveries.advance_run("v", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
 
     def test_a_thread_counts_as_answered_once_a_part_was_sent(self, store: Store) -> None:
         unsent = replace(outgoing(1), sent_at=None, message_id="", thread="t1")
@@ -252,3 +254,8 @@ class DeliveriesContract(StoreCase):
             assert tx.deliveries.incoming("w", "ev2") is None
             assert tx.deliveries.outgoing("w", "r2") == []
             assert tx.deliveries.delete_by("w", "ana") == 1
+
+
+def _progress(tx: Transaction, *workspaces: str) -> list[Progress]:
+    found = [tx.deliveries.incoming(each, "ev1") for each in workspaces]
+    return [each.progress for each in found if each is not None]

@@ -59,7 +59,7 @@ class RecallContract(StoreCase):
             )
             tx.teaching.put_votes(vote("bo"), vote("ana", value=-1), vote("cy", node_id="b"), vote("eve", "other"))
         with store.read() as tx:
-            found = tx.episodes.summaries("w", ["a", "b", "c", "none"])
+            found = tx.episodes.weighing_input("w", "", ["a", "b", "c", "none"]).lessons
         assert found.keys() == {"a", "b"}
         assert found["a"] == LessonSummary(
             id="a",

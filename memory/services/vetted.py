@@ -1,0 +1,45 @@
+"""Corrections as a person may see them: those that somebody approved where this person looks."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from memory.model import Episode, LinkKind, Scope, Verdict
+from memory.ports import LessonSummary, Transaction
+from memory.rules.audience import nearest_entry, partitions_for
+
+
+def corrections_for(
+    tx: Transaction,
+    scope: Scope,
+    episode_ids: Collection[str],
+    known: Mapping[str, Episode] = MappingProxyType({}),
+    lessons: Mapping[str, LessonSummary] = MappingProxyType({}),
+) -> dict[str, list[Episode]]:
+    """The corrections of each of these episodes that are approved where this person looks, the newest last.
+
+    `known` are episodes, `lessons` summaries that this transaction has read already.
+    """
+    pairs = [(each, mistake) for mistake in episode_ids if mistake in lessons for each in lessons[mistake].corrected_by]
+    unread = [each for each in episode_ids if each not in lessons]
+    links = tx.episodes.links(scope.workspace, unread, LinkKind.CORRECTS)
+    pairs += [(link.from_id, link.to_id) for link in links if link.to_id in episode_ids]
+    corrections = {**known, **tx.episodes.get_many(scope.workspace, {each for each, _ in pairs if each not in known})}
+    named = partitions_for(scope)
+    seen: dict[str, list[Episode]] = {}
+    for correction, mistake in sorted(pairs):
+        lesson = corrections.get(correction)
+        entry = nearest_entry(lesson, named) if lesson is not None else None
+        if lesson is not None and entry is not None and entry.verdict is Verdict.SUCCESS:
+            seen.setdefault(mistake, []).append(lesson)
+    return seen
+
+
+def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+    """The episodes without the text of corrections that nobody has approved where this person looks.
+
+    The rule of every list, explanation and copy that a person is given.
+    """
+    seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
+    texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
+    return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
