@@ -58,6 +58,7 @@ class Run:
     scope: Scope
     run_id: str
     model: LanguageModel
+    rewriter: LanguageModel
     tools: ToolRegistry
     recall: Recall
     budget: Budget

@@ -49,6 +49,8 @@ class AgentTree:
     """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
 
     model: LanguageModel
+    rewriter: LanguageModel | None = None
+    """Says what a message means in its conversation; `model` if None."""
     tools: ToolRegistry
     recall: Recall
     limits: Limits
@@ -96,6 +98,7 @@ class AgentTree:
             scope=scope,
             run_id=run_id,
             model=self.model,
+            rewriter=self.rewriter or self.model,
             tools=self.tools,
             recall=self.recall,
             budget=Budget(self.limits, self.monotonic),

@@ -59,7 +59,7 @@ async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> s
     )
     try:
         run.check()
-        reply = await run.within(run.model.reply(request))
+        reply = await run.within(run.rewriter.reply(request))
         run.budget.spend(reply.usage)
     except (ModelError, Halted, BudgetExceeded) as error:
         logging.getLogger(__name__).info("run %s: a message is taken as it stands: %s", run.run_id, error)

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.app.models import make_model, make_rewriter
 from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
@@ -144,30 +145,6 @@ def retrieval_config(settings: Settings) -> RetrievalConfig:
     )
 
 
-def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
-    """The language model by name. Raises `ConfigError` for a provider that is not known."""
-    if settings.model.name == "offline":
-        from bot.adapters.llm.offline.model import OfflineModel
-
-        return OfflineModel(embedder.embed)
-    provider, _, name = settings.model.name.partition(":")
-    if provider != "openai":
-        raise ConfigError(
-            f"GOODBOT_MODEL={settings.model.name}: the provider {provider!r} is not known; use openai:NAME with "
-            "OPENAI_BASE_URL for any OpenAI-compatible server, or offline"
-        )
-    from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
-
-    return OpenAICompatibleModel(
-        name,
-        base_url=settings.model.openai_base_url,
-        api_key=settings.model.openai_api_key.get_secret_value(),
-        timeout_s=settings.model.timeout_s,
-        max_tokens=settings.model.max_output_tokens,
-        temperature=settings.model.temperature,
-    )
-
-
 def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "ToolRegistry":
     """The built-in tools; knowledge search only with a folder."""
     from bot.agent.tools.calculator import calculator_tool
@@ -196,7 +173,13 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
 
 
 def make_agent(
-    settings: Settings, memory: Memory, model: "LanguageModel", recall: "Recall", tools: "ToolRegistry"
+    settings: Settings,
+    memory: Memory,
+    model: "LanguageModel",
+    recall: "Recall",
+    tools: "ToolRegistry",
+    *,
+    rewriter: "LanguageModel | None" = None,
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.budget import Limits
@@ -205,6 +188,7 @@ def make_agent(
     agent = settings.agent
     return AgentTree(
         model=model,
+        rewriter=rewriter,
         tools=tools,
         recall=recall,
         limits=Limits(
@@ -231,7 +215,7 @@ class Running:
 
     goodbot: "Goodbot"
     executor: "Executor"
-    model: "LanguageModel"
+    models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
 
     async def close(self) -> None:
@@ -239,8 +223,18 @@ class Running:
         self.goodbot.leave()
         await self.goodbot.idle()
         self.warm_up.cancel()
-        await self.model.close()
+        for model in self.models:
+            await model.close()
         self.executor.close()
+
+
+async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel") -> None:
+    try:
+        await executor(memory.embedder.embed, ["ready?"])
+        await executor(memory.core.redactor.text, "ready?")
+        await model.warm_up()
+    except Exception as error:  # noqa: BLE001 - a job boundary: the first message meets the same fault and says so
+        log.error("warming up failed: %s", error)
 
 
 def assemble(
@@ -265,28 +259,23 @@ def assemble(
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
+    rewriter = make_rewriter(settings, memory.embedder, model)
     recall = MemoryRecall(memory, executor)
 
-    async def warm() -> None:
-        try:
-            await executor(memory.embedder.embed, ["ready?"])
-            await executor(memory.core.redactor.text, "ready?")
-            await model.warm_up()
-        except Exception as error:  # noqa: BLE001 - a job boundary: the first message meets the same fault and says so
-            log.error("warming up failed: %s", error)
-
-    warm_up = asyncio.create_task(warm())
+    warm_up = asyncio.create_task(_warm_up(memory, executor, model))
     answering = Answering(
         memory=memory,
         executor=executor,
-        agent=make_agent(settings, memory, model, recall, tools or make_tools(settings, memory, executor)),
+        agent=make_agent(
+            settings, memory, model, recall, tools or make_tools(settings, memory, executor), rewriter=rewriter
+        ),
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,
         background=BackgroundConfig(
             pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
         ),
-        read_feedback=by_rule if model.name == "offline" else ModelReader(model),
+        read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
         restyles=model.name != "offline",
     )
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
@@ -302,4 +291,4 @@ def assemble(
         save_emoji=settings.teaching.emoji_save,
         digest_to=settings.teaching.digest,
     )
-    return Running(goodbot=goodbot, executor=executor, model=model, warm_up=warm_up)
+    return Running(goodbot=goodbot, executor=executor, models=(model, rewriter), warm_up=warm_up)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from bot.app.build import make_model
+from bot.app.models import make_one_model
 from bot.app.periodic import run_periodically
 from bot.config import Settings
 from bot.conversation.executor import Executor
@@ -35,8 +35,7 @@ async def grading_running(
     if name in ("off", "offline"):
         yield
         return
-    changed = settings.model_copy(update={"model": settings.model.model_copy(update={"name": name})})
-    model, executor = make_model(changed, memory.embedder), Executor(threads=1)
+    model, executor = make_one_model(settings, memory.embedder, name), Executor(threads=1)
     judge = ModelGrading(
         memory=memory,
         executor=executor,

@@ -54,6 +54,8 @@ class ModelSettings(Section):
     name: str = "offline"
     openai_base_url: str = ""
     openai_api_key: SecretStr = SecretStr("")
+    fallbacks: Texts = ()
+    rewrite: str = "same"
     timeout_s: float = Field(default=60.0, ge=1, le=600)
     max_output_tokens: int = Field(default=1024, ge=16, le=100_000)
     temperature: float = Field(default=0.0, ge=0, le=2)
@@ -63,6 +65,16 @@ class ModelSettings(Section):
     @classmethod
     def _offline_or_qualified(cls, name: str) -> str:
         return _qualified(name, "offline")
+
+    @field_validator("fallbacks")
+    @classmethod
+    def _each_offline_or_qualified(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_qualified(name, "offline") for name in names)
+
+    @field_validator("rewrite")
+    @classmethod
+    def _same_offline_or_qualified(cls, name: str) -> str:
+        return _qualified(name, "same", "offline")
 
     @field_validator("openai_base_url")
     @classmethod

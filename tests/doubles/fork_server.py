@@ -31,7 +31,7 @@ _PRELOADED = (
     *("bot.cli.chat", "bot.cli.doctor", "bot.cli.episodes", "bot.cli.faults", "bot.cli.importing", "bot.cli.jobs"),
     *("bot.cli.query", "bot.cli.root", "bot.cli.run_tree", "bot.cli.serve", "bot.cli.maintenance"),
     *("bot.adapters.discord.health_checks", "bot.adapters.discord.messenger", "bot.adapters.llm.dialogue"),
-    *("bot.adapters.llm.faults", "bot.adapters.llm.offline.model", "bot.adapters.llm.openai_compatible"),
+    *("bot.adapters.llm.faults", "bot.adapters.llm.offline.model", "bot.adapters.llm.provider_model"),
     *("bot.adapters.slack.health_checks", "bot.adapters.slack.messenger", "bot.adapters.slack.workspaces"),
     *("bot.agent.tools.calculator", "bot.agent.tools.clock", "bot.agent.tools.conversation"),
     *("bot.agent.tools.knowledge", "bot.agent.tools.notes", "bot.agent.tree", "bot.conversation.goodbot"),
@@ -146,14 +146,14 @@ class _Server:
         stdin, stdout, stderr, status = (
             os.fdopen(number, "wb" if number == ours[0] else "rb", buffering=0) for number in ours
         )
-        try:
-            with self._one_asks:
+        with self._one_asks:
+            try:
                 socket.send_fds(self._ours, [len(asked).to_bytes(4, "big")], theirs)
                 self._ours.sendall(asked)
-                pid = status.readline()
-        finally:
-            for number in theirs:
-                os.close(number)
+            finally:
+                for number in theirs:
+                    os.close(number)  # else nobody would ever see that the server is gone
+            pid = status.readline()
         assert pid, f"the server is gone: {self._process.communicate()[1].decode()}"
         return Forked(int(pid), status, stdin, stdout, stderr)
 

@@ -2,12 +2,13 @@
 
 from pydantic_ai import exceptions as vendor
 
+from bot.adapters.llm.providers import key_variable
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
 
 _WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionError)
 """What the library stumbles over when a body is JSON but no chat completion (no choices, a number for a choice)."""
 
-VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, *_WRONG_SHAPE)
+VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, TimeoutError, *_WRONG_SHAPE)
 """What a request can raise."""
 
 _BODY_CHARACTERS = 300
@@ -25,27 +26,27 @@ def is_safe(exc: Exception, secret: str) -> bool:
 
 def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
     """The same fault as one of our kinds: what was asked of which model, what came back, what to do."""
-    kind, message = _judge(exc, timeout_s)
+    kind, message = _judge(exc, name, timeout_s)
     return kind(f"{name}: {message.replace(secret, '***') if secret else message}")
 
 
-def _judge(exc: Exception, timeout_s: float) -> tuple[type[ModelError], str]:
+def _judge(exc: Exception, name: str, timeout_s: float) -> tuple[type[ModelError], str]:
     match exc:
-        case vendor.ModelRequestTimeout() | vendor.ModelTimeoutError():
+        case vendor.ModelRequestTimeout() | vendor.ModelTimeoutError() | TimeoutError():
             return ModelUnavailable, f"no reply within {timeout_s:g} s. Try again, or allow a reply more time."
         case vendor.ModelConnectionError():
             return ModelUnavailable, f"the server cannot be reached ({exc}). Check its address and that it runs."
         case vendor.ModelHTTPError():
-            return _judge_status(exc)
+            return _judge_status(exc, name)
         case vendor.ContentFilterError():
             return ModelRefused, f"the provider's content filter stopped it ({exc}). Ask in other words."
         case vendor.UserError():
             return ModelRejected, f"the request cannot be made ({_short(exc)}). Check the model's settings."
         case _:
-            return MalformedReply, f"the reply cannot be understood ({_short(exc)}). Is it a chat completions server?"
+            return MalformedReply, f"the reply cannot be understood ({_short(exc)}). Is it such a server?"
 
 
-def _judge_status(exc: vendor.ModelHTTPError) -> tuple[type[ModelError], str]:
+def _judge_status(exc: vendor.ModelHTTPError, name: str) -> tuple[type[ModelError], str]:
     description = f"HTTP {exc.status_code}: {_explanation(exc)}"
     match exc:
         case vendor.ModelQuotaExceededError():
@@ -56,9 +57,12 @@ def _judge_status(exc: vendor.ModelHTTPError) -> tuple[type[ModelError], str]:
         case vendor.ModelRateLimitError():
             return ModelUnavailable, f"too many requests ({description}). Try again later."
         case vendor.ModelAuthenticationError():
-            return ModelRejected, f"the key was refused ({description}). Check OPENAI_API_KEY."
+            return ModelRejected, f"the key was refused ({description}). Check {key_variable(name)}."
         case vendor.ModelNotFoundError():
-            return ModelRejected, f"no such model or address ({description}). Check GOODBOT_MODEL and OPENAI_BASE_URL."
+            return (
+                ModelRejected,
+                f"no such model or address ({description}). Check GOODBOT_MODEL and the server's address.",
+            )
         case _ if exc.status_code in (408, 425, 429) or exc.status_code >= 500:
             return ModelUnavailable, f"the server failed ({description}). Try again later."
         case _ if exc.provider_error_code == "content_filter":

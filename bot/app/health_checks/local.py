@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.adapters.check_result import CheckResult, fault, fine, warning
-from bot.app.build import make_embedder, make_model, open_memory
+from bot.app.build import make_embedder, open_memory
 from bot.app.crash_report import last_report
 from bot.app.log_file import LogFile
+from bot.app.models import make_model, make_rewriter
 from bot.config import Settings
 from bot.conversation.counts import count
 from bot.errors import BotError, ConfigError
@@ -66,13 +67,15 @@ def _unfiled(settings: Settings) -> CheckResult:
 
 def _model(settings: Settings) -> CheckResult:
     try:
-        make_model(settings, make_embedder(settings))
+        embedder = make_embedder(settings)
+        make_rewriter(settings, embedder, make_model(settings, embedder))
     except ConfigError as error:
         return fault("GB006", str(error), "set GOODBOT_MODEL and its key")
     except BotError as error:
         return fault("GB006", str(error), "see the message")
     asked = "no request was sent" if settings.model.name != "offline" else "it is no language model"
-    return fine("GB006", f"model {settings.model.name} is configured ({asked})")
+    chain = ", else ".join([settings.model.name, *settings.model.fallbacks])
+    return fine("GB006", f"model {chain} is configured ({asked})")
 
 
 def _knowledge(settings: Settings) -> CheckResult:

@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -184,42 +183,6 @@ async def test_a_tool_that_cannot_is_an_observation() -> None:
     assert result.nodes[0].action == "answer"
 
 
-async def test_the_same_call_again_is_not_run_and_said_so() -> None:
-    runs: list[object] = []
-
-    async def counted(arguments: Mapping[str, object], _: ToolContext) -> str:
-        runs.append(dict(arguments))
-        return "done"
-
-    once = replace(tool("look"), run=counted)
-    model = ScriptedModel([call("look", what="x"), call("look", what="x"), call("look", what="y"), answer("done")])
-    result = await run(make_tree(model, once))
-    assert runs == [{"what": "x"}, {"what": "y"}]
-    assert "did not run again" in results(model.requests[2])[1]
-    assert result.termination is Termination.SUCCESS
-
-
-async def test_a_model_that_repeats_itself_ends() -> None:
-    model = ScriptedModel([call("look", what="x")] * 50)
-    result = await run(make_tree(model, tool("look", says="found x")))
-    assert (result.termination, len(model.requests)) == (Termination.FAILURE, 4)
-    assert result.output == "found x\n\nI could not work out how to go on."
-
-
-async def test_two_calls_in_turn_without_end_are_stopped() -> None:
-    turns = [call("look", what="x"), call("look", what="y")]
-    model = ScriptedModel(turns * 25)
-    result = await run(make_tree(model, tool("look")))
-    assert (result.termination, len(model.requests)) == (Termination.FAILURE, 7)
-
-
-async def test_a_call_that_failed_may_be_tried_once_more() -> None:
-    model = ScriptedModel([call("look", what="x")] * 3 + [answer("gave up")])
-    await run(make_tree(model, tool("look", fails="the line is busy")))
-    said = results(model.requests[-1])
-    assert ["line is busy" in each for each in said] == [True, True, False]
-
-
 async def test_every_call_of_a_reply_gets_a_result() -> None:
     both = calls(tool_call("clock"), tool_call("fail", reason="x"), tool_call("clock", place="Rome"))
     model = ScriptedModel([both, answer("x")])
@@ -390,33 +353,6 @@ async def test_parallel_nodes_meet() -> None:
     model = ByGoal({"G": [expand("parallel", "A", "B", "C")], **each})
     result = await run(make_tree(model, meet_tool))
     assert result.output == "met A\n\nmet B\n\nmet C"
-
-
-@pytest.mark.parametrize(("policy", "ran"), [("any", ["x"]), ("majority", ["x", "y"]), ("all", ["x", "y", "z"])])
-async def test_what_still_runs_when_a_parallel_flow_is_decided_is_cancelled(policy: str, ran: list[str]) -> None:
-    """Each child waits for the one before it; the others wait for ever once the flow is decided."""
-    gates = {goal: asyncio.Event() for goal in "xyz"}
-    gates["x"].set()
-    following = {"x": "y", "y": "z"}
-    is_last = {"any": "x", "majority": "y", "all": "z"}[policy]
-
-    async def wait(arguments: Mapping[str, object], _: ToolContext) -> str:
-        name = str(arguments["what"])
-        await gates[name].wait()
-        if name != is_last:
-            gates[following[name]].set()
-        return name
-
-    model = ByGoal(
-        {
-            "G": [expand("parallel", "x", "y", "z", policy=policy)],
-            **{goal: [call("wait", what=goal), answer(goal)] for goal in "xyz"},
-        }
-    )
-    result = await run(make_tree(model, replace(tool("wait"), run=wait)))
-    assert (result.termination, result.output) == (Termination.EXPAND, "\n\n".join(ran))
-    ends = {node.goal: node.termination for node in result.nodes[1:]}
-    assert ends == {goal: Termination.SUCCESS if goal in ran else Termination.ABORTED for goal in "xyz"}
 
 
 @pytest.mark.parametrize(("policy", "output"), [("any", "a"), ("majority", "a\n\nb"), ("all", "a\n\nb\n\nno")])

@@ -7,7 +7,7 @@ import pytest
 
 from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, made_of
 from bot.adapters.llm.offline.model import BLIND, OfflineModel
-from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
+from bot.adapters.llm.provider_model import ProviderModel
 from bot.agent.prompt import node_prompt
 from bot.agent.record import Task
 from bot.conversation.pictures import Pictures, described
@@ -126,7 +126,7 @@ REQUEST = ModelRequest(system="You are Goodbot.", turns=(UserTurn(text="What is 
 async def test_a_model_on_a_server_gets_the_bytes() -> None:
     with OpenAIServer() as server:
         server.script(server_says.text("A cat."))
-        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = ProviderModel("openai:gpt-4o-mini", base_url=server.base_url, retries=0)
         reply = await model.reply(REQUEST)
         await model.close()
     assert reply.turn.text == "A cat."
@@ -138,7 +138,7 @@ async def test_a_model_on_a_server_gets_the_bytes() -> None:
 async def test_a_model_that_takes_no_pictures_is_asked_without_and_told_so() -> None:
     with OpenAIServer() as server:
         server.script(server_says.failure(400, "image input is not supported"), server_says.text("I see none."))
-        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = ProviderModel("openai:gpt-4o-mini", base_url=server.base_url, retries=0)
         reply = await model.reply(REQUEST)
         await model.close()
     assert reply.turn.text == "I see none."
@@ -150,7 +150,7 @@ async def test_a_model_that_takes_no_pictures_is_asked_without_and_told_so() -> 
 async def test_a_refusal_that_is_not_about_the_pictures_stays_one() -> None:
     with OpenAIServer() as server:
         server.script(*[server_says.failure(401, "wrong key")] * 3)
-        model = OpenAICompatibleModel("gpt-4o-mini", base_url=server.base_url, retries=0)
+        model = ProviderModel("openai:gpt-4o-mini", base_url=server.base_url, retries=0)
         with pytest.raises(ModelRejected, match="wrong key"):
             await model.reply(REQUEST)
         await model.close()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from bot.adapters.llm.openai_compatible import OpenAICompatibleModel
+from bot.adapters.llm.provider_model import ProviderModel
 from bot.errors import ConfigError, MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says
@@ -45,7 +45,7 @@ What time is it at the office?
 
 REQUEST = ModelRequest(system="You are Goodbot.", turns=(UserTurn(text=PROMPT),), tools=(CLOCK,))
 
-Make = Callable[..., OpenAICompatibleModel]
+Make = Callable[..., ProviderModel]
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def make(server: OpenAIServer) -> AsyncIterator[Make]:
-    made: list[OpenAICompatibleModel] = []
+    made: list[ProviderModel] = []
 
-    def build(**settings: object) -> OpenAICompatibleModel:
+    def build(**settings: object) -> ProviderModel:
         wanted: dict[str, object] = {"base_url": server.base_url, "api_key": KEY, "retries": 0, "timeout_s": 20.0}
-        made.append(OpenAICompatibleModel("gpt-4o-mini", **{**wanted, **settings}))  # type: ignore[arg-type]  # mixed values
+        made.append(ProviderModel("openai:gpt-4o-mini", **{**wanted, **settings}))  # type: ignore[arg-type]  # mixed values
         return made[-1]
 
     yield build
@@ -68,7 +68,7 @@ async def make(server: OpenAIServer) -> AsyncIterator[Make]:
         await model.close()
 
 
-async def _fault(model: OpenAICompatibleModel) -> ModelError:
+async def _fault(model: ProviderModel) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await model.reply(REQUEST)
     return caught.value
@@ -307,7 +307,7 @@ async def test_a_server_of_ones_own_needs_no_key(server: OpenAIServer, make: Mak
 )
 def test_settings_that_cannot_work_stop_before_any_request(name: str, base_url: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        OpenAICompatibleModel(name, base_url=base_url)
+        ProviderModel(f"openai:{name}", base_url=base_url)
 
 
 async def test_replies_wait_for_one_load_and_run_together(server: OpenAIServer, make: Make) -> None:

@@ -1,4 +1,4 @@
-"""A language model on any server with OpenAI's chat completions, through pydantic-ai, one request at a time.
+"""A language model of any provider that pydantic-ai has, one request at a time.
 
 The library takes seconds to import, so it and what builds on it load in a thread, at `warm_up` or the first reply.
 """
@@ -8,9 +8,9 @@ import logging
 from contextlib import AsyncExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from bot.errors import ConfigError, ModelRejected
+from bot.adapters.llm.providers import require_openai_address
+from bot.errors import ModelRejected
 from bot.model import ModelReply, ModelRequest, UserTurn
 
 if TYPE_CHECKING:
@@ -19,25 +19,27 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OFFICIAL_URL = "https://api.openai.com/v1"
 _NO_KEY = "no-key"
 """What is sent to servers that need no key: the client insists on some text."""
 
 
-class OpenAICompatibleModel:
-    """The model `model_name` of the server at `base_url`, OpenAI's own when empty.
+class ProviderModel:
+    """A model of a provider, such as `anthropic:claude-haiku-4-5`.
+
+    `openai:NAME` is the model of the OpenAI-compatible server at `base_url`, OpenAI's own when empty, with `api_key`.
+    Other providers' clients find their address and key in their own environment variables (`providers`); the key is
+    given here too, to be removed from error messages.
 
     `timeout_s` is the longest one reply may take, retries included; `max_tokens` bounds what the model may write and
-    `temperature` how freely it does; `retries` is how often the client tries again after 408, 409, 429, 5xx or a lost
-    connection, waiting as long as `Retry-After` says, else 0.5 to 8 s with jitter. The key is removed from error
-    messages.
+    `temperature` how freely it does; `retries` is how often OpenAI's client tries again after 408, 409, 429, 5xx or a
+    lost connection, waiting as long as `Retry-After` says, else 0.5 to 8 s with jitter.
 
-    Raises `ConfigError` when the address is none, or when OpenAI itself is asked without a key.
+    Raises `ConfigError` when an OpenAI-compatible server's address is none, or OpenAI itself is asked without a key.
     """
 
     def __init__(
         self,
-        model_name: str,
+        name: str,
         *,
         base_url: str = "",
         api_key: str = "",
@@ -46,17 +48,9 @@ class OpenAICompatibleModel:
         temperature: float | None = None,
         retries: int = 2,
     ) -> None:
-        if not model_name:
-            raise ConfigError("GOODBOT_MODEL names no model. Write for example GOODBOT_MODEL=openai:gpt-5-mini.")
-        self._model_name = model_name
-        self._address = base_url or OFFICIAL_URL
-        parts = urlsplit(self._address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError("OPENAI_BASE_URL is not an http address. Write for example http://localhost:11434/v1.")
-        if not api_key and parts.hostname == urlsplit(OFFICIAL_URL).hostname:
-            raise ConfigError(
-                f"GOODBOT_MODEL={self.name} needs OPENAI_API_KEY; a server of your own (OPENAI_BASE_URL) does not."
-            )
+        self._provider, _, self._model_name = name.partition(":")
+        self._name = name
+        self._address = require_openai_address(name, base_url, api_key) if self._provider == "openai" else ""
         self._api_key = api_key
         self._timeout_s = timeout_s
         self._settings: ModelSettings = {
@@ -72,8 +66,8 @@ class OpenAICompatibleModel:
 
     @property
     def name(self) -> str:
-        """As configured, for example `openai:gpt-5-mini`."""
-        return f"openai:{self._model_name}"
+        """As configured."""
+        return self._name
 
     async def warm_up(self) -> None:
         """Import and build the model in a thread; the event loop goes on. Raises `ModelError` kinds."""
@@ -107,9 +101,10 @@ class OpenAICompatibleModel:
 
         messages, parameters = to_messages(request, with_images=with_images), to_parameters(request.tools)
         try:
-            response = await model_request(
-                model, messages, model_settings=self._settings, model_request_parameters=parameters
-            )
+            async with asyncio.timeout(self._timeout_s):  # not every client keeps to the one of the settings
+                response = await model_request(
+                    model, messages, model_settings=self._settings, model_request_parameters=parameters
+                )
         except VENDOR_FAULTS as exc:
             fault = translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not reach a log either.
@@ -131,8 +126,20 @@ class OpenAICompatibleModel:
             raise ModelRejected(
                 f"the model {self.name} cannot be used: {exc}. Reinstall goodbot with its dependencies."
             ) from exc
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai import OpenAIProvider
+        if self._provider == "openai":
+            from pydantic_ai.models.openai import OpenAIChatModel
+            from pydantic_ai.providers.openai import OpenAIProvider
 
-        provider = OpenAIProvider(base_url=self._address, api_key=self._api_key or _NO_KEY)
-        return OpenAIChatModel(self._model_name, provider=provider)
+            provider = OpenAIProvider(base_url=self._address, api_key=self._api_key or _NO_KEY)
+            return OpenAIChatModel(self._model_name, provider=provider)
+        return self._inferred()
+
+    def _inferred(self) -> "Model[Any]":
+        from pydantic_ai.exceptions import UserError
+        from pydantic_ai.models import infer_model
+
+        try:
+            return infer_model(self._name)
+        except (UserError, ImportError, ValueError) as exc:
+            message = str(exc).replace(self._api_key, "***") if self._api_key else str(exc)
+            raise ModelRejected(f"the model {self._name} cannot be used: {message}") from None
