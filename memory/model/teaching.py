@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from memory.model.evidence import EvidenceRecord
+from memory.model.judgement import Judgement, Threshold
+
 
 class Role(StrEnum):
     """What a person is allowed to decide. Resolved when they act and stored with the act."""
@@ -127,6 +130,14 @@ class Poll:
     """By node, then actor."""
     records: Mapping[str, TrustRecord] = field(default_factory=dict[str, TrustRecord])
     """Of everybody who has one of the votes."""
+    people: Acquaintance = field(default_factory=Acquaintance)
+    """What is known of everybody who reacted, and of who else was asked for."""
+    evidence: EvidenceRecord = field(default_factory=EvidenceRecord)
+    """The evidence of the answer's first node."""
+    judgements: tuple[Judgement, ...] = ()
+    """What the votes say of that evidence, by voter."""
+    threshold: Threshold | None = None
+    """The workspace's, as it was counted last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,17 @@ from memory.model.judgement import Judgement, JudgementCount, Threshold
 class JudgementTable(Protocol):
     """Judgements, by run and voter, and one threshold for each workspace."""
 
-    def set(self, workspace: str, given: Mapping[str, Sequence[Judgement]]) -> bool:
-        """Replace the judgements of these runs; whether that changed anything. Costs the same for many as for one."""
+    def set(
+        self,
+        workspace: str,
+        given: Mapping[str, Sequence[Judgement]],
+        *,
+        stored: Mapping[str, Sequence[Judgement]] | None = None,
+    ) -> bool:
+        """Replace the judgements of these runs; whether that changed anything. Costs the same for many as for one.
+
+        `stored` are those of the same runs as they were read already.
+        """
         ...
 
     def of_run(self, workspace: str, run_id: str) -> list[Judgement]:

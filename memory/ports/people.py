@@ -6,14 +6,20 @@ from typing import Protocol
 
 from memory.model import Acquaintance
 
+EVERYBODY = ""
+"""In place of a person: until when whoever comes to the workspace is known at once."""
+
 
 class PeopleTable(Protocol):
     """Since when each person of a workspace is known, and whom and where the bot has welcomed."""
 
-    def note(self, workspace: str, person: str, at: datetime, newcomer: timedelta) -> None:
+    def note(
+        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: Acquaintance | None = None
+    ) -> Acquaintance:
         """Keep that a person was there, if nothing is kept of them: they are known `newcomer` later.
 
-        Who is noted within as long after the first person of the workspace is known at once.
+        Who is noted within as long after the first person of the workspace is known at once. `known` is what was read
+        of them and of `EVERYBODY` already. Returns that with what is kept now.
         """
         ...
 

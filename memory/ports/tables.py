@@ -85,6 +85,13 @@ class TeachingTable(Protocol):
         """
         ...
 
+    def put_reactions(self, *given: Reaction, events: int) -> None:
+        """The same of several of one workspace, each with the number of its event.
+
+        Their events are, in this order, the first of the `events` newest ones of the log.
+        """
+        ...
+
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
         """The register's value, or None."""
         ...
@@ -109,8 +116,11 @@ class TeachingTable(Protocol):
         """Erase the ledger rows, registers and votes of these runs, and what the votes prove."""
         ...
 
-    def polls(self, workspace: str, run_ids: Iterable[str]) -> dict[str, Poll]:
-        """What people said about each of these answers, by run, in one statement."""
+    def polls(self, workspace: str, run_ids: Iterable[str], *, people: Iterable[str] = ()) -> dict[str, Poll]:
+        """What people said about each of these answers, by run, in one statement.
+
+        With what is known of those who reacted, and of `people`.
+        """
         ...
 
     def set_votes(

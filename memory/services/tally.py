@@ -41,12 +41,12 @@ def retally(
     What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
     """
     before = {run_id: poll.votes for run_id, poll in polls.items()}
-    known = tx.people.acquaintance(workspace, {each.actor for poll in polls.values() for each in poll.reactions})
-    votes = {run_id: _recast(poll, known) for run_id, poll in polls.items()}
+    votes = {run_id: _recast(poll, poll.people) for run_id, poll in polls.items()}
+    taught_from = next((poll.people.taught_from for poll in polls.values()), None)
     records = {actor: record for poll in polls.values() for actor, record in poll.records.items()}
     for run_id, cast in votes.items():
         tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
-    moved = _restand(tx, workspace, before, votes, known.taught_from)
+    moved = _restand(tx, workspace, before, votes, taught_from)
     moved |= _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
     moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
     voters = {vote.actor for cast in votes.values() for vote in cast}
@@ -79,8 +79,9 @@ def _restand(
 
     Returns the runs where a mark changed.
     """
-    if not any(vote.role is Role.TEACHER for by in (before, votes) for cast in by.values() for vote in cast):
-        return set()
+    taught = [vote.at for by in (before, votes) for cast in by.values() for vote in cast if vote.role is Role.TEACHER]
+    if not taught or (taught_from is not None and min(taught) > taught_from):
+        return set()  # the first teacher's vote is another one
     touched = _cast_between(tx, workspace, taught_from)
     if not touched:
         return set()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory.model import Episode, Vote
+from memory.model import Episode, Poll, Vote
 from memory.model.evidence import EvidenceRecord
 from memory.model.judgement import Judgement, Threshold
 from memory.ports import Transaction
@@ -30,10 +30,21 @@ def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) 
     }
 
 
-def keep_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun], budget: float) -> None:
-    """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew."""
-    if tx.judgements.set(workspace, fold_judgements(tx, workspace, runs)):
-        count_threshold(tx, workspace, budget)
+def keep_judgements(
+    tx: Transaction, workspace: str, runs: Sequence[JudgedRun], polls: Mapping[str, Poll], budget: float
+) -> None:
+    """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew.
+
+    `polls` has what is stored about each of them.
+    """
+    stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
+    given = {
+        each.root.run_id: judgements_of(each.root, polls[each.root.run_id].evidence, each.votes, each.weights)
+        for each in runs
+    }
+    if tx.judgements.set(workspace, given, stored=stored):
+        counted = next((poll.threshold for poll in polls.values()), None)
+        count_threshold(tx, workspace, budget, counted)
 
 
 def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
@@ -42,10 +53,12 @@ def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], 
         count_threshold(tx, workspace, budget)
 
 
-def count_threshold(tx: Transaction, workspace: str, budget: float) -> None:
-    """Store the workspace's threshold for this budget."""
+def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Threshold | None = None) -> None:
+    """Store the workspace's threshold for this budget, unless it is `stored` already."""
     value = threshold(tx.judgements.counts(workspace, NEWEST), budget)
-    tx.judgements.put_threshold(Threshold(workspace=workspace, budget=budget, value=value))
+    counted = Threshold(workspace=workspace, budget=budget, value=value)
+    if counted != stored:
+        tx.judgements.put_threshold(counted)
 
 
 def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:

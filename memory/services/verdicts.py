@@ -21,6 +21,7 @@ from memory.model import (
     Vote,
 )
 from memory.ports import IndexEntry, Transaction
+from memory.ports.people import EVERYBODY
 from memory.rules.audience import filing_of, has_narrowed
 from memory.rules.fold import apply, reaction_detail, replay, with_verdicts
 from memory.rules.trust import weights
@@ -108,7 +109,8 @@ def write_votes(
     nodes = tx.episodes.of_run(last.workspace, last.run_id)
     if not nodes:
         return VoteResult(is_known=False)
-    poll = tx.teaching.polls(last.workspace, [last.run_id])[last.run_id]
+    beside = {EVERYBODY, *(each.actor for each in reactions)}
+    poll = tx.teaching.polls(last.workspace, [last.run_id], people=beside)[last.run_id]
     known = {each.key: each for each in poll.reactions}
     news = [each for each in reactions if is_news(each, known.get(each.key))]
     if not news:
@@ -117,14 +119,14 @@ def write_votes(
         reason = ""  # It would be read by more once its channel is as open as it was.
     changes = _Changes(by=last.actor, at=now, reason=reason)
     for each in news:
-        tx.people.note(each.workspace, each.actor, now, core.policy.newcomer)
+        people = tx.people.note(each.workspace, each.actor, now, core.policy.newcomer, known=poll.people)
+        poll = replace(poll, people=people)
         kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:
         nodes = [changes.make(each, revival(tx, each, last.actor, now)) for each in nodes]
     regraded = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
-    for each, logged in zip(news, changes.write(tx), strict=False):
-        tx.teaching.put_reaction(replace(each, seq=logged.seq))
+    tx.teaching.put_reactions(*news, events=changes.write(tx))
     was, root = regraded.nodes[0]
     before, after = _vote_of(regraded.before, last), _vote_of(regraded.votes, last)
     return VoteResult(
@@ -195,6 +197,7 @@ def _settle(
     tally = retally(tx, workspace, {run_id: poll}, policy)
     other_nodes: list[tuple[Verdicts, Episode]] = []
     judged_runs: list[JudgedRun] = []
+    polls: Mapping[str, Poll] = {}
     if tally.other_runs:
         polls, others = tx.teaching.polls(workspace, tally.other_runs), tx.episodes.of_runs(workspace, tally.other_runs)
         for other in sorted(others):
@@ -207,7 +210,7 @@ def _settle(
     weighed = weights(votes, tally.records, policy)
     judged = _rejudge(changes, nodes, votes, weighed, policy, changes.reason)
     judged_runs.append(JudgedRun(nodes[0], votes, weighed))
-    keep_judgements(tx, workspace, judged_runs, policy.error_budget)
+    keep_judgements(tx, workspace, judged_runs, {**polls, run_id: poll}, policy.error_budget)
     return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
 
 
@@ -267,9 +270,12 @@ class _Changes:
         after = self._after[episode.id] = with_verdicts(episode, verdicts)
         return after
 
-    def write(self, tx: Transaction) -> list[Event]:
-        """Append the events, store the episodes, and file them anew where that is another place. Returns the events."""
-        logged = tx.log.append(*self.events, numbered=True)
+    def write(self, tx: Transaction) -> int:
+        """Append the events, store the episodes, and file them anew where that is another place.
+
+        Returns how many events are the newest of the log with it.
+        """
+        logged = len(tx.log.append(*self.events))
         tx.episodes.update(*self._after.values())
         put: list[tuple[str, IndexEntry]] = []
         remove: list[tuple[str, IndexEntry]] = []
@@ -305,7 +311,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
                 tx.episodes.put(after)
             file_in_index(tx, after)
         judged_runs += [JudgedRun(root, votes, weighed) for root in nodes.get(run_id, ())[:1]]
-    keep_judgements(tx, workspace, judged_runs, policy.error_budget)
+    keep_judgements(tx, workspace, judged_runs, polls, policy.error_budget)
 
 
 # Marks ------------------------------------------------------------------------------------------------------------

@@ -28,20 +28,34 @@ _THRESHOLD = select(thresholds).where(matching(thresholds))
 class SqlJudgementTable(SqlTable):
     """`memory.ports.JudgementTable` in SQL."""
 
-    def set(self, workspace: str, given: Mapping[str, Sequence[Judgement]]) -> bool:
+    def set(
+        self,
+        workspace: str,
+        given: Mapping[str, Sequence[Judgement]],
+        *,
+        stored: Mapping[str, Sequence[Judgement]] | None = None,
+    ) -> bool:
         wanted = {(run_id, each.actor): each for run_id, judged in given.items() for each in judged}
         if any((each.workspace, each.run_id) != (workspace, run_id) for (run_id, _), each in wanted.items()):
             raise ValueError(f"judgements of another run given in {workspace}")
-        known = {
-            (each.run_id, each.actor): each
-            for ids in chunks(given, ID_LIMIT)
-            for each in self._session.all(Judgement, _OF_RUNS, workspace=workspace, ids=ids)
-        }
+        read = (
+            self._of_runs(workspace, given)
+            if stored is None
+            else [each for of_one in stored.values() for each in of_one]
+        )
+        known = {(each.run_id, each.actor): each for each in read}
         gone = [{"workspace": workspace, "run_id": run_id, "actor": actor} for run_id, actor in known.keys() - wanted]
         self._session.run(_DELETE, gone)
         new = [each for key, each in wanted.items() if known.get(key) != each]
         self._session.put(judgements, *new)
         return bool(gone or new)
+
+    def _of_runs(self, workspace: str, run_ids: Iterable[str]) -> list[Judgement]:
+        return [
+            each
+            for ids in chunks(run_ids, ID_LIMIT)
+            for each in self._session.all(Judgement, _OF_RUNS, workspace=workspace, ids=ids)
+        ]
 
     def of_run(self, workspace: str, run_id: str) -> list[Judgement]:
         return self._session.all(Judgement, _OF_RUN, workspace=workspace, run_id=run_id)

@@ -1,6 +1,7 @@
 """Since when people are known."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import bindparam, delete, func, null, select, union_all
@@ -9,6 +10,7 @@ from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.teaching_tables import people as people_table
 from memory.adapters.sql.teaching_tables import votes, welcomes
 from memory.model import Acquaintance, Role
+from memory.ports.people import EVERYBODY
 
 _p = people_table.c
 _KNOWN = select(_p.person, _p.known_from).where(among(people_table, "person"))
@@ -19,26 +21,27 @@ _ACQUAINTANCE = union_all(_KNOWN, _TAUGHT_FROM)
 _FORGET = delete(people_table).where(matching(people_table, "person"))
 _WELCOMED = select(welcomes.c.at).where(matching(welcomes, "person"))
 _FORGET_WELCOME = delete(welcomes).where(matching(welcomes, "person"))
-_WORKSPACE = ""
-"""In place of a person: until when whoever comes is known at once."""
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SqlPeopleTable(SqlTable):
     """`memory.ports.PeopleTable` in SQL."""
 
-    def note(self, workspace: str, person: str, at: datetime, newcomer: timedelta) -> None:
-        known = self._known(workspace, [person, _WORKSPACE])
-        if person in known:
-            return
-        founded = known.get(_WORKSPACE)
+    def note(
+        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: Acquaintance | None = None
+    ) -> Acquaintance:
+        if known is None:
+            known = Acquaintance(known_from=self._known(workspace, [person, EVERYBODY]))
+        if person in known.known_from:
+            return known
+        founded = known.known_from.get(EVERYBODY)
         later = at + min(newcomer, datetime.max.replace(tzinfo=UTC) - at)
-        rows = [{"workspace": workspace, "person": person, "known_from": later}]
+        new = {person: _ALWAYS if founded is None or at <= founded else later}
         if founded is None:
-            rows.append({"workspace": workspace, "person": _WORKSPACE, "known_from": later})
-        if founded is None or at <= founded:
-            rows[0]["known_from"] = _ALWAYS
+            new[EVERYBODY] = later
+        rows = [{"workspace": workspace, "person": each, "known_from": since} for each, since in new.items()]
         self._session.run(add_statement(people_table), rows)
+        return replace(known, known_from={**known.known_from, **new})
 
     def acquaintance(self, workspace: str, people: Iterable[str]) -> Acquaintance:
         rows = self._session.rows(_ACQUAINTANCE, {"workspace": workspace, "ids": list(dict.fromkeys(people))})
@@ -47,7 +50,7 @@ class SqlPeopleTable(SqlTable):
         return Acquaintance(known_from=known, taught_from=taught_from)
 
     def listed(self, workspace: str, *, after: str, limit: int) -> list[str]:
-        behind = (_p.workspace == workspace, _p.person > after, _p.person != _WORKSPACE)
+        behind = (_p.workspace == workspace, _p.person > after, _p.person != EVERYBODY)
         rows = self._session.rows(select(_p.person).where(*behind).order_by(_p.person).limit(limit))
         return [row.person for row in rows]
 

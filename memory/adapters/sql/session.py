@@ -7,12 +7,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, FromClause, Row, Select, and_, bindparam, literal_column
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    literal_column,
+    null,
+)
+from sqlalchemy.dialects.sqlite import Insert, insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
+from sqlalchemy.types import TypeEngine
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
@@ -28,7 +41,7 @@ ID_LIMIT = 10_000
 
 
 @cache
-def put_statement(table: Table) -> Executable:
+def put_statement(table: Table) -> Insert:
     """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
     statement = insert(table)
     keys = list(table.primary_key)
@@ -67,6 +80,11 @@ def changed_column(column: Column[Any]) -> ColumnElement[Any]:
     SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
     """
     return literal_column(f"{column.table.name}.{column.name}", column.type)
+
+
+def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
+    """Null where another part of a compound has a column of this type."""
+    return cast(null(), kind)
 
 
 def row_of(table: Table, value: object) -> dict[str, Any]:

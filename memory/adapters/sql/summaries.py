@@ -26,7 +26,7 @@ from sqlalchemy import (
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.chat_settings import settings
 from memory.adapters.sql.judgement_tables import thresholds
-from memory.adapters.sql.session import ID_LIMIT, Session, among, matching
+from memory.adapters.sql.session import ID_LIMIT, Session, among, matching, nothing
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import trust_records, votes
 from memory.adapters.sql.upkeep_tables import rules
@@ -69,7 +69,7 @@ _LESSONS = (
     select(
         literal(_LESSON).label("what"),
         *(column.label(name) for name, column in _columns.items()),
-        cast(null(), Float(53)).label("number"),
+        nothing(Float(53)).label("number"),
     )
     .join_from(
         episodes,
@@ -89,10 +89,8 @@ _LESSONS = (
 
 def _beside(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
     """A row of something else, in the columns of lessons."""
-    number = cast(null(), Float(53)) if number is None else number
-    return select(
-        literal(what), *(given.get(name, cast(null(), column.type)) for name, column in _columns.items()), number
-    )
+    number = nothing(Float(53)) if number is None else number
+    return select(literal(what), *(given.get(name, nothing(column.type)) for name, column in _columns.items()), number)
 
 
 _s = settings.c

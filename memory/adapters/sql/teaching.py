@@ -7,29 +7,37 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     CompoundSelect,
     String,
-    and_,
     bindparam,
     case,
     delete,
     exists,
     func,
     insert,
-    literal,
-    null,
     select,
     tuple_,
     union_all,
 )
 
 from memory.adapters.row_validation import check_of_run, chunks, storable
+from memory.adapters.sql import polls
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
 from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.teaching_tables import MAY_BE_LIMITED, ledger, reactions, trust_evidence, trust_records
+from memory.adapters.sql.tables import events as events_table
+from memory.adapters.sql.teaching_tables import (
+    MAY_BE_LIMITED,
+    RECORD,
+    WITH_RECORD,
+    ledger,
+    reactions,
+    trust_evidence,
+    trust_records,
+)
 from memory.adapters.sql.teaching_tables import votes as votes_table
-from memory.model import LedgerEntry, Poll, Reaction, Role, Standing, TrustEvidence, TrustRecord, Vote
+from memory.model import LedgerEntry, Poll, Reaction, Role, TrustEvidence, TrustRecord, Vote
 
 _r = reactions.c
 _v = votes_table.c
@@ -37,6 +45,8 @@ _e = trust_evidence.c
 _c = trust_records.c
 _l = ledger.c
 _REACTION = select(reactions).where(matching(reactions, "channel", "message_id", "node_id", "actor", "source"))
+_newest = select(func.max(events_table.c.seq)).where(events_table.c.workspace == bindparam("w")).scalar_subquery()
+_PUT_NUMBERED = put_statement(reactions).values(seq=_newest - bindparam("behind", type_=BigInteger()))
 _OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq)
 _UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
 _BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc())
@@ -60,29 +70,7 @@ _COUNT_RECORDS = insert(trust_records).from_select(
     .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("ids", expanding=True)))
     .group_by(_e.workspace, _e.actor),
 )
-_RECORD = (func.coalesce(_c.right, 0).label("right"), func.coalesce(_c.wrong, 0).label("wrong"))
-_WITH_RECORD = votes_table.outerjoin(trust_records, and_(_c.workspace == _v.workspace, _c.actor == _v.actor))
 _VOTE = [column.name for column in _v]
-_BOTH = [column.name for column in _r if column.name in _v]
-"""What a register and a vote have in common."""
-_POLLS = union_all(
-    select(
-        *(_r[name] for name in _BOTH),
-        _r.channel,
-        _r.message_id,
-        _r.is_active,
-        _r.seq,
-        null().label("is_limited"),
-        null().label("standing"),
-        null().label("right"),
-        null().label("wrong"),
-    ).where(among(reactions, "run_id")),
-    select(
-        *(_v[name] for name in _BOTH), literal(""), literal(""), null(), null(), _v.is_limited, _v.standing, *_RECORD
-    )
-    .select_from(_WITH_RECORD)
-    .where(among(votes_table, "run_id")),
-)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """How many votes one statement looks around; SQLite takes 500 parts of a compound."""
@@ -122,6 +110,15 @@ class SqlTeachingTable(SqlTable):
         seq = reaction.seq or self._session.advance(reaction.workspace, "reaction")
         self._session.put(reactions, replace(reaction, seq=seq))
 
+    def put_reactions(self, *given: Reaction, events: int) -> None:
+        rows = [
+            row_of(reactions, each) | {"w": each.workspace, "behind": events - 1 - place}
+            for place, each in enumerate(given)
+        ]
+        for row in rows:
+            del row["seq"]
+        self._session.run(_PUT_NUMBERED, rows)
+
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
         names = ("workspace", "channel", "message_id", "node_id", "actor", "source")
         return self._session.first(Reaction, _REACTION, **dict(zip(names, key, strict=True)))
@@ -138,11 +135,8 @@ class SqlTeachingTable(SqlTable):
     def delete_reactions(self, workspace: str, actor: str) -> int:
         return self._session.run(delete(reactions).where(_r.workspace == workspace, _r.actor == actor))
 
-    def polls(self, workspace: str, run_ids: Iterable[str]) -> dict[str, Poll]:
-        found = {run_id: _PollRows() for run_id in run_ids}
-        for row in self._session.each(_POLLS, workspace, found):
-            found[row.run_id].add(row._asdict())
-        return {run_id: rows.poll for run_id, rows in found.items()}
+    def polls(self, workspace: str, run_ids: Iterable[str], *, people: Iterable[str] = ()) -> dict[str, Poll]:
+        return polls.polls(self._session, workspace, run_ids, people)
 
     def set_votes(
         self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
@@ -248,39 +242,11 @@ class SqlTeachingTable(SqlTable):
             self.recount(workspace, [row.actor for row in proven])
 
 
-class _PollRows:
-    """The rows of one answer, as they come."""
-
-    def __init__(self) -> None:
-        self._reactions: list[Reaction] = []
-        self._votes: list[Vote] = []
-        self._records: dict[str, TrustRecord] = {}
-
-    def add(self, row: dict[str, Any]) -> None:
-        """A register, or a vote with its voter's record."""
-        both = {name: row[name] for name in _BOTH}
-        if row["seq"] is not None:
-            more = {name: row[name] for name in ("channel", "message_id", "seq")}
-            self._reactions.append(Reaction(**both, **more, is_active=bool(row["is_active"])))
-        else:
-            self._votes.append(Vote(**both, is_limited=bool(row["is_limited"]), standing=Standing(row["standing"])))
-            self._records[row["actor"]] = (row["right"], row["wrong"])
-
-    @property
-    def poll(self) -> Poll:
-        """All of them, in their order."""
-        return Poll(
-            reactions=tuple(sorted(self._reactions, key=lambda reaction: reaction.seq)),
-            votes=tuple(sorted(self._votes, key=lambda vote: (vote.node_id, vote.actor))),
-            records=self._records,
-        )
-
-
 @cache
 def _around(count: int) -> CompoundSelect[Any]:
     """The votes that may be limited around `count` places, before and from each, with their voters' records."""
     parts: list[Any] = []
-    whole = select(votes_table, *_RECORD).select_from(_WITH_RECORD)
+    whole = select(votes_table, *RECORD).select_from(WITH_RECORD)
     for n in range(count):
         own = whole.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)
         here = tuple_(

@@ -1,6 +1,6 @@
 """The tables of reactions, votes, what they prove of their voters, and the ledger of sent messages."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, and_, func, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
 from memory.adapters.sql.types import Word
@@ -89,6 +89,15 @@ trust_records = Table(
     *number("right", "wrong"),
     PrimaryKeyConstraint("workspace", "actor"),
     sqlite_with_rowid=False,
+)
+
+RECORD = (
+    func.coalesce(trust_records.c.right, 0).label("right"),
+    func.coalesce(trust_records.c.wrong, 0).label("wrong"),
+)
+"""How often a voter was proven right and wrong, in `WITH_RECORD`."""
+WITH_RECORD = votes.outerjoin(
+    trust_records, and_(trust_records.c.workspace == votes.c.workspace, trust_records.c.actor == votes.c.actor)
 )
 
 ledger = Table(

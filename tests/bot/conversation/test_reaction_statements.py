@@ -23,7 +23,7 @@ from tests.doubles.model import ByGoal, answer, expand
 
 QUESTION = "how do I reset the router"
 PARTS = ("find the router button", "press the router button", "wait for the router lamp")
-MOST = 16
+MOST = 12
 """Statements of one reaction."""
 NO_STATEMENTS = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
 
@@ -91,6 +91,26 @@ def test_a_reaction_takes_few_statements_in_one_transaction(store: SqlStore) -> 
         asked = messages.ask_correction(chat.messenger.spell)
         assert [post.private_to for post in chat.messenger.posts if post.text == asked] == ["ana", "bob", "tea"]
         assert chat.world.memory.audit.check() == []
+
+    asyncio.run(story())
+
+
+def test_a_reaction_that_moves_the_threshold_or_brings_a_newcomer_takes_two_more(store: SqlStore) -> None:
+    async def story() -> None:
+        chat = Chat(World(store))
+        chat.oracle.answers[QUESTION] = "hold the button for long"
+        await chat.react(await chat.ask(QUESTION))
+        again, counter, seen = await chat.ask(QUESTION), Counter(store), list[int]()
+        await chat.react(again, by=TEA)  # the threshold is counted for the first time
+        for by, emoji in ((ANA, "👍"), (ANA, "👎"), (BOB, "👍"), (TEA, "👍")):
+            statements, transactions = await counter.of(chat.react(again, emoji, by))
+            seen.append(statements)
+            assert transactions == 1
+        assert seen[0] <= MOST
+        assert max(seen) <= MOST + 2
+        with store.read() as tx:
+            (root,) = tx.episodes.search(ANA.workspace, EpisodeFilter(roots_only=True, limit=1))
+            assert [each.actor for each in tx.judgements.of_run(ANA.workspace, root.run_id)] == ["ana", "bob", "tea"]
 
     asyncio.run(story())
 
