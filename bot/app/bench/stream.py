@@ -17,6 +17,7 @@ from bot.app.bench.people import CHANNEL, Answered, Habits, People
 from bot.app.build import Running, assemble
 from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
+from bot.model import PersonEvent
 from memory.model import offers_of
 from memory.ports import Embedder
 from memory.rules.evidence.weighing import ANSWER
@@ -117,7 +118,7 @@ async def stream(
     reaction_ms: list[float] = []
     confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
-        running = _bot(settings, memory, arm, by_text.values())
+        running = _bot(_without_conversation(settings), memory, arm, by_text.values())
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
         people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
@@ -130,20 +131,19 @@ async def stream(
                 begun = time.perf_counter()
                 answer = await _ask(running, messenger, people, message.text)
                 message_ms.append((time.perf_counter() - begun) * 1000)
-                offered = _offered(memory, answer)
-                answered.append(judged(answer.text, message.label, by_text, offered))
+                outcome, offered = _outcome(memory, answer, message.label, by_text)
+                answered.append(outcome)
                 confidences.append(_confidence(memory, answer))
-                taps = people.tap(answer.run_id, _right_option(offered, message.label)) if offered else []
-                for event in (*taps, *people.respond(answer.message_id, answered[-1], _taught(message.label, arm))):
+                for event in _events(people, answer, outcome, offered, message.label, arm):
                     clock.advance(_EVENT)
                     begun = time.perf_counter()
                     await sink(event)
                     await running.goodbot.idle()
                     reaction_ms.append((time.perf_counter() - begun) * 1000)
-                on_message(answered[-1])
+                on_message(outcome)
                 clock.advance(arm.pace)
             answers = [await _ask(running, messenger, people, text) for text in outside]
-            beside = [judged(each.text, None, by_text, _offered(memory, each)) for each in answers]
+            beside = [_outcome(memory, each, None, by_text)[0] for each in answers]
         finally:
             await running.close()
     return StreamResult(
@@ -194,26 +194,57 @@ def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | Non
     return next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
 
 
+def _outcome(
+    memory: Memory, answer: Posted | None, right: Label | None, by_text: Mapping[str, Label]
+) -> tuple[Answered, list[tuple[str, str]]]:
+    """What an answer was worth, and the candidates that it offers."""
+    if answer is None:
+        return Answered.WRONG, []
+    offered = _offered(memory, answer)
+    return judged(answer.text, right, by_text, offered), offered
+
+
+def _events(
+    people: People,
+    answer: Posted | None,
+    outcome: Answered,
+    offered: Sequence[tuple[str, str]],
+    right: Label,
+    arm: Arm,
+) -> list[PersonEvent]:
+    """What people do about an answer."""
+    if answer is None:
+        return []
+    taps = people.tap(answer.run_id, _right_option(offered, right)) if offered else []
+    return [*taps, *people.respond(answer.message_id, outcome, _taught(right, arm))]
+
+
 def _offered(memory: Memory, answer: Posted) -> list[tuple[str, str]]:
     """The candidates that an answer offers, as it is stored."""
     return [each.option.candidate for each in offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)]
 
 
-async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted:
-    """The answer. A person who is told something else instead sends it once more, as they are asked to."""
+async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted | None:
+    """The answer. A person who is told something else instead sends it once more, as they are asked to.
+
+    None if they are told something else again: the message was taken for what it is not. `BotError`: nothing was said.
+    """
     sink = running.goodbot.sink(messenger)
     for send in (people.ask, people.repeat):
-        messenger.answer = None
+        messenger.answer, messenger.notice = None, ""
         await sink(send(text))
         await running.goodbot.idle()
         if messenger.answer is not None:
             return messenger.answer
-    reply = f"said {messenger.notice!r} instead" if messenger.notice else "said nothing"
-    raise BotError(f"the message {text!r} was not answered: the bot {reply}; the log says why")
+    if messenger.notice:
+        return None
+    raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
 
 
-def _confidence(memory: Memory, answer: Posted) -> float:
+def _confidence(memory: Memory, answer: Posted | None) -> float:
     """That of the evidence for the whole message; 0 where none was weighed."""
+    if answer is None:
+        return 0.0
     recalls = memory.audit.run(CHANNEL.workspace, answer.run_id).recalls
     evidence = next((each.evidence for each, _ in recalls if each.evidence is not None), None)
     return evidence.confidence if evidence else 0.0

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from statistics import geometric_mean
 
-from bot.adapters.llm.offline.choosing import CONTROL, EXPAND, Candidate, Chooser, Weigh
+from bot.adapters.llm.offline.choosing import ASKED_FROM, CONTROL, EXPAND, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
@@ -19,6 +20,8 @@ FOUND = 0.35
 """Similarity from which a passage that was asked for is told."""
 FOUND_UNASKED = 0.45
 """The same for a passage looked up only because nothing else was known."""
+_UNSAID = 1.5
+"""How many times as sure as the whole its parts must be where no word joins them: "I lost my card, what now?"."""
 
 HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
@@ -118,20 +121,18 @@ class Decider:
         return all(best is not None and best.is_taught and best.confidence > least for best in bests)
 
     def _is_one_thing(self, parts: Split) -> bool:
-        """Whether the whole is known as well as each of its parts, or all of them would do what it does.
+        """Whether the parts together are no surer than the whole, or all of them would do the same.
 
-        Of a whole that is not known, too: where no part is surer, nothing is won by taking it apart.
+        Together they are as sure as their geometric mean: one that nothing is known of spoils the others, unless the
+        whole means little either.
         """
-        whole = self._best(self._goal)
-        if whole is None:
-            return bool(self._ranked) and all(
-                ranked[0].confidence <= self._ranked[0].confidence for ranked in map(self._chooser.rank, parts.parts)
-            )
-        bests = [self._best(part) for part in parts.parts]
-        if whole.is_taught:
-            return any(best is None or best.confidence <= whole.confidence for best in bests)
-        wanted = (whole.action, whole.arguments, whole.text)
-        return all(best is not None and (best.action, best.arguments, best.text) == wanted for best in bests)
+        bests = [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
+        wanted = [(best.action, best.arguments, best.text) for best in bests if best is not None]
+        if len(wanted) == len(bests) and all(one == wanted[0] for one in wanted):
+            return True
+        together = geometric_mean([max(ASKED_FROM, best.confidence if best else 0.0) for best in bests])
+        whole = self._ranked[0].confidence if self._ranked else 0.0
+        return together <= whole * (1.0 if parts.is_said else _UNSAID)
 
     def _best(self, goal: str) -> Candidate | None:
         """The best of what can surely be done about a goal."""

@@ -6,6 +6,7 @@ A part may itself be several: the node that pursues it takes it apart in turn.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 MOST_PARTS = 8
 """A goal of more parts is left whole."""
@@ -22,6 +23,8 @@ class Split:
     flow: str
     """`fallback`, `sequence` or `parallel`."""
     parts: tuple[str, ...]
+    is_said: bool = True
+    """Whether words join all of them ("and"), and not only commas or the ends of sentences."""
 
 
 _BREAK = r"(?<![\s,;.?!])[\s,;.?!]++"
@@ -63,6 +66,7 @@ _LEFT_HANGING = re.compile(
 )
 _PAIRED = re.compile(r"\b(?:between|both|either)\b", re.IGNORECASE)
 _PAIR_ENDS = re.compile(r"\band\b|[.?!]", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]")
 _LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECASE)
 
 
@@ -82,7 +86,8 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
             judge = _has_several_words
         parts = _joined(goal, pieces, flow, judge)
         if 2 <= len(parts) <= MOST_PARTS:
-            return Split(flow=flow, parts=tuple(parts))
+            is_said = all(_is_said(goal, end, start) for (_, end), (start, _) in pairwise(parts))
+            return Split(flow=flow, parts=tuple(_clean(goal[start:end]) for start, end in parts), is_said=is_said)
     return None
 
 
@@ -105,20 +110,25 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
     return [*pieces, (start, len(goal))]
 
 
-def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest) -> list[str]:
-    """The pieces as parts that stand alone; none at all when the first ones make no request."""
-    parts: list[str] = []
+def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest) -> list[tuple[int, int]]:
+    """Where the parts that stand alone start and end; none at all when the first pieces make no request."""
+    parts: list[tuple[int, int]] = []
     begin, complete_to = 0, -1
     for start, end in pieces:
         piece = goal[start:end]
         if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow) and _is_request(piece, judge):
-            parts.append(goal[begin:complete_to])
+            parts.append((begin, complete_to))
             begin, complete_to = start, end
         elif complete_to >= 0 or _is_request(piece, judge) or _is_request(goal[begin:end], judge):
             complete_to = end
     if complete_to < 0:
         return []
-    return [_clean(part) for part in [*parts, goal[begin:]]]
+    return [*parts, (begin, len(goal))]
+
+
+def _is_said(goal: str, end: int, start: int) -> bool:
+    """Whether a word joins what ends here to what starts there."""
+    return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
 
 
 def _has_several_words(text: str) -> bool:

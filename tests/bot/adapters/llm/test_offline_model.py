@@ -24,6 +24,7 @@ from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
+from memory.model.evidence import Belief, Evidence
 from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
@@ -205,6 +206,37 @@ async def test_a_known_answer_to_the_whole_goal_is_not_taken_apart() -> None:
     assert (await ask(goal, lesson(goal, "Dana and Tom."))).text == "Dana and Tom."
     parts = [lesson("Who is our CFO?", "Dana"), lesson("who is our CTO?", "Tom")]
     assert only_call(await ask(goal, *parts))[0] == "expand"
+
+
+@pytest.mark.parametrize(
+    ("goal", "believed", "is_split"),
+    [
+        (
+            "I lost my card, what am I to do",
+            {"I lost my card": ("card", 0.3), "what am I to do": ("help", 0.05)},
+            False,
+        ),
+        ("I lost my card, what am I to do", {"I lost my card": ("card", 0.3), "what am I to do": ("help", 0.25)}, True),
+        ("text Ann and tell her I am late", {"text Ann": ("text", 0.3), "tell her I am late": ("late", 0.05)}, False),
+        ("text Ann and tell her I am late", {"text Ann": ("text", 0.3), "tell her I am late": ("text", 0.3)}, False),
+        ("text Ann and tell me a joke", {"text Ann": ("text", 0.3), "tell me a joke": ("joke", 0.1)}, True),
+        ("text Ann and tell me a fib", {"text Ann": ("text", 0.5), "tell me a fib": ("joke", 0.0)}, False),
+    ],
+)
+def test_a_goal_is_taken_apart_where_its_parts_together_are_surer(
+    goal: str, believed: dict[str, tuple[str, float]], is_split: bool
+) -> None:
+    def weigh(text: str) -> Evidence:
+        action, value = believed.get(text, (next(iter(believed.values()))[0], 0.15))
+        return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),))
+
+    tools = [_tool(name) for name in sorted({action for action, _ in believed.values()})]
+    decider = Decider(Similarity(HashingEmbedder().embed), Prompt(goal=goal), [*tools, *CONTROL_TOOLS], weigh=weigh)
+    assert [call.name == "expand" for call in decider.decide().calls] == [is_split]
+
+
+def _tool(name: str) -> ToolSpec:
+    return ToolSpec(name=name, description=name, parameters={"type": "object", "properties": {}})
 
 
 async def test_an_approved_expansion_is_done_again() -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW, HONEST
 from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import Answered, Habits
 from bot.app.bench.stream import Arm, judged, shuffled, texts_of
 from bot.errors import BotError
+from bot.model import BotMessage, MessageRef
 from memory.adapters.embedding import HashingEmbedder
 from memory.model import Role
 from tests.bot.app.bench.sets import ROWS, messages, run
@@ -64,8 +66,28 @@ def test_a_message_that_looks_like_a_correction_is_sent_once_more(tmp_path: Path
     assert len(run(tmp_path, [door, like_one, like_one], arm).answered) == 3
 
 
+def test_a_message_that_is_told_something_else_twice_was_answered_wrongly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = BenchMessenger.post
+
+    async def tell_something_else(messenger: BenchMessenger, message: BotMessage) -> MessageRef:
+        return await post(messenger, replace(message, is_answer=False))
+
+    door, *_ = messages(tmp_path)
+    assert run(tmp_path, [door, door], Arm(must_choose=True)).answered == (RIGHT, RIGHT)
+    monkeypatch.setattr(BenchMessenger, "post", tell_something_else)
+    assert run(tmp_path, [door, door], Arm(must_choose=True)).answered == (WRONG, WRONG)
+
+
+def test_each_message_stands_for_itself(tmp_path: Path) -> None:
+    door, *_ = messages(tmp_path)
+    wish = replace(door, text="in German please")
+    assert run(tmp_path, [door, wish]).answered[1] is UNKNOWN  # and no wish how to be answered
+
+
 def test_a_message_that_is_never_answered_ends_it(tmp_path: Path) -> None:
-    with pytest.raises(BotError, match="was not answered: the bot said nothing"):
+    with pytest.raises(BotError, match="said nothing to the message"):
         run(tmp_path, [replace(messages(tmp_path)[0], text=" ")])
 
 
