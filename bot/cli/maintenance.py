@@ -3,10 +3,12 @@
 import click
 
 from bot.cli.session import Result, administrator, confirm, memory_command, settings_of
+from bot.conversation.counts import count
 from bot.conversation.forget_messages import held_counts, kept_lessons
 from bot.conversation.purge_messages import purge_counts
+from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Erased, Memory, Purge
+from memory.services import BatchPurge, Erased, Memory, Purge
 
 
 @click.command()
@@ -60,16 +62,21 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
 
 
 @click.command()
-@click.option("--taught-by", "person", required=True, help="Whose teaching to take back.")
+@click.option("--taught-by", "person", default="", help="Whose teaching to take back.")
+@click.option("--batch", default="", help="Which batch to take back, learned from one file (`goodbot review list`).")
 @click.option("--workspace", default="", help="The person's workspace; the terminal's by default.")
 @click.option("--dry-run", is_flag=True, help="Only say how much it is.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @memory_command
-def purge(memory: Memory, person: str, workspace: str, dry_run: bool, yes: bool) -> Result:
-    """Take back everything one person taught: votes, lessons, corrections, promotions, and what rested on them.
+def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: bool, yes: bool) -> Result:
+    """Take back everything one person taught, or one file: votes, lessons, promotions, and what rested on them.
 
     It stays in the event log. `forget` erases a person's own data instead.
     """
+    if bool(person) == bool(batch):
+        raise click.UsageError("say what to take back: --taught-by PERSON, or --batch ID")
+    if batch:
+        return _purge_batch(memory, memory.batches.find(batch, workspace), dry_run=dry_run, yes=yes)
     name = workspace or settings_of().terminal.workspace
     planned = memory.purging.plan(name, person)
     if dry_run or planned.is_empty:
@@ -78,6 +85,22 @@ def purge(memory: Memory, person: str, workspace: str, dry_run: bool, yes: bool)
         confirm(f"{_purge_text(planned, name)} Take all of it back?")
     done = memory.purging.purge(name, person, actor=administrator(), at=memory.clock())
     return Result(done, f"{_purge_text(done, name)}{'' if done.is_empty else ' Taken back.'}")
+
+
+def _purge_batch(memory: Memory, batch: Batch, *, dry_run: bool, yes: bool) -> Result:
+    undo, name = memory.batch_undo, f"{batch.id[-8:]} ({shown_line(batch.name, 60)})"
+    planned = undo.plan(batch.workspace, batch.id)
+    if dry_run:
+        return Result(planned, f"Batch {name}: {_batch_counts(planned)}.")
+    if not yes:
+        confirm(f"Batch {name}: {_batch_counts(planned)}. Take all of it back?")
+    done = undo.purge(batch.workspace, batch.id, actor=administrator())
+    return Result(done, f"Batch {name}: {_batch_counts(done)}. Taken back; `goodbot learn` may bring it again.")
+
+
+def _batch_counts(purge: BatchPurge) -> str:
+    rested = f", and {count(purge.unlearned, 'answer')} that rested on them" if purge.unlearned else ""
+    return f"{count(purge.lessons, 'lesson')}, {purge.approved} of them approved{rested}"
 
 
 def _purge_text(purge: Purge, workspace: str) -> str:

@@ -6,6 +6,7 @@ No vendor type and no vendor exception crosses a port.
 """
 
 from memory.ports.api_keys import ApiKeyTable
+from memory.ports.batches import BatchTable
 from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.episodes import (
@@ -36,6 +37,7 @@ __all__ = [
     "ActionFit",
     "ApiKeyTable",
     "Ballot",
+    "BatchTable",
     "ChannelTable",
     "ChatSettingTable",
     "Clock",

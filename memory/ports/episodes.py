@@ -52,6 +52,12 @@ class EpisodeFilter:
     """Only what people said something about that decides: right, wrong or disputed."""
     to_decide: bool = False
     """Only what waits for somebody to decide: a dispute, a lesson that is held back, a correction nobody has judged."""
+    batch: str = ""
+    """Only the lessons of this batch."""
+    unbatched: bool = False
+    """Only what was learned from no file."""
+    written_only: bool = False
+    """Only lessons that people wrote: corrections, and what was taught without a question."""
     counting_for: Scope | None = None
     """Leaves out most of what cannot be filed where this person searches; `partitions_of` has the exact rule."""
     to_review_in: Scope | None = None

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
+from memory.ports.batches import BatchTable
 from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.episodes import EpisodeTable
@@ -53,6 +54,8 @@ class Transaction:
     """Keys of programs."""
     saved: SavedMessageTable
     """Messages of people that became lessons."""
+    batches: BatchTable
+    """Files that lessons were learned from."""
     totals: TotalsTable
     """Counts over a whole workspace."""
 

@@ -14,6 +14,18 @@ from memory.services.answers import Answers
 from memory.services.api_keys import ApiKeys
 from memory.services.asking import Asking, Chosen
 from memory.services.audit import Audit, RunView
+from memory.services.batches import (
+    Batches,
+    BatchPurge,
+    BatchReview,
+    BatchUndo,
+    BatchView,
+    Decided,
+    Fate,
+    Intake,
+    Outcome,
+    Reviewer,
+)
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.core import MESSAGE_CHARACTERS, Core
@@ -141,6 +153,9 @@ class Memory:
         self.digests = Digests(core)
         self.saving = Saving(core)
         self.restating = Restating(core)
+        self.batches = Batches(core)
+        self.batch_review = BatchReview(core)
+        self.batch_undo = BatchUndo(core)
         self.purging = Purging(core)
         self.ratings = Ratings(core)
         self.audit = Audit(core)
@@ -175,24 +190,33 @@ __all__ = [
     "CORRECTION_CHARACTERS",
     "Answer",
     "AnswerStory",
+    "BatchPurge",
+    "BatchReview",
+    "BatchView",
+    "Batches",
     "Chosen",
     "Corrected",
+    "Decided",
     "DecisionNotice",
     "Erased",
+    "Fate",
     "FinishedRun",
     "Gap",
     "Guess",
     "Holdings",
+    "Intake",
     "KnowledgeMap",
     "LessonMark",
     "LessonStory",
     "ListeningState",
     "Memory",
     "Opinion",
+    "Outcome",
     "Overview",
     "Preference",
     "Purge",
     "Recording",
+    "Reviewer",
     "RunView",
     "SavedLesson",
     "Unsent",

@@ -55,6 +55,8 @@ def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, 
         return
     if after.archived_at is None and not _is_shared(after):
         return
+    if tx.batches.of_lessons(after.workspace, [after.id]):
+        return  # learned from a file: its author taught the bot nothing, and waits for no word of it
     tx.short.put(
         ShortMemory(
             workspace=after.workspace,

@@ -191,6 +191,7 @@ class Privacy:
             tx.short.delete_by(workspace, person)
             tx.settings.erase_person(workspace, person)
             tx.api_keys.erase_person(workspace, person)
+            tx.batches.erase_person(workspace, person)
             tx.people.forget(workspace, person)
             taught_from = tx.people.acquaintance(workspace, ()).taught_from
             tx.teaching.delete_runs(workspace, gone)

@@ -75,7 +75,7 @@ class _RollBack(Exception):
 
 
 @dataclass(slots=True)
-class _Work:
+class Work:
     """One purge on its way."""
 
     tx: Transaction
@@ -86,6 +86,8 @@ class _Work:
     now: datetime
     before: dict[str, list[Episode]]
     """The nodes of every run that is touched, as they were, the root first."""
+    lesson_ids: frozenset[str] = frozenset()
+    """The lessons to take back, where it is not everything that one person taught."""
     moved: dict[str, None] = field(default_factory=dict)
     """The runs that were touched since what rests on them was looked for."""
 
@@ -109,7 +111,9 @@ class _Work:
         self.before = nodes | self.before
 
     def wrote(self, episode: Episode) -> bool:
-        """Whether an episode is a lesson in the person's own words."""
+        """Whether an episode is a lesson that is taken back: one in the person's own words."""
+        if self.lesson_ids:
+            return episode.id in self.lesson_ids
         return episode.origin is not Origin.RUN and episode.author == self.person
 
 
@@ -161,17 +165,17 @@ class Purging:
         if role is not Role.ADMIN and any(each.role is Role.ADMIN for each in judgements):
             raise InvalidInput("what an administrator decided can be taken back by administrators only")
         now = self._core.clock()
-        work = _Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
+        work = Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
         votes = self._withdraw_votes(work, judgements)
         grades = self._withdraw_words(work)
         lessons = self._withdraw_lessons(work)
         promotions, shelved, released = self._withdraw_decisions(work)
-        self._unlearn(work)
-        self._part_joined(work)
+        self.unlearn(work)
+        self.part_joined(work)
         tx.deliveries.begin_anew(workspace, person, "", now)
         values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
         tx.people.forget(workspace, person)
-        runs, unlearned = _changed(work)
+        runs, unlearned = changed_runs(work)
         return Purge(
             taught_by=person,
             votes=votes,
@@ -189,16 +193,17 @@ class Purging:
 
     # The person's own acts ------------------------------------------------------------------------------------------
 
-    def _withdraw_votes(self, work: _Work, judgements: Sequence[Reaction]) -> int:
+    def _withdraw_votes(self, work: Work, judgements: Sequence[Reaction]) -> int:
         """Returns on how many answers they had voted; what a correction implied is counted with the correction."""
         judged: set[tuple[str, str]] = set()
         for reaction in judgements:
-            self._withdraw(work, reaction)
+            self.withdraw(work, reaction)
             if reaction.value and not reaction.source.startswith(CORRECTION):
                 judged.add((reaction.run_id or reaction.message_id, reaction.node_id))
         return len(judged)
 
-    def _withdraw(self, work: _Work, reaction: Reaction) -> None:
+    def withdraw(self, work: Work, reaction: Reaction) -> None:
+        """Take back one signal, whoever gave it."""
         if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
             work.tx.teaching.put_reaction(replace(reaction, is_active=False, at=max(work.at, reaction.at)))
             return
@@ -206,7 +211,7 @@ class Purging:
         result = withdraw_votes(self._core, work.tx, work.now, reaction, at=work.at, detail=work.mark)
         work.note(result.other_nodes)
 
-    def _withdraw_words(self, work: _Work) -> int:
+    def _withdraw_words(self, work: Work) -> int:
         """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
 
         The grades leave their table and are kept in the log, in their giver's name.
@@ -228,14 +233,14 @@ class Purging:
         work.tx.steps.erase_grades(work.workspace, work.person)
         return sum(map(len, given.values()))
 
-    def _gave_the_reason(self, work: _Work, episode: Episode) -> bool:
+    def _gave_the_reason(self, work: Work, episode: Episode) -> bool:
         if not episode.outcome_reason:
             return False
         log = work.tx.log.of_episode(work.workspace, episode.id)
         reasons = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
         return bool(reasons) and reasons[-1].actor == work.person
 
-    def _withdraw_lessons(self, work: _Work) -> list[Episode]:
+    def _withdraw_lessons(self, work: Work) -> list[Episode]:
         """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
         tx = work.tx
         every = EpisodeFilter(author=work.person, include_archived=True, limit=None)
@@ -251,7 +256,7 @@ class Purging:
             restore_texts(tx, lesson, work.person, work.now)
         return live
 
-    def _withdraw_decisions(self, work: _Work) -> tuple[int, int, int]:
+    def _withdraw_decisions(self, work: Work) -> tuple[int, int, int]:
         """How many episodes they promoted or narrowed; how many change partitions; how many are in quarantine again."""
         tx, promoted, shelved, released = work.tx, 0, 0, 0
         decided = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=ALL)
@@ -268,7 +273,7 @@ class Purging:
                 released += bool(after.quarantine) and not episode.quarantine
         return promoted, shelved, released
 
-    def _withdraw_from(self, work: _Work, episode: Episode) -> Episode:
+    def _withdraw_from(self, work: Work, episode: Episode) -> Episode:
         tx, policy = work.tx, self._core.policy
         work.touch(episode.run_id)
         tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
@@ -287,7 +292,7 @@ class Purging:
 
     # What rested on them --------------------------------------------------------------------------------------------
 
-    def _unlearn(self, work: _Work) -> None:
+    def unlearn(self, work: Work) -> None:
         """Withdraw the approval of every answer that rested on what is gone, until nothing new follows."""
         while work.moved:
             run_id = next(iter(work.moved))
@@ -297,7 +302,7 @@ class Purging:
                 for resting in self._resting_on(work, was, now[was.id]):
                     self._withdraw_approval(work, resting)
 
-    def _part_joined(self, work: _Work) -> None:
+    def part_joined(self, work: Work) -> None:
         """What was joined to a lesson that is gone now stands for itself again."""
         touched = [each.id for nodes in work.before.values() for each in nodes]
         joined = joined_to(work.tx, work.workspace, touched)
@@ -305,7 +310,7 @@ class Purging:
             work.touch(each.run_id)
         part(work.tx, work.workspace, joined, work.now)
 
-    def _resting_on(self, work: _Work, was: Episode, now: Episode) -> list[str]:
+    def _resting_on(self, work: Work, was: Episode, now: Episode) -> list[str]:
         """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
         runs: dict[str, None] = {}
         for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=ALL):
@@ -316,11 +321,11 @@ class Purging:
                 runs[retrieval.run_id] = None
         return list(runs)
 
-    def _withdraw_approval(self, work: _Work, run_id: str) -> None:
+    def _withdraw_approval(self, work: Work, run_id: str) -> None:
         """Everybody's. What rests on that answer may have to follow."""
         for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
             if reaction.is_active and reaction.value > 0:
-                self._withdraw(work, reaction)
+                self.withdraw(work, reaction)
 
 
 def _reaches(episode: Episode, scope: Scope) -> bool:
@@ -329,7 +334,7 @@ def _reaches(episode: Episode, scope: Scope) -> bool:
     return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in partitions_of(episode))
 
 
-def _changed(work: _Work) -> tuple[tuple[str, ...], int]:
+def changed_runs(work: Work) -> tuple[tuple[str, ...], int]:
     """The runs that became a lesson or stopped being one; how many others' stopped being one to repeat."""
     runs: list[str] = []
     unlearned = 0

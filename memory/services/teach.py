@@ -12,7 +12,7 @@ from memory.rules.trust import CORRECTION
 from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
-from memory.services.core import Core, act, event, existing, record
+from memory.services.core import ALL, Core, act, event, existing, record
 from memory.services.correct import (
     Corrected,
     Correcting,
@@ -240,13 +240,19 @@ class Teaching:
         """The episode with its new audience, or as it is beyond the limit: poisoning needs many promotions."""
         wanted = "" if audience is Audience.PERSONAL else audience.value
         detail: dict[str, object] = {"audience": wanted, "role": role.value}
-        if wanted and role is not Role.ADMIN:
-            limit = self._core.policy.promotions_per_window
-            latest = tx.log.by_actor(episode.workspace, actor, [EventKind.PROMOTED], limit=limit)
-            if len(latest) >= limit and latest[-1].at > now - self._core.policy.window:
-                tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
-                return episode
+        if wanted and role is not Role.ADMIN and self._is_limited(tx, episode.workspace, actor, now):
+            tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
+            return episode
         return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
+
+    def _is_limited(self, tx: Transaction, workspace: str, actor: str, now: datetime) -> bool:
+        """Whether somebody promoted enough one by one; the approval of a whole batch is one decision, not many."""
+        limit = self._core.policy.promotions_per_window
+        latest = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=limit)
+        if any("batch" in each.detail for each in latest):
+            every = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=ALL)
+            latest = [each for each in every if "batch" not in each.detail][:limit]
+        return len(latest) >= limit and latest[-1].at > now - self._core.policy.window
 
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
         """Let a quarantined lesson be recalled again (`memory.services.quarantine_actions.release`)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.adapters.slack import SlackMessenger
+from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.model import BotMessage, IsForBot, MessageRef

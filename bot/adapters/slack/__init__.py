@@ -1,5 +1,4 @@
-"""Slack as a chat platform, through slack-bolt: Socket Mode or signed requests, reactions, buttons, modals, streams."""
+"""Slack as a chat platform, through slack-bolt: Socket Mode or signed requests, reactions, buttons, modals, streams.
 
-from bot.adapters.slack.messenger import SlackMessenger
-
-__all__ = ["SlackMessenger"]
+What reads events and exports is imported without the library, which takes seconds.
+"""

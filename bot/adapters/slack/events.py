@@ -5,13 +5,16 @@ Field by field: docs.slack.dev/reference/events. A message that mentions the bot
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.adapters import command_words
-from bot.adapters.slack.web import Json
 from bot.model import Address
+
+Json = Mapping[str, Any]
+"""What Slack sends."""
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
@@ -247,9 +250,12 @@ def is_of_a_person(message: Json) -> bool:
     return bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _SPOKEN
 
 
-def plain(text: str) -> str:
-    """The text as it is read: labels instead of ids, without one `NOBODY`; no escapes."""
-    shown = _SPECIAL.sub(_shown, text)
+def plain(text: str, names: Mapping[str, str] | None = None) -> str:
+    """The text as it is read: labels instead of ids, without one `NOBODY`; no escapes.
+
+    With `names`, by id, these count, and a channel that has none there stays without a name.
+    """
+    shown = _SPECIAL.sub(lambda found: _shown(found, names), text)
     for entity, character in _ENTITIES:
         shown = shown.replace(entity, character)
     return shown.strip()
@@ -274,14 +280,16 @@ def _tag(user: str) -> str:
     return rf"<@{re.escape(user)}(?:\|[^<>]*)?>"
 
 
-def _shown(found: re.Match[str]) -> str:
+def _shown(found: re.Match[str], names: Mapping[str, str] | None) -> str:
     kind, target, label = found["kind"], found["target"], found["label"] or ""
     if kind == "!":
         command = target.partition("^")[0]
         name = label or (NOBODY[kind] if command == "subteam" else command)
         return name if command == "date" or name.startswith("@") else f"@{name}"
     if kind:
-        return kind + (label or NOBODY[kind])
+        known = "" if names is None else names.get(target, "")
+        may_say = names is None or kind == "@"
+        return kind + (known or (label if may_say else "") or NOBODY[kind])
     address = target.removeprefix("mailto:")
     if not label or label == address or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
         return address

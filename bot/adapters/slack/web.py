@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
@@ -12,11 +11,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.adapters.retries import Sleep, retried
+from bot.adapters.slack.events import Json as Json
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 log = logging.getLogger(__name__)
 
-Json = Mapping[str, Any]
 """A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
 
 Method = Callable[..., Awaitable[AsyncSlackResponse]]

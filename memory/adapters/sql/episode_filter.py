@@ -5,12 +5,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
 
+from memory.adapters.sql.batches import batch_lessons
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.tables import episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
 from memory.ports import EpisodeFilter
 
 _t = episodes.c
+_b = batch_lessons.c
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _WRITTEN = (Origin.CORRECTION, Origin.TAUGHT)
@@ -74,13 +76,25 @@ def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
     return _t.created_at >= func.coalesce(oldest, literal(_LONG_AGO, _t.created_at.type))
 
 
+def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether it was learned from a file."""
+    same = (_b.workspace == _t.workspace, _b.lesson_id == _t.id)
+    return select(_b.lesson_id).where(*same, *more).correlate(episodes).exists()
+
+
 def _by_state(workspace: str, wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
-    """What is held back, public, waiting for a decision."""
+    """What is held back, public, waiting for a decision, of a batch."""
     conditions: list[ColumnElement[bool]] = []
     if wanted.newest is not None:
         conditions.append(_is_among_newest(workspace, wanted.newest))
     if wanted.judged_only:
         conditions.append(_t.verdict != Verdict.PENDING)
+    if wanted.batch:
+        conditions.append(_learned(_b.batch_id == wanted.batch))
+    if wanted.unbatched:
+        conditions.append(~_learned())
+    if wanted.written_only:
+        conditions.append(_t.origin.in_(_WRITTEN))
     if wanted.quarantined_only:
         conditions.append(QUARANTINE.is_not(None))
     if wanted.public_only:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select, union
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
 from memory.adapters.sql.api_keys import SqlApiKeyTable
+from memory.adapters.sql.batches import SqlBatchTable
 from memory.adapters.sql.channels import SqlChannelTable
 from memory.adapters.sql.chat_settings import SqlChatSettingTable
 from memory.adapters.sql.damage import find
@@ -230,6 +231,7 @@ def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
         upkeep=SqlUpkeepTable(session),
         api_keys=SqlApiKeyTable(session),
         saved=SqlSavedMessageTable(session),
+        batches=SqlBatchTable(session),
         totals=SqlTotalsTable(session),
     )
 

@@ -520,3 +520,20 @@ def _create_administration() -> None:
         *_columns(BigInteger, "revoked_at", nullable=True),
     )
     _unique_index("api_keys", "workspace digest")
+    _table(
+        "batches",
+        "workspace id",
+        *_columns(String, "workspace id name digest actor"),
+        *_columns(BigInteger, "at"),
+        *_columns(BigInteger, "undone_at", nullable=True),
+    )
+    _table(
+        "batch_lessons",
+        "workspace key",
+        *_columns(String, "workspace key batch_id lesson_id audience source"),
+        sa.ForeignKeyConstraint(
+            ["workspace", "batch_id"], ["batches.workspace", "batches.id"], name="fk_batch_lessons_batches"
+        ),
+    )
+    _index("batch_lessons", "workspace batch_id lesson_id")
+    _index("batch_lessons", "workspace lesson_id")

@@ -25,6 +25,8 @@ from tests.memory.adapters.store_samples import (
     aborted,
     api_key,
     at,
+    batch,
+    batch_lesson,
     chat_setting,
     dump,
     entry,
@@ -109,6 +111,10 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "api_keys.put": lambda tx, w: tx.api_keys.put(replace(api_key(w), revoked_at=NOW)),
     "saved.put": lambda tx, w: tx.saved.put(replace(saved_message(w), message_id="m2")),
     "saved.delete": lambda tx, w: tx.saved.delete(saved_message(w)),
+    "batches.put": lambda tx, w: tx.batches.put(batch(w, id="b2")),
+    "batches.put_lessons": lambda tx, w: tx.batches.put_lessons(batch_lesson(w, key="k2")),
+    "batches.drop": lambda tx, w: tx.batches.drop(w, ["k1"]),
+    "batches.erase_person": lambda tx, w: tx.batches.erase_person(w, "ana"),
     "welcome": lambda tx, w: tx.people.welcome(w, at(5), person="bo"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
@@ -137,6 +143,7 @@ class StoreContract(StoreCase):
                 (ports.ApiKeyTable, tx.api_keys),
                 (ports.ChatSettingTable, tx.settings),
                 (ports.SavedMessageTable, tx.saved),
+                (ports.BatchTable, tx.batches),
             ]
         for port, implementation in pairs:
             names = [name for name, member in vars(port).items() if not name.startswith("_") and callable(member)]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,7 @@ from memory.model import (
     Vote,
 )
 from memory.model.api_key import ApiKey, Right
+from memory.model.batch import Batch, BatchLesson
 from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
 from memory.model.judgement import Judgement, Threshold
 from memory.model.saved import SavedMessage
@@ -393,10 +395,22 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.channels.mute(muted(workspace))
     tx.people.welcome(workspace, NOW, person="ana")
     tx.saved.put(saved_message(workspace))
+    tx.batches.put(batch(workspace))
+    tx.batches.put_lessons(batch_lesson(workspace))
 
 
 def api_key(workspace: str = "w") -> ApiKey:
     return ApiKey(workspace=workspace, name="k1", digest="d1", right=Right.TEACH, made_by="ana", made_at=NOW)
+
+
+def batch(workspace: str = "w", **fields: Any) -> Batch:
+    given = {"id": "b1", "name": "faq.csv", "digest": "d1", "actor": "ana", "at": NOW}
+    return Batch(workspace=workspace, **{**given, **fields})
+
+
+def batch_lesson(workspace: str = "w", **fields: Any) -> BatchLesson:
+    given = {"key": "k1", "batch_id": "b1", "lesson_id": "e1", "audience": Audience.CHANNEL, "source": "line 2"}
+    return BatchLesson(workspace=workspace, **{**given, **fields})
 
 
 def saved_message(workspace: str = "w") -> SavedMessage:
@@ -467,7 +481,19 @@ def dump(store: Store, workspace: str) -> dict[str, object]:
             "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
             "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
         }
-    return found | _dump_of_index(store, workspace)
+    return found | _dump_of_batches(store, workspace) | _dump_of_index(store, workspace)
+
+
+def _dump_of_batches(store: Store, workspace: str) -> dict[str, object]:
+    with store.read() as tx:
+        return {
+            "batch": tx.batches.get(workspace, "b1"),
+            "batches": tx.batches.within(workspace),
+            "batch lessons": tx.batches.lessons(workspace, "b1"),
+            "of batches": tx.batches.of_lessons(workspace, ["e1", "none"]),
+            "learned": tx.batches.known(workspace, ["k1", "k2"]),
+            "batch list": tx.episodes.search(workspace, EpisodeFilter(batch="b1")),
+        }
 
 
 def _dump_of_index(store: Store, workspace: str) -> dict[str, object]:

@@ -19,6 +19,7 @@ from tests.memory.adapters.store_samples import MODEL, NOW, fill, nearest, unit,
 WHOLE_TABLES = (
     "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
     "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
+    "UPDATE batches SET actor",  # as few, for the same reason
     "UPDATE settings SET changed_by",  # a few rows, when somebody is forgotten
 )
 

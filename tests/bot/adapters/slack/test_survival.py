@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.slack import SlackMessenger
 from bot.adapters.slack.connection import EVENTS_PATH
+from bot.adapters.slack.messenger import SlackMessenger
 from bot.errors import ConfigError, MessengerUnavailable, NotPermitted
 from bot.model import PersonCommand, PersonEvent, PersonMessage, PersonReaction
 from memory.adapters.system import utc_now

@@ -1,0 +1,176 @@
+"""An export of DiscordChatExporter (JSON) as questions with answers: replies and threads with a marked answer.
+
+One file is one channel or thread; an archive (zip) may hold many. Versions before 2.41 do not tell who reacted, so that
+only what was pinned or thanked for is taken from them. No version tells who can read the channel.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from bot.adapters.discord.plain import plain
+from bot.adapters.naming import plain_name
+from bot.adapters.sources.archive import opened
+from bot.adapters.sources.entries import Contents, Entry, Fault, Place
+from bot.adapters.sources.threads import Answered, Message, answered, reply_chains
+from memory.errors import InvalidInput
+from memory.model import Visibility
+from memory.rules.emoji import EmojiMap
+
+Record = Mapping[str, Any]
+_SPOKEN = ("Default", "Reply", "0", "19", "")
+"""Types of messages that people write; a file of another version may have none."""
+_UNTOLD = "files whose reactions do not say whose they are"
+
+
+def is_one(value: object) -> bool:
+    """Whether a JSON value is such an export."""
+    found = _object(value)
+    return isinstance(found.get("messages"), list) and isinstance(found.get("channel"), dict)
+
+
+def read(value: object, emoji: EmojiMap) -> Contents:
+    """What people answered each other in one file. Raises `InvalidInput` for what is no export."""
+    if not is_one(value):
+        raise InvalidInput("this is no export of DiscordChatExporter; make one with `--format Json`")
+    export = _Export(cast("Record", value), emoji)
+    entries = tuple(export.entries())
+    return Contents(
+        kind="Discord export",
+        entries=entries,
+        faults=tuple(export.faults),
+        workspace=export.workspace,
+        skipped=dict(export.left_out),
+    )
+
+
+def read_archive(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
+    """The same of an archive of such files. Raises `InvalidInput` where it has none, or those of several servers."""
+    every: list[Contents] = []
+    with opened(path) as archive:
+        for number, name in enumerate(archive.names, start=1):
+            progress(name, number, len(archive.names))
+            value = archive.value(name)
+            if is_one(value):
+                every.append(read(value, emoji))
+        faults = tuple(archive.faults)
+    servers = {each.workspace for each in every}
+    if len(servers) > 1:
+        raise InvalidInput(f"{path} has exports of {len(servers)} servers; learn from one at a time")
+    if not every:
+        raise InvalidInput(f"{path} is neither a Slack export nor has it exports of DiscordChatExporter")
+    left_out: Counter[str] = Counter()
+    for each in every:
+        left_out.update(each.skipped or {})
+    return Contents(
+        kind="Discord export",
+        entries=tuple(entry for each in every for entry in each.entries),
+        faults=(*faults, *(fault for each in every for fault in each.faults)),
+        workspace=servers.pop(),
+        skipped=dict(left_out),
+    )
+
+
+@dataclass(slots=True)
+class _Export:
+    record: Record
+    emoji: EmojiMap
+    faults: list[Fault] = field(default_factory=list[Fault])
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _days: dict[str, str] = field(default_factory=dict[str, str])
+    _has_untold: bool = False
+
+    @property
+    def workspace(self) -> str:
+        """The server; nothing for a direct conversation, which is in none."""
+        guild = _object(self.record.get("guild")).get("id")
+        return f"discord:{guild}" if guild and str(guild) != "0" else ""
+
+    def entries(self) -> Iterator[Entry]:
+        """Every question that somebody answered."""
+        channel = _object(self.record.get("channel"))
+        place = self._place(channel)
+        records = _objects(self.record.get("messages"))
+        for record in records:
+            self._learn_names(record)
+        messages = [each for each in map(self._message, records) if each is not None]
+        if self._has_untold:
+            self.left_out[_UNTOLD] += 1
+        threads = [messages] if "Thread" in str(channel.get("type") or "") else reply_chains(messages)
+        for thread in threads:
+            found = answered([each for each in thread if each.text or each is thread[0]], self.emoji, self.left_out)
+            if found is not None:
+                yield self._entry(place, found)
+
+    def _place(self, channel: Record) -> Place:
+        """Where it was said: a thread is in its channel, but for one that only some of the channel's people read."""
+        kind, known = str(channel.get("type") or ""), str(channel.get("id") or "")
+        name = str(channel.get("name") or known)
+        if "Direct" in kind:
+            people = {str(_object(each.get("author")).get("id")) for each in _objects(self.record.get("messages"))}
+            is_group = "Group" in kind
+            visibility = Visibility.PRIVATE if is_group else Visibility.DIRECT
+            return Place(channel=known, name="direct message", visibility=visibility, people=tuple(sorted(people)))
+        if "PrivateThread" in kind:
+            return Place(channel=known, name=f"#{name}", visibility=Visibility.PRIVATE)
+        if "Thread" in kind and channel.get("categoryId"):
+            known, name = str(channel["categoryId"]), str(channel.get("category") or name)
+        return Place(channel=known, name=f"#{name}")
+
+    def _learn_names(self, record: Record) -> None:
+        for person in (_object(record.get("author")), *_objects(record.get("mentions"))):
+            name = person.get("nickname") or person.get("name")
+            if person.get("id") and name:
+                self._names[str(person["id"])] = plain_name(str(name))
+
+    def _message(self, record: Record) -> Message | None:
+        known, author = str(record.get("id") or ""), _object(record.get("author"))
+        if not known or not author.get("id"):
+            self.faults.append(Fault(position=f"message {known or '?'}", reason="it has no id, or nobody wrote it"))
+            return None
+        if str(record.get("type") or "") not in _SPOKEN:
+            return None
+        self._days[known] = str(record.get("timestamp") or "")[:10]
+        return Message(
+            id=known,
+            author=str(author["id"]),
+            text=plain(str(record.get("content") or ""), self._names),
+            reactions=self._reactions(record),
+            is_pinned=record.get("isPinned") is True,
+            is_bot=author.get("isBot") is True,
+            reply_to=str(_object(record.get("reference")).get("messageId") or ""),
+        )
+
+    def _reactions(self, record: Record) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for each in _objects(record.get("reactions")):
+            emoji = _object(each.get("emoji"))
+            if not isinstance(each.get("users"), list):
+                self._has_untold = True
+            people = frozenset(str(person.get("id")) for person in _objects(each.get("users")))
+            found[str(emoji.get("name") or emoji.get("code") or "")] = people
+        return found
+
+    def _entry(self, place: Place, found: Answered) -> Entry:
+        first = found.answers[0]
+        return Entry(
+            position=f"{place.name} {self._days.get(found.question.id, '')}".strip(),
+            question=found.question.text,
+            answer=found.answer,
+            key=f"discord/{found.question.id}/{first.id}",
+            mark=found.mark,
+            place=place,
+            author=first.author,
+            asker=found.question.author,
+        )
+
+
+def _object(value: object) -> Record:
+    return cast("Record", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> Sequence[Record]:
+    return [cast("Record", each) for each in value if isinstance(each, dict)] if isinstance(value, list) else []

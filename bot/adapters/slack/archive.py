@@ -1,0 +1,185 @@
+"""A Slack export (zip) as questions with answers: threads in which people marked what is right.
+
+The archive has `users.json`, a list of each kind of conversation, and a folder for each with a file for each day.
+Folders are named like public and private channels and group messages, and by the id of direct ones. Older and smaller
+exports lack some of these files, and some fields of messages.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.naming import plain_name
+from bot.adapters.slack.events import plain
+from bot.adapters.sources.archive import Archive, opened
+from bot.adapters.sources.entries import Contents, Entry, Place
+from bot.adapters.sources.threads import Message, answered
+from memory.model import Visibility
+from memory.rules.emoji import EmojiMap
+
+Record = Mapping[str, Any]
+_LISTS = (
+    ("channels.json", Visibility.PUBLIC),
+    ("groups.json", Visibility.PRIVATE),
+    ("mpims.json", Visibility.PRIVATE),
+    ("dms.json", Visibility.DIRECT),
+)
+_SPOKEN = ("", "file_share", "thread_broadcast", "bot_message")
+"""Subtypes under which somebody says something."""
+
+
+def is_one(names: Sequence[str]) -> bool:
+    """Whether an archive with these files is a Slack export."""
+    return "users.json" in names and any(name in names for name, _ in _LISTS)
+
+
+def read(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
+    """What people answered each other. `progress` hears which conversation is read, the how many-eth of how many.
+
+    Raises `InvalidInput` for what is no archive.
+    """
+    with opened(path) as archive:
+        export = _Export(archive, emoji)
+        entries = tuple(export.entries(progress))
+        return Contents(
+            kind="Slack export",
+            entries=entries,
+            faults=tuple(archive.faults),
+            workspace=export.workspace,
+            skipped=dict(export.left_out),
+        )
+
+
+@dataclass(slots=True)
+class _Export:
+    archive: Archive
+    emoji: EmojiMap
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    workspace: str = ""
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    """Of people and public channels, by id."""
+    _bots: set[str] = field(default_factory=set[str])
+
+    def entries(self, progress: Callable[[str, int, int], None]) -> Iterator[Entry]:
+        """Those of every conversation that the archive lists."""
+        self._read_people()
+        places = [*self._places()]
+        days: dict[str, list[str]] = {}
+        for name in self.archive.names:
+            folder, slash, _ = name.rpartition("/")
+            if slash:
+                days.setdefault(folder, []).append(name)
+        for number, (folder, place) in enumerate(places, start=1):
+            progress(place.name, number, len(places))
+            yield from self._of_place(place, days.pop(folder, ()))
+        for folder in days:
+            self.archive.fault(folder, "no list of the archive names this conversation, so nobody knows who reads it")
+
+    def _read_people(self) -> None:
+        teams: Counter[str] = Counter()
+        for user in self.archive.records("users.json"):
+            found = user.get("profile")
+            profile: Record = found if isinstance(found, dict) else {}
+            given = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+            known = str(user.get("id") or "")
+            self._names[known] = plain_name(next((str(each) for each in given if each), ""))
+            teams[str(user.get("team_id") or "")] += 1
+            if user.get("is_bot") or known == "USLACKBOT":
+                self._bots.add(known)
+        del teams[""]
+        if teams:
+            self.workspace = f"slack:{teams.most_common(1)[0][0]}"
+
+    def _places(self) -> Iterator[tuple[str, Place]]:
+        """(folder, place) of every conversation."""
+        for name, visibility in _LISTS:
+            for channel in self.archive.records(name):
+                known, called = str(channel.get("id") or ""), str(channel.get("name") or "")
+                if not known:
+                    self.archive.fault(name, "a conversation has no id")
+                    continue
+                is_shared = any(channel.get(flag) for flag in ("is_ext_shared", "is_pending_ext_shared"))
+                place = Place(
+                    channel=known,
+                    name=_shown_name(name, called or known),
+                    visibility=Visibility.SHARED if is_shared else visibility,
+                    people=_texts(channel.get("members")) if visibility is Visibility.DIRECT else (),
+                )
+                if visibility is Visibility.PUBLIC:
+                    self._names[known] = plain_name(called)
+                yield (known if visibility is Visibility.DIRECT or not called else called), place
+
+    def _of_place(self, place: Place, days: Sequence[str]) -> Iterator[Entry]:
+        for thread in self._threads(days):
+            found = answered(thread, self.emoji, self.left_out)
+            if found is None:
+                continue
+            first = found.answers[0]
+            yield Entry(
+                position=f"{place.name} {_day(found.question.id)}",
+                question=found.question.text,
+                answer=found.answer,
+                key=f"slack/{place.channel}/{found.question.id}/{first.id}",
+                mark=found.mark,
+                place=place,
+                author=first.author,
+                asker=found.question.author,
+            )
+
+    def _threads(self, days: Sequence[str]) -> list[list[Message]]:
+        """The threads of a conversation, each from its first message on."""
+        threads: dict[str, list[Message]] = {}
+        for name in days:
+            for record in self.archive.records(name):
+                stamp, thread = str(record.get("ts") or ""), str(record.get("thread_ts") or "")
+                if thread and stamp and record.get("subtype", "") in _SPOKEN:
+                    threads.setdefault(thread, []).append(self._message(record, stamp))
+        every = []
+        for begun, messages in threads.items():
+            messages.sort(key=lambda each: (len(each.id.partition(".")[0]), each.id))
+            if messages[0].id == begun:
+                every.append(messages)
+            else:
+                self.left_out["threads whose first message is missing"] += 1
+        return every
+
+    def _message(self, record: Record, stamp: str) -> Message:
+        author = str(record.get("user") or "")
+        is_bot = bool(record.get("bot_id")) or record.get("subtype") == "bot_message" or author in self._bots
+        return Message(
+            id=stamp,
+            author=author,
+            text=self._plain(str(record.get("text") or "")),
+            reactions=_reactions(record.get("reactions")),
+            is_pinned=bool(record.get("pinned_to")),
+            is_bot=is_bot,
+        )
+
+    def _plain(self, text: str) -> str:
+        """The text with names for people and public channels; no others are named outside of themselves."""
+        return plain(text, self._names)
+
+
+def _shown_name(kind: str, name: str) -> str:
+    if kind == "mpims.json":
+        return "group DM"
+    return "direct message" if kind == "dms.json" else f"#{name}"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def _reactions(value: object) -> dict[str, frozenset[str]]:
+    given = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return {str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in given}
+
+
+def _day(stamp: str) -> str:
+    try:
+        return f"{datetime.fromtimestamp(float(stamp), UTC):%Y-%m-%d}"
+    except (ValueError, OverflowError, OSError):
+        return stamp[:20]

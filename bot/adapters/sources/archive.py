@@ -1,0 +1,103 @@
+"""Reading an archive (zip) that a stranger may have made: nothing is unpacked to disk, nothing is read without end."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from bot.adapters.sources.entries import LARGEST_FILE, Fault
+from memory.errors import InvalidInput
+
+_MOST_FILES = 500_000
+"""Ten years of 100 channels, a file for each day of each."""
+_LARGEST_SUM = 32 << 30
+"""Bytes of all files together, unpacked."""
+_MOST_BLOWN_UP = 200
+"""How many times larger than packed a large file may be: text gets 5 to 30 times smaller, and lists of zeros 1,000."""
+_LARGE = 1 << 20
+_FAULTS_TOLD = 1000
+
+
+@dataclass(slots=True)
+class Archive:
+    """An open archive of JSON files."""
+
+    _zip: zipfile.ZipFile
+    faults: list[Fault] = field(default_factory=list[Fault])
+    _names: dict[str, zipfile.ZipInfo] = field(default_factory=dict[str, zipfile.ZipInfo])
+
+    def __post_init__(self) -> None:
+        every = self._zip.infolist()
+        if len(every) > _MOST_FILES:
+            raise InvalidInput(f"the archive has {len(every):,} files; {_MOST_FILES:,} are read")
+        if sum(each.file_size for each in every) > _LARGEST_SUM:
+            raise InvalidInput(f"the archive is larger than {_LARGEST_SUM >> 30} GiB unpacked; learn from it in parts")
+        for each in every:
+            if each.is_dir() or not each.filename.endswith(".json") or each.filename.startswith("__MACOSX/"):
+                continue
+            path = PurePosixPath(each.filename.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts:
+                self.fault(each.filename, "its name leads out of the archive")
+            else:
+                self._names.setdefault(str(path), each)
+
+    @property
+    def names(self) -> list[str]:
+        """The JSON files in it, in alphabetical order."""
+        return sorted(self._names)
+
+    def fault(self, position: str, reason: str) -> None:
+        """Keep that something could not be read."""
+        if len(self.faults) < _FAULTS_TOLD:
+            self.faults.append(Fault(position=position[:200], reason=reason))
+
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """The objects of a file that is a list of them; nothing, with a fault, where it is something else."""
+        value = self.value(name) if name in self._names else []
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self.fault(name, "it is no list")
+            return []
+        found = [cast("dict[str, Any]", each) for each in cast("list[object]", value) if isinstance(each, dict)]
+        if len(found) < len(cast("list[object]", value)):
+            self.fault(name, f"{len(cast('list[object]', value)) - len(found)} of its entries are no objects")
+        return found
+
+    def value(self, name: str) -> object:
+        """What a file holds; None, with a fault, where that cannot be read."""
+        info = self._names[name]
+        too_large = f"it is larger than {LARGEST_FILE >> 20} MiB"
+        if info.file_size > LARGEST_FILE:
+            self.fault(name, too_large)
+            return None
+        if info.file_size > _LARGE and info.file_size > _MOST_BLOWN_UP * max(1, info.compress_size):
+            self.fault(name, "it is packed suspiciously small")
+            return None
+        try:
+            with self._zip.open(info) as file:
+                # What the archive says of its size is only what it says.
+                content = file.read(info.file_size + 1)
+            if len(content) > info.file_size:
+                raise zipfile.BadZipFile("it is larger than it says")
+            return json.loads(content)
+        except (ValueError, RecursionError, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+            self.fault(name, f"it cannot be read: {str(error)[:200]}")
+        except zipfile.BadZipFile as error:
+            self.fault(name, f"it is damaged: {str(error)[:200]}")
+        return None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """The archive at a path. Raises `InvalidInput` for what is none."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            yield Archive(file)
+    except zipfile.BadZipFile as exc:
+        raise InvalidInput(f"{path} is no zip archive, or a damaged one: {exc}") from exc
+    except OSError as exc:
+        raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc

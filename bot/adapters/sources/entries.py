@@ -1,0 +1,64 @@
+"""What every kind of file is read as: questions with their answers, and what could not be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory.model import Audience, Visibility
+
+LARGEST_FILE = 256 << 20
+"""Bytes of a file of texts, and of each file within an archive. A team's whole handbook is a few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A channel, as a file names it."""
+
+    channel: str
+    name: str = ""
+    """As people write it (`#general`)."""
+    visibility: Visibility | None = None
+    """None where the file does not say."""
+    people: tuple[str, ...] = ()
+    """Of a direct conversation: who is in it, by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One question with its answer."""
+
+    position: str
+    """Where in the file it is, as people find it: `line 12`."""
+    question: str
+    answer: str
+    key: str = ""
+    """The ids of its messages; empty where its text is all there is."""
+    mark: str = ""
+    """Why it was taken from a conversation."""
+    place: Place | None = None
+    """Where it was said; None where the file does not say."""
+    audience: Audience | None = None
+    author: str = ""
+    """Who wrote the answer: an id of the platform's, or in a file of ours a name."""
+    asker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something in a file that could not be read. It never keeps the rest out."""
+
+    position: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a file has."""
+
+    kind: str
+    """`csv`, `Markdown`, `JSON lines`, `Slack export`, `Discord export`."""
+    entries: tuple[Entry, ...]
+    faults: tuple[Fault, ...] = ()
+    workspace: str = ""
+    """Where it is from, if the file says so."""
+    skipped: Mapping[str, int] | None = None
+    """How much was left out on purpose, by reason."""

@@ -1,0 +1,91 @@
+"""One answered question of an FAQ, and what its columns and fields are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bot.adapters.sources.entries import Entry, Place
+from bot.adapters.sources.texts import with_plain_line_ends
+from memory.model import Audience, Visibility
+
+T = TypeVar("T", Audience, Visibility)
+
+COLUMNS = ("question", "answer", "audience", "channel", "visibility", "place", "author")
+"""Of a file of ours; only the first two are needed."""
+_ALIASES = {
+    "q": "question", "frage": "question", "title": "question", "prompt": "question", "pregunta": "question",
+    "a": "answer", "antwort": "answer", "response": "answer", "respuesta": "answer", "réponse": "answer",
+    "content": "answer",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaqEntry:
+    """One answered question. Lines end with `\\n`, and nothing is around its texts."""
+
+    question: str
+    answer: str
+    audience: Audience = Audience.WORKSPACE
+    channel: str = ""
+    """The channel it is for; empty for the whole workspace."""
+    visibility: Visibility = Visibility.PUBLIC
+    place: str = ""
+    author: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("question", "answer", "channel", "place", "author"):
+            object.__setattr__(self, name, with_plain_line_ends(getattr(self, name)).strip())
+
+
+def field_of(name: str) -> str:
+    """What a column or a field is called here; as it is where we do not know it."""
+    known = name.strip().casefold()
+    return _ALIASES.get(known, known)
+
+
+def entry_of(position: str, values: Mapping[str, str]) -> Entry:
+    """The entry with these fields. What its audience or its channel's visibility should be is read strictly.
+
+    Raises `ValueError` with the reason.
+    """
+    given = {name: with_plain_line_ends(text).strip() for name, text in values.items()}
+    for needed in COLUMNS[:2]:
+        if not given.get(needed):
+            raise ValueError(f"it has no {needed}")
+    place = None
+    visibility = _one_of(Visibility, "visibility", given.get("visibility", ""))
+    if visibility is Visibility.DIRECT:
+        raise ValueError("what was said in a direct message is taught there, not by a file")
+    if channel := given.get("channel", ""):
+        place = Place(channel=channel, name=given.get("place", ""), visibility=visibility)
+    return Entry(
+        position=position,
+        question=given["question"],
+        answer=given["answer"],
+        place=place,
+        audience=_one_of(Audience, "audience", given.get("audience", "")),
+        author=given.get("author", ""),
+    )
+
+
+def _one_of(kind: type[T], name: str, text: str) -> T | None:
+    if not text:
+        return None
+    try:
+        return kind(text.casefold())
+    except ValueError as exc:
+        raise ValueError(f"its {name} is {text[:40]!r}; there are {', '.join(kind)}") from exc
+
+
+def faq_entry(entry: Entry) -> FaqEntry:
+    """The same as it was written, for comparing."""
+    place = entry.place or Place(channel="")
+    return FaqEntry(
+        question=entry.question,
+        answer=entry.answer,
+        audience=entry.audience or Audience.WORKSPACE,
+        channel=place.channel,
+        visibility=place.visibility or Visibility.PUBLIC,
+        place=place.name,
+        author=entry.author,
+    )

@@ -1,0 +1,54 @@
+"""An FAQ as JSON lines: one object with `question` and `answer` a line; or a JSON list of such objects."""
+
+import json
+from collections.abc import Iterator
+
+from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.faq import entry_of, field_of
+
+_LONGEST = 1_000_000
+"""Characters of a line that is looked at: a lesson has 16,000 at most."""
+
+
+def read(text: str) -> Iterator[Entry | Fault]:
+    """Each object of the file."""
+    if text.lstrip().startswith("["):
+        yield from _list(text)
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _entry(f"line {number}", line)
+
+
+def _list(text: str) -> Iterator[Entry | Fault]:
+    try:
+        records = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        yield Fault(position="the file", reason=f"it is no JSON list: {error}")
+        return
+    for number, record in enumerate(records, start=1):
+        yield _of_record(f"entry {number}", record)
+
+
+def _entry(position: str, line: str) -> Entry | Fault:
+    if len(line) > _LONGEST:
+        return Fault(position=position, reason=f"it has more than {_LONGEST:,} characters")
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Fault(position=position, reason=f"it is no JSON: {error}")
+    return _of_record(position, record)
+
+
+def _of_record(position: str, record: object) -> Entry | Fault:
+    if not isinstance(record, dict):
+        return Fault(position=position, reason="it is no object with a question and an answer")
+    try:
+        return entry_of(position, {field_of(str(name)): _text(value) for name, value in record.items()})
+    except ValueError as error:
+        return Fault(position=position, reason=str(error))
+
+
+def _text(value: object) -> str:
+    """A text as it is; nothing for anything else, so that no list or number is taught."""
+    return value if isinstance(value, str) else ""

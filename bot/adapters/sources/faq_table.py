@@ -1,0 +1,111 @@
+"""An FAQ as a table of text (csv): read from whatever a spreadsheet wrote, written so that it is read back whole."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.faq import COLUMNS, FaqEntry, entry_of, field_of
+from memory.errors import InvalidInput
+
+_DELIMITERS = ",;\t|"
+_LONGEST_RECORD = 100_000
+"""Characters. A question and an answer have 16,000 at most; what is longer is a quote that nobody closed."""
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t]")
+"""How a text begins that a spreadsheet would take for a formula, or that was kept from that by an apostrophe."""
+
+
+def read(text: str) -> Iterator[Entry | Fault]:
+    """Each row of a table with the columns `question` and `answer`, or of one with two columns and no names.
+
+    Raises `InvalidInput` for a table without these.
+    """
+    lines = text.split("\n")
+    delimiter = _delimiter(lines)
+    records = _records(lines, delimiter)
+    first = next((each for each in records if not isinstance(each, Fault)), None)
+    if first is None:
+        return
+    columns = [field_of(cell) for cell in first[1]]
+    if not {"question", "answer"} <= set(columns):
+        if len(columns) != 2 or {"question", "answer"} & set(columns):
+            raise InvalidInput("a table needs the columns question and answer; name them in its first row")
+        columns = ["question", "answer"]
+        yield _read_row(*first, columns)
+    for record in records:
+        yield record if isinstance(record, Fault) else _read_row(*record, columns)
+
+
+def write(entries: Iterable[FaqEntry]) -> str:
+    """The table of these. A text that a spreadsheet would take for a formula has an apostrophe before it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for entry in entries:
+        writer.writerow([_cell(str(getattr(entry, name))) for name in COLUMNS])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _text(cell: str) -> str:
+    """What a cell says, without the apostrophe that keeps it from being a formula."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> Entry | Fault:
+    values: Mapping[str, str] = {name: _text(cell) for name, cell in zip(columns, row, strict=False)}
+    try:
+        return entry_of(f"line {number}", values)
+    except ValueError as error:
+        return Fault(position=f"line {number}", reason=str(error))
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """What stands most often between the columns of the first row."""
+    head = next((line for line in lines if line.strip()), "")
+    bare = re.sub(r'"[^"]*"', "", head)
+    return max(_DELIMITERS, key=lambda each: (bare.count(each), -_DELIMITERS.index(each)))
+
+
+class _Lines:
+    """The lines of one record: no more than a record may have."""
+
+    def __init__(self, lines: Sequence[str], start: int) -> None:
+        self._lines = lines
+        self.next = start
+        self._room = _LONGEST_RECORD
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        if self.next >= len(self._lines) or self._room < 0:
+            raise StopIteration
+        line = self._lines[self.next]
+        self.next += 1
+        self._room -= len(line) + 1
+        return line + "\n"
+
+
+def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
+    """Each row with the number of its first line. Where one cannot be read, the next line begins another one."""
+    csv.field_size_limit(_LONGEST_RECORD)
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        source = _Lines(lines, at)
+        try:
+            row = next(csv.reader(source, delimiter=delimiter, strict=True))
+        except (csv.Error, StopIteration) as error:
+            reason = "a quote is opened and not closed" if "end of data" in str(error) else f"it is no row: {error}"
+            yield Fault(position=f"line {at + 1}", reason=reason)
+            at += 1
+            continue
+        yield at + 1, row
+        at = source.next

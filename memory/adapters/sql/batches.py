@@ -1,0 +1,80 @@
+"""Batches of lessons."""
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, delete, select, update
+
+from memory.adapters.sql.columns import READ_AS, metadata, moment, short
+from memory.adapters.sql.session import SqlTable, among, matching, needing
+from memory.adapters.sql.types import Moment, Word
+from memory.model import Audience
+from memory.model.batch import Batch, BatchLesson
+
+batches = Table(
+    "batches",
+    metadata,
+    *short("workspace", "id", "name", "digest", "actor"),
+    *moment("at"),
+    Column("undone_at", Moment, nullable=True),
+    PrimaryKeyConstraint("workspace", "id"),
+    sqlite_with_rowid=False,
+    info={READ_AS: Batch},
+)
+
+# No foreign key to episodes: what was erased must not come back with the same file.
+batch_lessons = Table(
+    "batch_lessons",
+    metadata,
+    *short("workspace", "key", "batch_id", "lesson_id"),
+    Column("audience", Word(Audience), nullable=False),
+    *short("source"),
+    PrimaryKeyConstraint("workspace", "key"),
+    ForeignKeyConstraint(
+        ["workspace", "batch_id"], ["batches.workspace", "batches.id"], name="fk_batch_lessons_batches"
+    ),
+    Index(None, "workspace", "batch_id", "lesson_id"),
+    Index(None, "workspace", "lesson_id"),
+    sqlite_with_rowid=False,
+    info={READ_AS: BatchLesson},
+)
+_b, _l = batches.c, batch_lessons.c
+_GET = select(batches).where(matching(batches, "id"))
+_WITHIN = select(batches).where(matching(batches)).order_by(_b.at.desc(), _b.id.desc())
+_LESSONS = select(batch_lessons).where(matching(batch_lessons, "batch_id")).order_by(_l.lesson_id)
+_OF_LESSONS = select(batch_lessons).where(among(batch_lessons, "lesson_id"))
+_KNOWN = select(_l.key).where(among(batch_lessons, "key"))
+_DROP = delete(batch_lessons).where(matching(batch_lessons, "key"))
+
+
+class SqlBatchTable(SqlTable):
+    """`memory.ports.BatchTable` in SQL."""
+
+    def put(self, batch: Batch) -> None:
+        self._session.put(batches, batch)
+
+    def get(self, workspace: str, batch_id: str) -> Batch | None:
+        return self._session.first(Batch, _GET, workspace=workspace, id=batch_id)
+
+    def within(self, workspace: str) -> list[Batch]:
+        return self._session.all(Batch, _WITHIN, workspace=workspace)
+
+    def put_lessons(self, *lessons: BatchLesson) -> None:
+        with needing("batch"):
+            self._session.put(batch_lessons, *lessons)
+
+    def lessons(self, workspace: str, batch_id: str) -> list[BatchLesson]:
+        return self._session.all(BatchLesson, _LESSONS, workspace=workspace, batch_id=batch_id)
+
+    def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, BatchLesson]:
+        rows = self._session.each(_OF_LESSONS, workspace, lesson_ids)
+        return {row.lesson_id: BatchLesson(**row._mapping) for row in rows}
+
+    def known(self, workspace: str, keys: Iterable[str]) -> set[str]:
+        return {row.key for row in self._session.each(_KNOWN, workspace, keys)}
+
+    def drop(self, workspace: str, keys: Collection[str]) -> None:
+        self._session.run(_DROP, [{"workspace": workspace, "key": key} for key in keys])
+
+    def erase_person(self, workspace: str, person: str) -> None:
+        own = (_b.workspace == workspace, _b.actor == person)
+        self._session.run(update(batches).where(*own).values(actor=""))

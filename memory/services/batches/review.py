@@ -1,0 +1,198 @@
+"""Deciding about what was learned from a file: about many lessons at once, or in a teacher's own words."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput, NotFound
+from memory.model import Audience, Episode, EventKind, Reaction, Role, Visibility
+from memory.model.batch import BatchLesson
+from memory.ports import Transaction
+from memory.rules.audience import visibility_of
+from memory.rules.quarantine import Flag
+from memory.rules.trust import REVIEW
+from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
+from memory.services.core import Core, act, event, existing, record
+from memory.services.correct import lesson_flags, taught_lesson, usable
+from memory.services.quarantine_actions import hold_back
+from memory.services.verdicts import write_votes
+
+CHUNK = 200
+"""Lessons decided about in one transaction, so that others can write in between."""
+
+Progress = Callable[[int, int], None]
+"""Told how many more are done, of how many."""
+_Decide = Callable[[Transaction, Episode, BatchLesson, datetime], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewer:
+    """Who decides, and about what they may."""
+
+    actor: str
+    role: Role
+    may_decide: Narrow = everything
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a decision about many lessons did."""
+
+    done: int
+    left_held_back: int = 0
+    """Waiting lessons that were left out, because each has to be looked at by itself."""
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReview:
+    """Use cases of teachers and administrators. Each raises `InvalidInput` for anybody else, and `NotFound`."""
+
+    _core: Core
+
+    def approve(
+        self,
+        workspace: str,
+        batch_id: str,
+        by: Reviewer,
+        *,
+        only: Collection[str] | None = None,
+        audience: Audience | None = None,
+        progress: Progress | None = None,
+    ) -> Decided:
+        """Approve what waits, or `only` these, for those it is meant for, or for this `audience`.
+
+        What is held back is left out, but where it is the only one: then it is released with it. What was said among
+        some people never reaches others. An approval of many is one decision: the limit of promotions does not hold.
+        """
+        is_one = only is not None and len(only) == 1
+
+        def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
+            self._approve(tx, lesson, audience or row.audience, by, now)
+
+        return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=is_one)
+
+    def reject(
+        self,
+        workspace: str,
+        batch_id: str,
+        by: Reviewer,
+        *,
+        only: Collection[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Decided:
+        """Archive what waits, or `only` these; each can be restored."""
+
+        def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
+            act(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
+
+        return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=True)
+
+    def edit(
+        self,
+        workspace: str,
+        lesson_id: str,
+        question: str,
+        answer: str,
+        by: Reviewer,
+        *,
+        audience: Audience | None = None,
+    ) -> Episode:
+        """A teacher's own words in place of a lesson that waits: approved, and the former one is out of use.
+
+        Raises `InvalidInput` also for an unusable text.
+        """
+        asked, answered = usable(question, "a lesson needs a question"), usable(answer, "a lesson needs an answer")
+        goal, words = self._core.redactor.text(asked), self._core.redactor.text(answered)
+        vector = self._core.embedded(goal)
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            former = existing(tx, workspace, lesson_id)
+            row = tx.batches.of_lessons(workspace, [lesson_id]).get(lesson_id)
+            if row is None or not by.may_decide(former):
+                raise NotFound(f"no lesson {lesson_id} that was learned from a file")
+            if not by.role.may_promote or not is_waiting(former):
+                raise InvalidInput("only a teacher may edit what was learned from a file, and only while it waits")
+            lesson = taught_lesson(self._core, replace(former.scope, person=by.actor), goal, words, now)
+            tx.episodes.put(lesson)
+            tx.log.append(event(lesson, EventKind.CREATED, by.actor, now, detail={"batch": row.batch_id}))
+            _keep_words(tx, former, lesson)
+            if vector is not None:
+                tx.episodes.put_vector(workspace, lesson.id, self._core.embedder.name, vector)
+            act(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
+            same = [each for each in tx.batches.lessons(workspace, row.batch_id) if each.lesson_id == former.id]
+            tx.batches.put_lessons(*(replace(each, lesson_id=lesson.id) for each in same))
+            has_secret = (goal, words) != (asked, answered)
+            hold_back(tx, lesson, lesson_flags(lesson, has_secret=has_secret), now)
+            self._approve(tx, existing(tx, workspace, lesson.id), audience or row.audience, by, now)
+            return existing(tx, workspace, lesson.id)
+
+    def _decide(
+        self,
+        workspace: str,
+        batch_id: str,
+        by: Reviewer,
+        only: Collection[str] | None,
+        progress: Progress | None,
+        decide: _Decide,
+        *,
+        with_held_back: bool,
+    ) -> Decided:
+        if not by.role.may_promote:
+            raise InvalidInput("only a teacher may decide about what was learned from a file; ask one to do it")
+        with self._core.store.read() as tx:
+            existing_batch(tx, workspace, batch_id)
+            waiting = outlines_waiting(tx, workspace, batch_id, by.may_decide)
+            rows = {each.lesson_id: each for each in tx.batches.lessons(workspace, batch_id)}
+        meant = [each for each in waiting if only is None or each.id in only]
+        chosen = [each.id for each in meant if with_held_back or not each.quarantine]
+        runs: list[str] = []
+        for some in parts(chosen):
+            with self._core.store.write() as tx:
+                now = self._core.clock()
+                for lesson in tx.episodes.get_many(workspace, some).values():
+                    # Read again: somebody may have decided meanwhile.
+                    if is_waiting(lesson) and by.may_decide(lesson) and (with_held_back or not lesson.quarantine):
+                        decide(tx, lesson, rows[lesson.id], now)
+                        runs.append(lesson.run_id)
+            if progress is not None:
+                progress(len(some), len(chosen))
+        return Decided(done=len(runs), left_held_back=len(meant) - len(chosen), runs=tuple(runs))
+
+    def _approve(self, tx: Transaction, lesson: Episode, audience: Audience, by: Reviewer, now: datetime) -> None:
+        if Flag.NEEDS_QUESTION in lesson.quarantine:
+            return  # its question went with whoever asked it; its author, or an edit, gives it another
+        if lesson.quarantine:
+            detail: dict[str, object] = {"role": by.role.value, "flags": []}
+            lesson = act(tx, lesson, EventKind.RELEASED, by.actor, now, detail)
+        if audience is Audience.WORKSPACE and visibility_of(lesson) is Visibility.PUBLIC:
+            detail = {"audience": audience.value, "role": by.role.value, "batch": True}
+            lesson = record(tx, lesson, event(lesson, EventKind.PROMOTED, by.actor, now, detail=detail))
+        write_votes(self._core, tx, now, _approval(lesson, by, now), reason="a person said what is right")
+
+
+def parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The ids, as many at a time as one transaction takes."""
+    for start in range(0, len(ids), CHUNK):
+        yield ids[start : start + CHUNK]
+
+
+def _keep_words(tx: Transaction, former: Episode, lesson: Episode) -> None:
+    """What is edited still holds words of whoever wrote it, and of whoever asked."""
+    others = {former.author, *tx.episodes.words_of_others(former.workspace, [former.id]).get(former.id, ())}
+    for person in sorted(others - {"", lesson.author}):
+        tx.episodes.note_words(lesson.workspace, lesson.id, person)
+
+
+def _approval(lesson: Episode, by: Reviewer, at: datetime) -> Reaction:
+    return Reaction(
+        workspace=lesson.workspace,
+        channel=lesson.channel,
+        message_id=f"run/{lesson.run_id}",
+        actor=by.actor,
+        source=REVIEW,
+        value=1,
+        at=at,
+        role=by.role,
+        run_id=lesson.run_id,
+    )

@@ -1,0 +1,123 @@
+"""Taking a whole batch back: as if its file had never been learned, with a trail of it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from memory.errors import InvalidInput
+from memory.model import Event, EventKind
+from memory.model.batch import Batch, BatchLesson
+from memory.ports import Transaction
+from memory.services.batches.batches import existing_batch
+from memory.services.core import Core, act
+from memory.services.purge import Purging, Work, changed_runs
+
+CHUNK = 200
+"""Lessons taken back in one transaction. Whoever is killed in between goes on with the same command."""
+
+
+class _RollBack(Exception):
+    """Rolls a transaction back that only plans."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPurge:
+    """What taking a batch back takes away, or would."""
+
+    lessons: int = 0
+    approved: int = 0
+    """Of these, those that counted for somebody."""
+    votes: int = 0
+    """Votes on them."""
+    unlearned: int = 0
+    """Answers that rested on them, and stop being lessons to repeat."""
+
+    def __add__(self, other: "BatchPurge") -> "BatchPurge":
+        return BatchPurge(**{name: value + asdict(other)[name] for name, value in asdict(self).items()})
+
+
+@dataclass(frozen=True, slots=True)
+class BatchUndo:
+    """Use cases of administrators who take a batch back."""
+
+    _core: Core
+
+    def plan(self, workspace: str, batch_id: str) -> BatchPurge:
+        """What `purge` would do now: the purge itself, rolled back. Raises as it does."""
+        planned = BatchPurge()
+        for some in self._chunks(workspace, batch_id):
+            try:
+                with self._core.store.write() as tx:
+                    planned += self._withdraw(tx, some, "plan")
+                    raise _RollBack
+            except _RollBack:
+                continue
+        return planned
+
+    def purge(
+        self, workspace: str, batch_id: str, *, actor: str, progress: Callable[[int], None] | None = None
+    ) -> BatchPurge:
+        """Archive every lesson of a batch, with what rests on it; the same file may be learned anew.
+
+        What was erased since does not come back with it. Raises `NotFound`, and `InvalidInput` for a batch that was
+        taken back before.
+        """
+        purge_id = self._core.new_id()
+        done = BatchPurge()
+        for some in self._chunks(workspace, batch_id):
+            with self._core.store.write() as tx:
+                done += self._withdraw(tx, some, purge_id)
+            if progress is not None:
+                progress(len(some))
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            tx.batches.put(replace(existing_batch(tx, workspace, batch_id), undone_at=now))
+            detail = asdict(done) | {"purge": purge_id, "batch": batch_id}
+            tx.log.append(
+                Event(workspace=workspace, episode_id="", kind=EventKind.PURGED, actor=actor, at=now, detail=detail)
+            )
+        return done
+
+    def _chunks(self, workspace: str, batch_id: str) -> Iterator[Sequence[BatchLesson]]:
+        with self._core.store.read() as tx:
+            _require_not_undone(existing_batch(tx, workspace, batch_id))
+            rows = tx.batches.lessons(workspace, batch_id)
+        for start in range(0, len(rows), CHUNK):
+            yield rows[start : start + CHUNK]
+
+    def _withdraw(self, tx: Transaction, rows: Sequence[BatchLesson], purge_id: str) -> BatchPurge:
+        workspace, now = rows[0].workspace, self._core.clock()
+        lessons = tx.episodes.get_many(workspace, [each.lesson_id for each in rows])
+        if not lessons:
+            return BatchPurge()
+        work = Work(
+            tx=tx,
+            workspace=workspace,
+            person="",
+            id=purge_id,
+            at=now,
+            now=now,
+            before={},
+            lesson_ids=frozenset(lessons),
+        )
+        purging = Purging(self._core)
+        for lesson in lessons.values():
+            work.touch(lesson.run_id)
+        polls = tx.teaching.polls(workspace, sorted({each.run_id for each in lessons.values()}))
+        votes = [each for poll in polls.values() for each in poll.reactions if each.is_active]
+        for vote in votes:
+            purging.withdraw(work, vote)
+        live = [each for each in tx.episodes.get_many(workspace, lessons).values() if each.archived_at is None]
+        for lesson in live:
+            # Filed under its author, so that purging whoever did this brings nothing back.
+            act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
+        purging.unlearn(work)
+        purging.part_joined(work)
+        tx.batches.drop(workspace, [each.key for each in rows if each.lesson_id in lessons])
+        unlearned = changed_runs(work)[1]
+        approved = sum(each.is_lesson for each in lessons.values())
+        return BatchPurge(lessons=len(live), approved=approved, votes=len(votes), unlearned=unlearned)
+
+
+def _require_not_undone(batch: Batch) -> None:
+    if batch.undone_at is not None:
+        raise InvalidInput(f"batch {batch.id} was taken back before")
