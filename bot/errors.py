@@ -14,6 +14,7 @@
     │  ├─ ModelRefused        the model declined to answer
     │  └─ MalformedReply      the reply cannot be understood
     ├─ AccessDenied           the key of a request lacks the right or the scope
+    ├─ NotReady               a part is not ready; says why in words that everybody may read
     ├─ CommandRefused         a command is not carried out; the text is for the person
     ├─ BudgetExceeded         the run used up its depth, decisions, seconds, tokens or cost
     └─ ToolError
@@ -96,6 +97,10 @@ class MalformedReply(ModelError):
 
 class AccessDenied(BotError):
     """The key of a request lacks the right or the scope for it; says which."""
+
+
+class NotReady(BotError):
+    """A part of the bot is not ready; the text names no file and no address."""
 
 
 class CommandRefused(BotError):

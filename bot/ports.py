@@ -119,6 +119,16 @@ class ReadsAnswers(Protocol):
 
 
 @runtime_checkable
+class KnowsConnection(Protocol):
+    """What a messenger may have too: it knows whether its platform is connected now."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether what people do comes in. Safe from any thread."""
+        ...
+
+
+@runtime_checkable
 class KnowsTeachers(Protocol):
     """What a messenger may have too: it knows who can approve lessons for others."""
 

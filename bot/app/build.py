@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from bot.agent.run import Recall
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
+    from bot.app.metering import Metering
     from bot.conversation.answering import InWork
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
-    from bot.ports import LanguageModel
+    from bot.ports import EventSink, LanguageModel, Messenger
 
 log = logging.getLogger(__name__)
 
@@ -217,6 +218,12 @@ class Running:
     executor: "Executor"
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
+    metering: "Metering | None" = None
+
+    def sink(self, messenger: "Messenger") -> "EventSink":
+        """The function a messenger calls with each event."""
+        sink = self.goodbot.sink(messenger)
+        return sink if self.metering is None else self.metering.sink(sink, messenger.platform)
 
     async def close(self) -> None:
         """Give up what is running, which the next start answers, and release everything in reverse order."""
@@ -244,10 +251,11 @@ def assemble(
     *,
     model: "LanguageModel | None" = None,
     tools: "ToolRegistry | None" = None,
+    metering: "Metering | None" = None,
 ) -> Running:
     """Put the bot together on the running event loop and begin loading what is slow, behind everything else.
 
-    `model` and `tools` take the place of those that the settings name.
+    `model` and `tools` take the place of those that the settings name. With `metering` it is counted what they do.
     """
     from bot.conversation.answering import Answering, unnoted
     from bot.conversation.background import BackgroundConfig, MemoryRecall
@@ -259,16 +267,20 @@ def assemble(
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
+    recall: Recall = MemoryRecall(memory, executor)
     rewriter = make_rewriter(settings, memory.embedder, model)
-    recall = MemoryRecall(memory, executor)
+    if metering is not None:
+        is_same = rewriter is model
+        model, recall = metering.model(model), metering.recall(recall)
+        rewriter = model if is_same else metering.model(rewriter)
+    tools = tools or make_tools(settings, memory, executor)
+    agent = make_agent(settings, memory, model, recall, tools, rewriter=rewriter)
 
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
     answering = Answering(
         memory=memory,
         executor=executor,
-        agent=make_agent(
-            settings, memory, model, recall, tools or make_tools(settings, memory, executor), rewriter=rewriter
-        ),
+        agent=agent if metering is None else metering.agent(agent),
         new_id=memory.new_id,
         warm_up=warm_up,
         in_work=in_work or unnoted,
@@ -291,4 +303,6 @@ def assemble(
         save_emoji=settings.teaching.emoji_save,
         digest_to=settings.teaching.digest,
     )
-    return Running(goodbot=goodbot, executor=executor, models=(model, rewriter), warm_up=warm_up)
+    if metering is not None:
+        metering.queue(goodbot.conversations)
+    return Running(goodbot=goodbot, executor=executor, models=(model, rewriter), warm_up=warm_up, metering=metering)

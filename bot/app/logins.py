@@ -37,13 +37,8 @@ class Login:
     def __init__(
         self, settings: Settings, platform: str, leases: Leases, owner: str, *, sleep: Sleep = asyncio.sleep
     ) -> None:
-        tokens = {
-            "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,
-            "discord": settings.discord.token.get_secret_value(),
-        }
         self.platform = platform
-        digest = hashlib.sha256(tokens[platform].encode()).hexdigest()[:12]
-        self._part, self._lease = f"{platform}-{digest}", f"login/{platform}/{digest}"
+        self._part, self._lease = f"{platform}-{_digest(settings, platform)}", lease_name(settings, platform)
         self._settings = settings
         self._leases = leases
         self._owner = owner
@@ -129,6 +124,21 @@ class Login:
                 log.warning("the login on %s runs out by itself: %s", self.platform, error)
         await self._holding.aclose()
         self._executor.close()
+
+
+def lease_name(settings: Settings, platform: str) -> str:
+    """The name of the lease of the login that the settings name; empty where they name none."""
+    digest = _digest(settings, platform)
+    return f"login/{platform}/{digest}" if digest else ""
+
+
+def _digest(settings: Settings, platform: str) -> str:
+    """A token's, which tells nothing of it."""
+    tokens = {
+        "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,
+        "discord": settings.discord.token.get_secret_value(),
+    }
+    return hashlib.sha256(tokens[platform].encode()).hexdigest()[:12] if tokens[platform] else ""
 
 
 def _machine(owner: str) -> str:

@@ -37,7 +37,7 @@ async def playground_running(
         if is_only:
             await goodbot.recover_alone(messenger)
             await goodbot.recover(messenger)
-        delivering = asyncio.create_task(messenger.run(goodbot.sink(messenger)))
+        delivering = asyncio.create_task(messenger.run(running.sink(messenger)))
         try:
             yield messenger
         finally:

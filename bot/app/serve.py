@@ -14,6 +14,7 @@ from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading_schedule import grading_running
 from bot.app.lock import only_one
 from bot.app.logins import Login
+from bot.app.metering import make_metering
 from bot.app.playground import has_playground, playground_running
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.seat import Seat, TakeOver
@@ -65,7 +66,10 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
-        running = assemble(settings, memory, report.in_work)
+        metering = make_metering(memory) if is_configured(settings) else None
+        if metering is not None:
+            stack.enter_context(metering.errors())
+        running = assemble(settings, memory, report.in_work, metering=metering)
         watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
         await stack.enter_async_context(watch)
         gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))
@@ -91,21 +95,15 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
         if is_configured(settings):
-            states = {seat.messenger.platform: partial(_connection, seat) for seat in seats}
             try:
                 playground = None
                 if has_playground(settings):
                     playground = await stack.enter_async_context(playground_running(settings, memory, running))
-                await stack.enter_async_context(web_running(settings, memory, states, playground))
+                await stack.enter_async_context(web_running(settings, memory, seats, playground, metering))
             except ConfigError as error:  # people in chat are answered all the same
                 log.error("the web is not served by this process: %s", error)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, seats, alone, take_over, stop)
-
-
-def _connection(seat: Seat) -> str:
-    """What a platform is in, for whoever asks whether all is ready."""
-    return "connected here" if seat.login.is_held else "another process is connected"
 
 
 async def _take_over(
@@ -142,7 +140,7 @@ async def _until_stopped(
     running: Running, seats: Sequence[Seat], alone: Sequence[Messenger], take_over: TakeOver, stop: asyncio.Event
 ) -> None:
     """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again."""
-    sink = running.goodbot.sink
+    sink = running.sink
     live = {seat.messenger.platform: asyncio.create_task(seat.run(sink(seat.messenger), take_over)) for seat in seats}
     stopped = asyncio.create_task(stop.wait())
     redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))

@@ -2,12 +2,13 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.app.build import assemble
 from bot.app.playground import has_playground, playground_running
+from bot.app.seat import Seat
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.services import Memory
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from bot.adapters.web.playground.messenger import PlaygroundMessenger
-
-
-State = Callable[[], str]
-"""What a part is in, in a word or two; raises, with the reason, where it is not ready."""
+    from bot.app.metering import Metering
 
 
 def is_configured(settings: Settings) -> bool:
@@ -31,24 +29,26 @@ def is_configured(settings: Settings) -> bool:
 def make_web(
     settings: Settings,
     memory: Memory,
-    states: Mapping[str, State] | None = None,
+    seats: Sequence[Seat] = (),
     playground: "PlaygroundMessenger | None" = None,
+    metering: "Metering | None" = None,
 ) -> "Starlette":
     """The application. Raises `ConfigError` where its libraries are not installed, or anybody could come in."""
     try:
         from bot.adapters.web.application import WebParts, make_application
         from bot.adapters.web.authentication import Keys, RequestPace, first_key
-        from bot.adapters.web.health import Check
+        from bot.app.metering import make_metering
         from bot.app.pages import make_site
+        from bot.app.readiness import checks_of
     except ImportError as error:
         raise _not_installed(error) from error
     from memory.rules.emoji import EmojiMap
 
-    asked = {"database": _database(memory), "embedder": _embedder(memory), **(states or {})}
     web, secret = settings.web, settings.web.api_key.get_secret_value()
     first = first_key(web.workspace, memory) if secret else None
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    checks = tuple(Check(*each) for each in asked.items())
+    checks = checks_of(settings, memory, seats)
+    metering = metering or make_metering(memory)
     parts = WebParts(
         memory=memory,
         emoji=emoji,
@@ -56,31 +56,21 @@ def make_web(
         pace=RequestPace(web.requests_per_minute),
         checks=checks,
         site=make_site(settings, memory, emoji, checks, playground) if web.pages == "on" else None,
+        metrics=metering.metrics if metering is not None else None,
     )
     return make_application(parts)
-
-
-def _database(memory: Memory) -> State:
-    return lambda: f"{len(memory.audit.workspaces())} workspaces"
-
-
-def _embedder(memory: Memory) -> State:
-    def state() -> str:
-        memory.embedder.embed(["ready?"])
-        return memory.embedder.name
-
-    return state
 
 
 @asynccontextmanager
 async def web_running(
     settings: Settings,
     memory: Memory,
-    states: Mapping[str, State] | None = None,
+    seats: Sequence[Seat] = (),
     playground: "PlaygroundMessenger | None" = None,
+    metering: "Metering | None" = None,
 ) -> AsyncIterator[str]:
     """The web, served for as long as the context lasts; its URL. Raises `ConfigError`."""
-    application = make_web(settings, memory, states, playground)
+    application = make_web(settings, memory, seats, playground, metering)
     from bot.adapters.web.server import serving
 
     async with serving(application, host=settings.web.host, port=settings.web.port) as url:
@@ -96,13 +86,17 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    from bot.app.metering import make_metering
+
     async with AsyncExitStack() as stack:
-        playground = None
+        playground, metering = None, make_metering(memory)
+        if metering is not None:
+            stack.enter_context(metering.errors())
         if has_playground(settings):
-            running = assemble(settings, memory)
+            running = assemble(settings, memory, metering=metering)
             stack.push_async_callback(running.close)
             playground = await stack.enter_async_context(playground_running(settings, memory, running))
-        show(await stack.enter_async_context(web_running(settings, memory, playground=playground)))
+        show(await stack.enter_async_context(web_running(settings, memory, playground=playground, metering=metering)))
         await stop.wait()
 
 

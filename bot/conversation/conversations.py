@@ -75,6 +75,11 @@ class Conversations:
                 # The answer raised all the same: those behind it must not wait for the next message.
                 self._workers[key] = asyncio.create_task(self._work(key))
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait until it is their turn."""
+        return sum(queue.qsize() for queue in self._queues.values()) + len(self._alone)
+
     def running(self, key: Conversation) -> Incoming | None:
         """The message that is being answered now."""
         current = self._running.get(key)

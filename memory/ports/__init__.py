@@ -30,7 +30,7 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
-from memory.ports.totals import NodeCount, RecallCount, TotalsTable, VoteCount
+from memory.ports.totals import NodeCount, RecallCount, TotalsTable, VerdictCount, VoteCount
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "TotalsTable",
     "Transaction",
     "UpkeepTable",
+    "VerdictCount",
     "VoteCount",
     "WeighingInput",
 ]

@@ -81,6 +81,10 @@ class Store(Protocol):
         """Every workspace that has an episode, a message or a topic, in alphabetical order."""
         ...
 
+    def schema(self) -> str:
+        """The name of the schema, which is this version's. Raises `SchemaMismatch` where another one has changed it."""
+        ...
+
     def erase_free_space(self) -> None:
         """Overwrite what deletions left behind, so that no byte of it remains in the database's files."""
         ...

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
-from memory.model import Origin, Termination, Verdict
+from memory.model import Audience, EventKind, Origin, Termination, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,15 @@ class RecallCount:
     hits: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictCount:
+    """Episodes of every workspace that count as one thing for one audience, and are not archived."""
+
+    audience: Audience
+    verdict: Verdict
+    number: int
+
+
 class TotalsTable(Protocol):
     """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC.
 
@@ -63,4 +72,12 @@ class TotalsTable(Protocol):
 
     def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
         """Why answers failed or were given up, in the words kept with them, the most frequent reason first."""
+        ...
+
+    def verdicts(self) -> list[VerdictCount]:
+        """What episodes of every workspace count as, by audience."""
+        ...
+
+    def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
+        """How many events of each kind are behind the one with this `seq` in the log, and the last one's `seq`."""
         ...

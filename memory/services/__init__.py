@@ -44,6 +44,7 @@ from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
+from memory.services.monitoring import Happened, MemoryState, Monitoring
 from memory.services.overview import Overview, Overviews, Week
 from memory.services.preferences import Preference, Preferences
 from memory.services.purge import Purge, Purging
@@ -160,6 +161,7 @@ class Memory:
         self.ratings = Ratings(core)
         self.audit = Audit(core)
         self.overviews = Overviews(core)
+        self.monitoring = Monitoring(core, self.upkeep)
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
         self.maps = KnowledgeMaps(core)
@@ -203,6 +205,7 @@ __all__ = [
     "FinishedRun",
     "Gap",
     "Guess",
+    "Happened",
     "Holdings",
     "Intake",
     "KnowledgeMap",
@@ -210,6 +213,7 @@ __all__ = [
     "LessonStory",
     "ListeningState",
     "Memory",
+    "MemoryState",
     "Opinion",
     "Outcome",
     "Overview",

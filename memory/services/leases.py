@@ -26,6 +26,12 @@ class Leases:
             lease = tx.upkeep.lease(name)
         return lease.owner if lease is not None else ""
 
+    def holder(self, name: str) -> str:
+        """Whose it is now; empty if nobody's."""
+        with self._core.store.read() as tx:
+            lease = tx.upkeep.lease(name)
+        return lease.owner if lease is not None and lease.until > self._core.clock() else ""
+
     def release(self, name: str, owner: str) -> None:
         """Give it up, if it is this owner's."""
         with self._core.store.write() as tx:

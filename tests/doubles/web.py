@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from bot.adapters.web.application import WebParts, make_application
 from bot.adapters.web.authentication import Keys, RequestPace, first_key
 from bot.adapters.web.health import Check
+from bot.adapters.web.metrics import Metrics
 from memory.model.api_key import Right
 from memory.rules.emoji import EmojiMap
 from memory.services import Memory
@@ -18,7 +19,7 @@ WORKSPACE = "terminal:w"
 
 
 class WebClient:
-    """Calls the application as a program does. Its own key is the first one, an administrator's."""
+    """Calls the application as a program at this address does. Its own key is the first one, an administrator's."""
 
     def __init__(
         self,
@@ -28,6 +29,8 @@ class WebClient:
         per_minute: int = 100_000,
         monotonic: Callable[[], float] = lambda: 0.0,
         checks: tuple[Check, ...] = (),
+        metrics: Metrics | None = None,
+        address: str = "192.0.2.1",
     ) -> None:
         self.memory = memory
         parts = WebParts(
@@ -36,8 +39,9 @@ class WebClient:
             keys=Keys(memory.api_keys, first_key(workspace, memory), SECRET),
             pace=RequestPace(per_minute, monotonic),
             checks=checks,
+            metrics=metrics,
         )
-        self.http = TestClient(make_application(parts), raise_server_exceptions=False)
+        self.http = TestClient(make_application(parts), raise_server_exceptions=False, client=(address, 1))
 
     def key(self, right: Right, *, name: str = "", workspace: str = WORKSPACE, channel: str = "") -> str:
         """A new key with this right."""

@@ -56,10 +56,21 @@ def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
             parts = httpx2.get(f"{url}/readyz", timeout=60).json()["parts"]
             assert {name for name, part in parts.items() if part["ready"]} == {
                 "database",
+                "migrations",
                 "embedder",
                 "slack",
                 "discord",
+                "scheduler",
             }
+            for seat in seats:
+                assert "42" in seat.asks("what is 6*7?")
+            counted = httpx2.get(f"{url}/metrics", timeout=60).text
+            for platform in ("slack", "discord"):
+                assert f'goodbot_events_total{{kind="message",platform="{platform}"}} 1.0' in counted
+            assert 'goodbot_answers_total{outcome="answered"} 2.0' in counted
+            assert "goodbot_recall_seconds_count 2.0" in counted
+            assert 'goodbot_model_seconds_count{model="offline"}' in counted
+            assert 'goodbot_memory_events_total{kind="created"} 2.0' in counted
             port = url.rpartition(":")[2]
             with Chat(command("run"), home.folder, home.environment({**tokens, "GOODBOT_WEB_PORT": port})) as second:
                 second.wait_for_error("the web is not served by this process")

@@ -85,6 +85,11 @@ class DiscordMessenger:
         """`discord`."""
         return PLATFORM
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether it is logged in. While the library reconnects within a login, it is."""
+        return self._logged_in.is_set()
+
     async def run(self, sink: EventSink) -> None:
         """Stay logged in until `close`; within a login the library reconnects.
 

@@ -44,6 +44,11 @@ class Connection(Protocol):
         """Take nothing more in."""
         ...
 
+    @property
+    def is_up(self) -> bool:
+        """Whether payloads come in now. Safe from any thread."""
+        ...
+
 
 class _Link:
     """One of slack-sdk's clients, and the payloads of it that are being handled."""
@@ -65,6 +70,12 @@ class _Link:
     async def is_connected(self) -> bool:
         """Whether the WebSocket is connected."""
         return bool(await self._client.is_connected())
+
+    @property
+    def is_up(self) -> bool:
+        """The same at a glance, without asking whether pings are answered."""
+        session = self._client.current_session
+        return not self._client.closed and session is not None and not session.closed
 
     async def leave(self) -> None:
         """Finish and acknowledge what is being handled, then disconnect."""
@@ -114,6 +125,11 @@ class SocketConnection:
                 await self._watch
         await self._disconnect()
 
+    @property
+    def is_up(self) -> bool:
+        """Whether the WebSocket is connected."""
+        return self._link is not None and self._link.is_up
+
     async def _connect(self) -> None:
         # Asked for here first: slack-sdk would go on for ever with a token that Slack refuses.
         opening = self._web.client.apps_connections_open
@@ -162,6 +178,11 @@ class HttpConnection:
         site = web.Application(client_max_size=_LARGEST_BODY)
         site.add_routes(routes)
         self._runner = web.AppRunner(site, access_log=None, shutdown_timeout=_GRACE_S)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it listens."""
+        return bool(self._runner.sites)
 
     async def open(self) -> None:
         """Listen. Raises `ConfigError` when the port is taken."""

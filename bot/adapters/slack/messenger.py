@@ -15,7 +15,7 @@ from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
-from bot.adapters.slack.connection import check_tokens, deliver, make_connections
+from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
 from bot.adapters.slack.context import HandlerContext, settings_in
 from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import ends_installation, stamp_in
@@ -98,6 +98,7 @@ class SlackMessenger(Lookups):
         self._on_end = on_end or _log_the_end
         self._in_time = TimelyAcknowledgement()
         self._running: asyncio.Task[Any] | None = None
+        self._connections: list[Connection] = []
         web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
@@ -115,6 +116,11 @@ class SlackMessenger(Lookups):
     def platform(self) -> str:
         """`slack`."""
         return "slack"
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether payloads come in now."""
+        return bool(self._connections) and all(each.is_up for each in self._connections)
 
     # Taking in ------------------------------------------------------------------------------------------------------
 
@@ -168,9 +174,10 @@ class SlackMessenger(Lookups):
             find=find,
             removed=removed,
         )
+        self._connections = make_connections(app, self._web, self._settings)
         try:
             await deliver(
-                make_connections(app, self._web, self._settings),
+                self._connections,
                 self._ended,
                 self._sleep,
                 on_open=f"connected to Slack as {front.identity.name} in {front.identity.workspace}",

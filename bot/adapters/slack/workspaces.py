@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from bot.adapters import command_words, splitting
 from bot.adapters.retries import Sleep
 from bot.adapters.slack.blocks import PART_LIMIT
-from bot.adapters.slack.connection import check_given, deliver, make_connections, needed_by_mode
+from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
 from bot.adapters.slack.installations import Installations, Installed
@@ -66,6 +66,7 @@ class SlackWorkspaces:
         self._begun = clock()
         self._ended = asyncio.Event()
         self._running: asyncio.Task[Any] | None = None
+        self._connections: list[Connection] = []
         self._opening = asyncio.Lock()
         self._opened: Installations | None = None
         self._members = Members(self._installations, self._new_messenger, self._still_works)
@@ -76,6 +77,11 @@ class SlackWorkspaces:
     def platform(self) -> str:
         """`slack`."""
         return "slack"
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether payloads come in now."""
+        return bool(self._connections) and all(each.is_up for each in self._connections)
 
     # Taking in ------------------------------------------------------------------------------------------------------
 
@@ -127,10 +133,10 @@ class SlackWorkspaces:
             removed=self._members.removed,
         )
         pages = oauth_pages(settings, installations, self._web.library_client, self._members.keep)
-        connections = make_connections(app, self._web, settings, pages)
+        self._connections = make_connections(app, self._web, settings, pages)
         address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
         on_open = f"connected to Slack; install the app in a workspace at {address}{INSTALL_PATH}"
-        await deliver(connections, self._ended, self._sleep, on_open=on_open)
+        await deliver(self._connections, self._ended, self._sleep, on_open=on_open)
 
     def _end(self, code: str) -> None:
         if not self._ended.is_set():

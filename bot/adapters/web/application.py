@@ -16,7 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bot.adapters.web.api import administration, episodes, imports, messages, topics
 from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
 from bot.adapters.web.envelope import Problem, on_http_error, on_invalid_request, on_memory_fault, problem
-from bot.adapters.web.health import Check, readiness
+from bot.adapters.web.health import Check, ReadyCheck
+from bot.adapters.web.metrics import Metrics
+from bot.adapters.web.metrics_page import MetricsPage, TimedRequests
 from bot.adapters.web.pages.site import Site, SiteParts
 from bot.errors import AccessDenied
 from memory.errors import MemoryFault
@@ -44,11 +46,13 @@ class WebParts:
     """What `/readyz` asks."""
     site: SiteParts | None = None
     """What the pages are made of; None where there are none."""
+    metrics: Metrics | None = None
+    """What is counted; None where nothing is."""
 
 
 def make_application(parts: WebParts) -> Starlette:
     """The application. Paths below `/v1` need a key; `/healthz` and `/readyz` say nothing that is secret."""
-    api = _make_api(parts)
+    api, ready_check = _make_api(parts), ReadyCheck(parts.checks)
 
     async def healthy(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
@@ -59,7 +63,7 @@ def make_application(parts: WebParts) -> Starlette:
         return JSONResponse({**document, "components": components, "security": [{name: []} for name in _KEYS]})
 
     async def ready(_: Request) -> JSONResponse:
-        found = await readiness(parts.checks)
+        found = await ready_check()
         return JSONResponse(found.as_dict(), 200 if found.is_ready else 503)
 
     return Starlette(
@@ -67,10 +71,14 @@ def make_application(parts: WebParts) -> Starlette:
             Route("/healthz", healthy),
             Route("/readyz", ready),
             Route("/openapi.json", openapi),
+            *([Route("/metrics", MetricsPage(parts.metrics, parts.keys))] if parts.metrics is not None else ()),
             Mount("/v1", api),
             *(Site(parts.site).routes() if parts.site is not None else ()),
         ],
-        middleware=[Middleware(RequestIds, new_id=parts.memory.new_id)],
+        middleware=[
+            Middleware(RequestIds, new_id=parts.memory.new_id),
+            *([Middleware(TimedRequests, metrics=parts.metrics)] if parts.metrics is not None else ()),
+        ],
         exception_handlers={HTTPException: on_http_error},
     )
 

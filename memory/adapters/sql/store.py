@@ -27,7 +27,7 @@ from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.people import SqlPeopleTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.saved import SqlSavedMessageTable
-from memory.adapters.sql.schema import require_schema
+from memory.adapters.sql.schema import HEAD_REVISION, require_schema
 from memory.adapters.sql.session import Session
 from memory.adapters.sql.steps import SqlShortMemoryTable, SqlStepTable
 from memory.adapters.sql.tables import episodes
@@ -124,6 +124,12 @@ class SqlStore:
     def workspaces(self) -> list[str]:
         with self._session(writes=False) as (session, _):
             return sorted(row.workspace for row in session.rows(_WORKSPACES))
+
+    def schema(self) -> str:
+        if not self._is_in_memory:
+            self._check_file()
+            require_schema(self._engine, self._path, migrate=False)
+        return HEAD_REVISION
 
     def erase_free_space(self) -> None:
         """As the port says. Takes time in proportion to the file; waits up to 10 s for readers in other processes.

@@ -1,18 +1,19 @@
 """Counts over a whole workspace."""
 
+from collections import Counter
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, case, exists, func, literal_column, select, type_coerce
+from sqlalchemy import ColumnElement, Row, bindparam, case, exists, func, literal_column, select, type_coerce
 from sqlalchemy.types import Integer
 
 from memory.adapters.sql.session import SqlTable
-from memory.adapters.sql.tables import episodes, retrieval_items, retrievals
+from memory.adapters.sql.tables import episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import votes
-from memory.model import ASK, Origin, Termination
-from memory.ports.totals import NodeCount, RecallCount, VoteCount
+from memory.model import ASK, Audience, EventKind, Origin, Termination, Verdict
+from memory.ports.totals import NodeCount, RecallCount, VerdictCount, VoteCount
 
-_e, _v, _r, _i = episodes.c, votes.c, retrievals.c, retrieval_items.c
+_e, _v, _r, _i, _l = episodes.c, votes.c, retrievals.c, retrieval_items.c, events.c
 _FIRST = date(1969, 12, 29)
 """The Monday before 1970."""
 _DAY = 86_400_000_000
@@ -45,6 +46,17 @@ _VOTES = select(
 ).group_by("week")
 _HIT = case((exists().where(_i.workspace == _r.workspace, _i.retrieval_id == _r.id).correlate(retrievals), 1), else_=0)
 _RECALLS = select(_week(_r.at), func.count().label("number"), func.sum(_HIT).label("hits")).group_by("week")
+_BY_AUDIENCE = {audience: _e[f"verdict_{audience.value}"] for audience in Audience}
+_VERDICTS = (
+    select(*_BY_AUDIENCE.values(), func.count().label("number"))
+    .where(_e.archived_at.is_(None))
+    .group_by(*_BY_AUDIENCE.values())
+)
+_HAPPENED = (
+    select(_l.kind, func.count().label("number"), func.max(_l.seq).label("last"))
+    .where(_l.workspace == bindparam("w"), _l.seq > bindparam("after"))
+    .group_by(_l.kind)
+)
 _FAILED = (Termination.FAILURE, Termination.ABORTED)
 
 
@@ -74,6 +86,17 @@ class SqlTotalsTable(SqlTable):
             .limit(limit)
         )
         return [(row.outcome_reason, row.number) for row in self._session.rows(wanted)]
+
+    def verdicts(self) -> list[VerdictCount]:
+        found = Counter[tuple[Audience, Verdict]]()
+        for row in self._session.rows(_VERDICTS):
+            for audience, verdict in zip(_BY_AUDIENCE, row, strict=False):
+                found[audience, verdict] += row.number
+        return [VerdictCount(audience=where, verdict=what, number=number) for (where, what), number in found.items()]
+
+    def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
+        rows = list(self._session.rows(_HAPPENED, {"w": workspace, "after": after}))
+        return max((row.last for row in rows), default=after), {row.kind: row.number for row in rows}
 
 
 def _with_date(row: Row[Any]) -> dict[str, Any]:

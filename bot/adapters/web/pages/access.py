@@ -11,6 +11,7 @@ from ipaddress import ip_address
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from starlette.requests import Request
 
 from bot.errors import ConfigError
 from memory.model import Role
@@ -147,6 +148,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def is_from_here(request: Request) -> bool:
+    """Whether a request names this machine, and nobody passed it on: elsewhere a name may be made to lead here."""
+    is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
+    return is_loopback(request.headers.get("host", "")) and not is_passed_on
 
 
 class LoginThrottle:

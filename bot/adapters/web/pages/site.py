@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bot.adapters.web.pages import episode, episodes, knowledge, oidc, operations, overview, people, playground, review
-from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_loopback
+from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_from_here
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
@@ -97,7 +97,7 @@ class Site:
         """The same, with the headers of a page; refused where it comes under a name that is not this machine's."""
 
         async def guarded(request: Request) -> Response:
-            if self._parts.accounts.is_open and not _is_from_here(request):
+            if self._parts.accounts.is_open and not is_from_here(request):
                 response = self._plain(421, "This address is open to this machine alone: set GOODBOT_WEB_PASSWORD.")
             else:
                 response = await endpoint(request)
@@ -256,12 +256,6 @@ async def _form(request: Request) -> FormData:
 def _is_same_site(request: Request) -> bool:
     """Whether a form was sent from a page of this site, as far as the browser says."""
     return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
-
-
-def _is_from_here(request: Request) -> bool:
-    """Whether a request names this machine, and nobody passed it on: elsewhere a name may be made to lead here."""
-    is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
-    return is_loopback(request.headers.get("host", "")) and not is_passed_on
 
 
 __all__ = ["HEADERS", "PAGES", "Site", "SiteParts", "WebRole"]

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from bot.adapters.web.health import Check
+from bot.errors import NotReady
 from memory.adapters.sql import SqlStore
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
@@ -152,11 +153,16 @@ def test_readiness_names_what_is_missing(world: World) -> None:
     def broken() -> str:
         raise OSError("no route to host")
 
-    checks = (Check("database", lambda: "ok"), Check("slack", broken))
+    def absent() -> str:
+        raise NotReady("no process is connected")
+
+    checks = (Check("database", broken), Check("embedder", lambda: "ok"), Check("slack", absent, is_needed=False))
     response = WebClient(world.memory, checks=checks).call("GET", "/readyz", key="")
     assert response.status_code == 503
     assert response.json()["parts"] == {
-        "database": {"ready": True, "state": "ok"},
-        "slack": {"ready": False, "state": "OSError: no route to host"},
+        "database": {"ready": False, "needed": True, "state": "OSError"},
+        "embedder": {"ready": True, "needed": True, "state": "ok"},
+        "slack": {"ready": False, "needed": False, "state": "no process is connected"},
     }
+    assert WebClient(world.memory, checks=checks[1:]).call("GET", "/readyz", key="").status_code == 200
     assert WebClient(world.memory).call("GET", "/healthz", key="").json() == {"status": "ok"}

@@ -1,0 +1,169 @@
+"""What Prometheus reads at `/metrics`: what this process did, and how the whole memory is.
+
+No label names a person, a place or a text, and each has few values. Counting costs microseconds; what has to be read
+from the database is read when somebody asks, in a thread of its own, and kept for a while.
+"""
+
+import logging
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator
+from threading import Lock
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from memory.errors import MemoryFault
+from memory.model import EventKind
+from memory.services import Memory, MemoryState
+
+log = logging.getLogger(__name__)
+
+FRESH_S = 15.0
+"""For how long what was read from the database is told again."""
+_QUICK = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+
+class Metrics:
+    """Counters of one process, and what it tells of the memory. Counting is safe from any thread."""
+
+    def __init__(self, memory: Memory, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.registry = registry = CollectorRegistry()
+        for kind in (ProcessCollector, PlatformCollector, GCCollector):
+            kind(registry=registry)
+        self.events = Counter(
+            "goodbot_events", "What people did, by platform and kind.", ["platform", "kind"], registry=registry
+        )
+        self.answers = Counter("goodbot_answers", "Answers by what became of them.", ["outcome"], registry=registry)
+        self.answer_seconds = Histogram(
+            "goodbot_answer_seconds", "How long the agent worked on an answer.", registry=registry, buckets=_SLOW
+        )
+        self.recalls = Counter(
+            "goodbot_recalls", "Recalls by whether they found something.", ["result"], registry=registry
+        )
+        self.recall_seconds = Histogram(
+            "goodbot_recall_seconds", "How long a recall took.", registry=registry, buckets=_QUICK
+        )
+        self.model_seconds = Histogram(
+            "goodbot_model_seconds", "How long the model took to reply.", ["model"], registry=registry, buckets=_SLOW
+        )
+        self.model_errors = Counter(
+            "goodbot_model_errors", "Requests that the model did not answer, by why.", ["error"], registry=registry
+        )
+        self.tokens = Counter("goodbot_model_tokens", "Tokens by kind.", ["kind"], registry=registry)
+        self.cost = Counter("goodbot_model_cost_usd", "What the model cost, in US dollars.", registry=registry)
+        self.errors = Counter(
+            "goodbot_errors", "Lines of the log that tell of a fault, by part.", ["part"], registry=registry
+        )
+        self.queue = Gauge(
+            "goodbot_queue_depth", "Messages that wait in this process until it is their turn.", registry=registry
+        )
+        self.requests = Histogram(
+            "goodbot_http_seconds",
+            "How long HTTP requests took, by area and class of status.",
+            ["area", "status"],
+            registry=registry,
+            buckets=_QUICK,
+        )
+        registry.register(MemoryCollector(memory, monotonic))
+
+    def text(self) -> bytes:
+        """Everything, as Prometheus reads it. Blocking."""
+        return generate_latest(self.registry)
+
+    def log_handler(self) -> logging.Handler:
+        """Counts errors in the log by the part of the program that wrote them."""
+        return _ErrorCounter(self.errors)
+
+
+class _ErrorCounter(logging.Handler):
+    def __init__(self, errors: Counter) -> None:
+        super().__init__(logging.ERROR)
+        self._errors = errors
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._errors.labels(part=record.name if record.name.startswith(("bot.", "memory.")) else "library").inc()
+
+
+class MemoryCollector(Collector):
+    """What the database says, whichever process wrote it.
+
+    Events are counted from when this process began; the log is read on from there, so a count never falls.
+    """
+
+    def __init__(self, memory: Memory, monotonic: Callable[[], float]) -> None:
+        self._memory, self._monotonic = memory, monotonic
+        self._lock = Lock()
+        self._happened = memory.monitoring.now()
+        self._totals = Tally[EventKind]()
+        self._state: tuple[float, MemoryState | None] = (0.0, None)
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Nothing: to be registered it need not read anything."""
+        return iter(())
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        """Every metric. Without a readable database only that it cannot be read."""
+        with self._lock:
+            try:
+                state = self._current()
+            except MemoryFault as error:
+                log.warning("the metrics of memory cannot be read: %s", error)
+                state = None
+        yield GaugeMetricFamily("goodbot_database_up", "Whether the database can be read.", float(state is not None))
+        if state is not None:
+            yield from self._of_state(state)
+        events = CounterMetricFamily(
+            "goodbot_memory_events",
+            "Entries in the log of memory since this process began, by any process: voted, injected, used, ...",
+            labels=["kind"],
+        )
+        for kind in EventKind:
+            events.add_metric([kind.value], self._totals[kind])
+        yield events
+
+    def _current(self) -> MemoryState:
+        read_at, state = self._state
+        now = self._monotonic()
+        if state is None or now - read_at >= FRESH_S:
+            self._happened = self._memory.monitoring.since(self._happened)
+            self._totals.update(self._happened.kinds)
+            state = self._memory.monitoring.state()
+            self._state = (now, state)
+        return state
+
+    def _of_state(self, state: MemoryState) -> Iterator[GaugeMetricFamily]:
+        verdicts = GaugeMetricFamily(
+            "goodbot_episodes", "Episodes by what they count as for an audience.", labels=["audience", "verdict"]
+        )
+        for each in state.verdicts:
+            verdicts.add_metric([each.audience.value, each.verdict.value], each.number)
+        yield verdicts
+        yield GaugeMetricFamily(
+            "goodbot_waiting_messages", "Messages without a posted answer, of all processes.", state.waiting
+        )
+        yield from _of_jobs(state)
+
+
+def _of_jobs(state: MemoryState) -> Iterator[GaugeMetricFamily]:
+    ended = GaugeMetricFamily(
+        "goodbot_job_last_end_timestamp_seconds", "When each job ended last.", labels=["job"], unit="seconds"
+    )
+    took = GaugeMetricFamily("goodbot_job_last_seconds", "How long its last run took.", labels=["job"], unit="seconds")
+    failed = GaugeMetricFamily("goodbot_job_failed", "Whether its last run failed.", labels=["job"])
+    due = GaugeMetricFamily(
+        "goodbot_job_due_timestamp_seconds", "When it is to run next.", labels=["job"], unit="seconds"
+    )
+    for each in state.jobs:
+        name = [each.job.name]
+        due.add_metric(name, each.due_at.timestamp())
+        if each.last is not None:
+            ended.add_metric(name, each.last.finished_at.timestamp())
+            took.add_metric(name, (each.last.finished_at - each.last.started_at).total_seconds())
+            failed.add_metric(name, float(bool(each.last.error)))
+    yield from (ended, took, failed, due)

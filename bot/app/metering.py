@@ -1,0 +1,177 @@
+"""What the bot does, counted where its parts meet: at the event sink, the model, the recall and the agent tree."""
+
+import logging
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from bot.agent.run import Recall
+from bot.agent.tree import AgentTree, RunResult
+from bot.conversation.conversations import Conversations
+from bot.errors import ModelError
+from bot.model import ModelReply, ModelRequest, PersonEvent, PersonReaction
+from bot.ports import EventSink, LanguageModel
+from memory.errors import MemoryFault
+from memory.model import Recollection, Scope, Termination
+from memory.model.evidence import ActionText, Evidence
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.adapters.web.metrics import Metrics
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def make_metering(memory: Memory) -> "Metering | None":
+    """What counts in this process; None where the library for it is not installed."""
+    try:
+        from bot.adapters.web.metrics import Metrics
+    except ImportError:
+        return None
+    return Metering(Metrics(memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Metering:
+    """Puts counting parts in the place of the bot's own."""
+
+    metrics: "Metrics"
+
+    def model(self, model: LanguageModel) -> LanguageModel:
+        """The same model."""
+        return MeteredModel(model, self.metrics)
+
+    def recall(self, recall: Recall) -> Recall:
+        """The same recall."""
+        return MeteredRecall(recall, self.metrics)
+
+    def agent(self, tree: AgentTree) -> AgentTree:
+        """The same tree."""
+        parts = {each.name: getattr(tree, each.name) for each in fields(AgentTree)}
+        return MeteredTree(**parts, metrics=self.metrics)
+
+    def sink(self, sink: EventSink, platform: str) -> EventSink:
+        """The same sink."""
+        events = self.metrics.events
+
+        async def take(event: PersonEvent) -> None:
+            events.labels(platform=platform, kind=_kind(event)).inc()
+            await sink(event)
+
+        return take
+
+    def queue(self, conversations: Conversations) -> None:
+        """Tell how many messages wait there, whenever somebody asks."""
+        self.metrics.queue.set_function(lambda: conversations.waiting)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Count the errors that are logged meanwhile."""
+        handler, root = self.metrics.log_handler(), logging.getLogger()
+        root.addHandler(handler)
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+
+
+def _kind(event: PersonEvent) -> str:
+    """The event's class in words, without its first one: `message`, `reaction`, `reaction_removed`."""
+    if isinstance(event, PersonReaction) and not event.added:
+        return "reaction_removed"
+    return "_".join(_WORDS.sub(" ", type(event).__name__.removeprefix("Person")).lower().split())
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredModel:
+    """A language model whose replies, tokens, cost and refusals are counted."""
+
+    _model: LanguageModel
+    _metrics: "Metrics"
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self._model.name
+
+    async def warm_up(self) -> None:
+        """The model's own."""
+        await self._model.warm_up()
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """One reply. Raises `ModelError` kinds."""
+        begun = time.perf_counter()
+        try:
+            reply = await self._model.reply(request)
+        except ModelError as error:
+            self._metrics.model_errors.labels(error=type(error).__name__).inc()
+            raise
+        self._metrics.model_seconds.labels(model=self._model.name).observe(time.perf_counter() - begun)
+        usage = reply.usage
+        self._metrics.tokens.labels(kind="prompt").inc(usage.prompt_tokens)
+        self._metrics.tokens.labels(kind="completion").inc(usage.completion_tokens)
+        self._metrics.cost.inc(usage.cost_usd)
+        return reply
+
+    async def close(self) -> None:
+        """Give up connections."""
+        await self._model.close()
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredRecall:
+    """A recall whose time and hits are counted."""
+
+    _recall: Recall
+    _metrics: "Metrics"
+
+    async def __call__(
+        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
+    ) -> Recollection:
+        """The lessons for a node's goal. Raises `MemoryFault`."""
+        begun = time.perf_counter()
+        try:
+            found = await self._recall(scope, goal, run_id=run_id, context=context, actions=actions)
+        except MemoryFault:
+            self._metrics.recalls.labels(result="failed").inc()
+            raise
+        self._metrics.recall_seconds.observe(time.perf_counter() - begun)
+        self._metrics.recalls.labels(result="hit" if found.exemplars else "miss").inc()
+        return found
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
+        """The evidence for a part of a goal. Blocking."""
+        return self._recall.weigh(scope, goal, actions, run_id=run_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredTree(AgentTree):
+    """An agent tree whose answers are counted by what became of them."""
+
+    metrics: "Metrics"
+
+    async def run(self, *args: Any, **kwargs: Any) -> RunResult:  # noqa: ANN401 - whatever the tree takes
+        """As the tree does. Raises `ModelError`."""
+        begun = time.perf_counter()
+        outcome = "cancelled"
+        try:
+            result = await AgentTree.run(self, *args, **kwargs)
+            outcome = _outcome(result)
+        except Exception:
+            outcome = "failed"
+            raise
+        finally:
+            self.metrics.answers.labels(outcome=outcome).inc()
+            self.metrics.answer_seconds.observe(time.perf_counter() - begun)
+        return result
+
+
+def _outcome(result: RunResult) -> str:
+    if result.asked:
+        return "asked"
+    if result.knows_nothing:
+        return "unknown"
+    return "answered" if result.termination is not Termination.ABORTED else "aborted"

@@ -1,0 +1,60 @@
+"""What whoever watches over the bot wants to know of the whole database, in numbers that name nobody."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memory.model import EventKind
+from memory.ports import VerdictCount
+from memory.services.core import Core
+from memory.services.upkeep import JobState, Upkeep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryState:
+    """How it is now, in all workspaces together."""
+
+    verdicts: tuple[VerdictCount, ...]
+    waiting: int
+    """Messages that are not answered, or whose answers are not posted, by any process."""
+    jobs: tuple[JobState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """How many events of each kind were logged since some places in the logs, and up to where that is."""
+
+    kinds: Mapping[EventKind, int] = field(default_factory=dict[EventKind, int])
+    places: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The last event's `seq` by workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring:
+    """Use cases of a monitor. Reading changes nothing."""
+
+    _core: Core
+    _upkeep: Upkeep
+
+    def state(self) -> MemoryState:
+        """Everything there is to count now. Reads over all episodes, so not for every second."""
+        with self._core.store.read() as tx:
+            verdicts, waiting = tx.totals.verdicts(), len(tx.deliveries.unfinished())
+        return MemoryState(verdicts=tuple(verdicts), waiting=waiting, jobs=tuple(self._upkeep.states()))
+
+    def now(self) -> Happened:
+        """Nothing happened yet; what does from here on is told by `since`."""
+        workspaces = self._core.store.workspaces()
+        with self._core.store.read() as tx:
+            newest = {workspace: tx.log.newest(workspace, limit=1) for workspace in workspaces}
+        return Happened(places={workspace: events[0].seq for workspace, events in newest.items() if events})
+
+    def since(self, before: Happened) -> Happened:
+        """What happened since then, by this process or another. One statement for each workspace."""
+        workspaces = self._core.store.workspaces()
+        kinds, places = Counter[EventKind](), dict[str, int]()
+        with self._core.store.read() as tx:
+            for workspace in workspaces:
+                places[workspace], found = tx.totals.happened(workspace, before.places.get(workspace, 0))
+                kinds.update(found)
+        return Happened(kinds, places)
