@@ -68,7 +68,7 @@ def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
             for platform in ("slack", "discord"):
                 assert f'goodbot_events_total{{kind="message",platform="{platform}"}} 1.0' in counted
             assert 'goodbot_answers_total{outcome="answered"} 2.0' in counted
-            assert "goodbot_recall_seconds_count 2.0" in counted
+            assert re.search(r"^goodbot_recall_seconds_count [1-9]", counted, re.MULTILINE), counted
             assert 'goodbot_model_seconds_count{model="offline"}' in counted
             assert 'goodbot_memory_events_total{kind="created"} 2.0' in counted
             port = url.rpartition(":")[2]
