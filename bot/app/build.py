@@ -267,13 +267,12 @@ def assemble(
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
-    recall: Recall = MemoryRecall(memory, executor)
     rewriter = make_rewriter(settings, memory.embedder, model)
     if metering is not None:
-        is_same = rewriter is model
-        model, recall = metering.model(model), metering.recall(recall)
-        rewriter = model if is_same else metering.model(rewriter)
-    tools = tools or make_tools(settings, memory, executor)
+        metering.recall(memory)
+        metered = {each.name: metering.model(each) for each in (rewriter, model)}
+        model, rewriter = metered[model.name], metered[rewriter.name]
+    recall, tools = MemoryRecall(memory, executor), tools or make_tools(settings, memory, executor)
     agent = make_agent(settings, memory, model, recall, tools, rewriter=rewriter)
 
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))

@@ -1,23 +1,23 @@
-"""What the bot does, counted where its parts meet: at the event sink, the model, the recall and the agent tree."""
+"""What the bot does, counted where its parts meet: at the event sink, the model, recall and the agent tree."""
 
 import logging
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from bot.agent.run import Recall
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation.conversations import Conversations
 from bot.errors import ModelError
 from bot.model import ModelReply, ModelRequest, PersonEvent, PersonReaction
 from bot.ports import EventSink, LanguageModel
 from memory.errors import MemoryFault
-from memory.model import Recollection, Scope, Termination
-from memory.model.evidence import ActionText, Evidence
+from memory.model import Recollection, Termination
+from memory.ports import Transaction
 from memory.services import Memory
+from memory.services.recall import Recalling
 
 if TYPE_CHECKING:
     from bot.adapters.web.metrics import Metrics
@@ -44,9 +44,10 @@ class Metering:
         """The same model."""
         return MeteredModel(model, self.metrics)
 
-    def recall(self, recall: Recall) -> Recall:
-        """The same recall."""
-        return MeteredRecall(recall, self.metrics)
+    def recall(self, memory: Memory) -> None:
+        """Let the memory count its recalls from now on."""
+        parts = {each.name: getattr(memory.recalling, each.name) for each in fields(Recalling)}
+        memory.recalling = MeteredRecalling(**parts, metrics=self.metrics)
 
     def agent(self, tree: AgentTree) -> AgentTree:
         """The same tree."""
@@ -121,30 +122,30 @@ class MeteredModel:
         await self._model.close()
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredRecall:
-    """A recall whose time and hits are counted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredRecalling(Recalling):
+    """The use case of recall, whose time and hits are counted."""
 
-    _recall: Recall
-    _metrics: "Metrics"
+    metrics: "Metrics"
 
-    async def __call__(
-        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
-    ) -> Recollection:
-        """The lessons for a node's goal. Raises `MemoryFault`."""
+    def prepared(self, *args: Any, **kwargs: Any) -> Callable[[Transaction], Recollection]:  # noqa: ANN401 - the same
+        """As the use case does. What it took to prepare counts too."""
         begun = time.perf_counter()
-        try:
-            found = await self._recall(scope, goal, run_id=run_id, context=context, actions=actions)
-        except MemoryFault:
-            self._metrics.recalls.labels(result="failed").inc()
-            raise
-        self._metrics.recall_seconds.observe(time.perf_counter() - begun)
-        self._metrics.recalls.labels(result="hit" if found.exemplars else "miss").inc()
-        return found
+        recall = Recalling.prepared(self, *args, **kwargs)
+        before = time.perf_counter() - begun
 
-    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
-        """The evidence for a part of a goal. Blocking."""
-        return self._recall.weigh(scope, goal, actions, run_id=run_id)
+        def recalled(tx: Transaction) -> Recollection:
+            begun = time.perf_counter()
+            try:
+                found = recall(tx)
+            except MemoryFault:
+                self.metrics.recalls.labels(result="failed").inc()
+                raise
+            self.metrics.recall_seconds.observe(before + time.perf_counter() - begun)
+            self.metrics.recalls.labels(result="hit" if found.exemplars else "miss").inc()
+            return found
+
+        return recalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
