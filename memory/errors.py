@@ -9,6 +9,7 @@
     │  ├─ StoreReadOnly    the file or its folder refuses writes
     │  ├─ NotADatabase     the file is something else, or is damaged
     │  └─ SchemaMismatch   the database is older or newer than this code
+    │     └─ MoveUnfinished  a move into it broke off
     ├─ EmbeddingFailed *   the embedder could not be loaded or could not embed
     └─ GraderMissing       no grader was set
 
@@ -63,6 +64,14 @@ class SchemaMismatch(StoreUnavailable):
     """The database's schema is older or newer than this code expects."""
 
     retryable = False
+
+
+class MoveUnfinished(SchemaMismatch):
+    """A move into the database broke off; `revision` says which one."""
+
+    def __init__(self, message: str, revision: str) -> None:
+        self.revision = revision
+        super().__init__(message)
 
 
 class EmbeddingFailed(MemoryFault):

@@ -16,6 +16,7 @@ _CONFIG = sorted(path for path in (CHECKOUT / "config").glob("*") if path.suffix
 TEXTS = [*SOURCES, *TESTS, *_CONFIG, CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
 
 BOUNDARIES = {
+    ("memory/adapters/embedding/batching.py", "_run"),
     ("bot/app/build.py", "_warm_up"),
     ("bot/app/health_checks/__init__.py", "results"),
     ("bot/cli/faults.py", "_noted"),

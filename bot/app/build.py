@@ -5,7 +5,6 @@ Heavy libraries are imported when their object first works, never for a command 
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,9 +13,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.app.beginning import make_embedder as make_embedder
+from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
-from bot.config import Settings, load_settings
-from bot.errors import ConfigError
+from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Incoming, ListeningMode, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
@@ -38,37 +38,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def read_settings(config_path: Path | None = None) -> Settings:
-    """The settings of this process. Raises `ConfigError`."""
-    from platformdirs import user_data_path
-
-    try:
-        cwd, data_dir = Path.cwd(), user_data_path("goodbot", appauthor=False)
-    except FileNotFoundError as exc:
-        raise ConfigError("the folder that goodbot was started in is gone; change to another one") from exc
-    except RuntimeError as exc:
-        raise ConfigError("there is no home folder to keep memory in; set HOME to a folder you may write") from exc
-    return load_settings(os.environ, config_path=config_path, cwd=cwd, data_dir=data_dir)
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """The embedder by name. Nothing is loaded yet."""
-    from platformdirs import user_cache_path
-
-    from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
-
-    chosen = settings.embedder
-    if chosen.name == "hashing":
-        return HashingEmbedder()
-    cache = Path(chosen.cache) if chosen.cache else user_cache_path("goodbot", appauthor=False)
-    return SentenceTransformerEmbedder(chosen.name, cache=cache)
-
-
 @contextmanager
-def open_memory(settings: Settings) -> Iterator[Memory]:
-    """The memory over the configured database. Raises `StoreUnavailable` kinds."""
+def open_memory(settings: Settings, embedder: Embedder | None = None) -> Iterator[Memory]:
+    """The memory over the configured database, with the configured embedder if none is given.
+
+    Raises `StoreUnavailable` kinds.
+    """
     with open_store(settings) as store:
-        yield make_memory(settings, store, make_embedder(settings), utc_now, TimeOrderedIds())
+        yield make_memory(settings, store, embedder or make_embedder(settings), utc_now, TimeOrderedIds())
 
 
 def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clock, new_id: NewId) -> Memory:

@@ -1,20 +1,26 @@
 """`goodbot chat`."""
 
 import asyncio
+from pathlib import Path
 
 import click
 
-from bot.app.build import open_memory
-from bot.app.chat import chat as run_chat
-from bot.app.log_file import start_log
-from bot.cli.session import settings_of
+from bot.app.beginning import load_early, make_embedder, read_settings
 
 
 @click.command()
 @click.option("--teacher", is_flag=True, help="Be a teacher: what you approve or correct counts for everybody here.")
-def chat(teacher: bool) -> None:
+@click.pass_context
+def chat(ctx: click.Context, teacher: bool) -> None:
     """Talk with the bot in this terminal. Needs no account and no key; reads piped input too."""
-    settings = settings_of()
+    config = ctx.find_root().obj
+    settings = read_settings(Path(config) if config else None)
+    load_early(embedder := make_embedder(settings))
+    # Imported while that loads: half of the time until the first answer is importing.
+    from bot.app.build import open_memory
+    from bot.app.chat import chat as run_chat
+    from bot.app.log_file import start_log
+
     start_log(settings)
-    with open_memory(settings) as memory:
+    with open_memory(settings, embedder) as memory:
         asyncio.run(run_chat(settings, memory, teacher=teacher))

@@ -4,12 +4,34 @@ Each is read from one place on, and each part of it one way only, so that a long
 """
 
 import re
+from functools import cached_property
 
 
-def phrase(pattern: str) -> re.Pattern[str]:
-    """Whole words, whatever their case; apostrophes may be left out or bent, and a space stands for any number."""
-    bent = pattern.replace("'", "['’]?").replace(" ?", r"\s*").replace(" ", r"\s+")
-    return re.compile(rf"(?<!\w)(?:{bent})(?!\w|['’]\w)", re.IGNORECASE)
+class Phrase:
+    """Whole words, whatever their case; apostrophes may be left out or bent, and a space stands for any number.
+
+    Made a pattern when it is first looked for: for all of them that takes longer than to answer a message.
+    """
+
+    def __init__(self, words: str) -> None:
+        bent = words.replace("'", "['’]?").replace(" ?", r"\s*").replace(" ", r"\s+")
+        self.pattern = rf"(?<!\w)(?:{bent})(?!\w|['’]\w)"
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.IGNORECASE)
+
+    def match(self, text: str, at: int = 0) -> re.Match[str] | None:
+        """The phrase at this place."""
+        return self._compiled.match(text, at)
+
+    def search(self, text: str, at: int = 0) -> re.Match[str] | None:
+        """The phrase from this place on."""
+        return self._compiled.search(text, at)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """The phrase and nothing else."""
+        return self._compiled.fullmatch(text)
 
 
 SEPARATOR = re.compile(r"(?:[\s,;:!…–—()👎🙄🙁☹😕]|\.(?=[\s.]|$)|-(?=\s))++")
@@ -39,7 +61,7 @@ _THAT = (
     r"(?:(?:that|this|it|your|the|das|dies|es|die|deine) ?(?:(?:last )?(?:answer|info|information|reply|page|antwort"
     r"|auskunft))?|you)"
 )
-STRONG = phrase(
+STRONG = Phrase(
     rf"{_THAT}(?:'s|'re| is| was| are| were| looks| seems| sounds| ist| war| wäre) {_TOO}{_WRONG}"
     rf"|{_THAT} ?(?:is|was|are|were)n't {_TOO}(?:right|correct|true|it|accurate|helpful|up to date|the (?:right"
     rf"|correct) answer"
@@ -50,7 +72,7 @@ STRONG = phrase(
     r"|you (?:mixed|messed) (?:that|this|it|them|something) up|you(?:'re| are) mixing \w+ up"
 )
 """Says of the answer that it is wrong."""
-FAILED = phrase(
+FAILED = Phrase(
     r"(?:(?:it|that|this|das|es) )?+(?:(?:still|leider|immer noch) )?+"
     r"(?:(?:did|does|do)(?:n't| not) (?:(?:really|even) )?+(?:work|help|fix (?:it|anything)|solve (?:it"
     r"|anything)|exist)"
@@ -62,14 +84,14 @@ FAILED = phrase(
     r"(?: (?:for me|at all|either|here|though|bei mir|anymore|any more))*+"
 )
 """Says of the answer that it was of no use."""
-NO = phrase(r"no+|nope|nah+|nein|nee*|nö+")
+NO = Phrase(r"no+|nope|nah+|nein|nee*|nö+")
 """Refuses an answer by itself."""
-CONTRARY = phrase(
+CONTRARY = Phrase(
     r"(?:it|that|this) should (?:be|have been|say|read)|actually|in fact|almost|nearly|not quite|close"
     r"|eigentlich|tatsächlich|doch|fast"
 )
 """Says that something else is right, if something follows."""
-FILLER = phrase(
+FILLER = Phrase(
     r"h+m+|u+h+m*|u+m+|er+m|ah+|oh+|well|ok|okay|hey|hi|sorry|sry|pardon|but|aber|sondern|na ?ja|ä+h*m*|also"
     r"|ach|lol|haha+"
     r"|unfortunately|i'm afraid|i (?:think|believe|guess)(?: that)?|afaik|as far as i know|leider"
@@ -77,7 +99,7 @@ FILLER = phrase(
     r"|soweit ich weiß|meines wissens|tut mir leid|bot|goodbot|mate|dude"
     r"|(?:thanks?|thx|ty|thank you|danke(?: dir)?)(?: a lot| so much)?(?:,? (?:but|aber))"
 )
-SHOULD = phrase(
+SHOULD = Phrase(
     r"you should have said|correction|korrektur|richtigstellung|the answer should (?:be|have been)"
     r"|(?:the )?(?:right|correct) (?:answer|one) (?:is|was|would be|would have been)"
     r"|(?:die )?richtige? (?:antwort )?(?:ist|lautet|wäre|wär)"
@@ -85,14 +107,14 @@ SHOULD = phrase(
     r"|tatsächlich)"
 )
 """Says what is right without saying before that something is wrong."""
-NOT_A_NO = phrase(
+NOT_A_NO = Phrase(
     r"(?:oh|ach|ah),? (?:my|no+|nein|nee+|nö+)|no+[.:] ?\d.*|wow.*|yuck.*|just wrong|that's just (?:wrong|not right)"
 )
 """Dismay, surprise, a number."""
 
 # What comes after a refusal --------------------------------------------------------------------------------------
 
-COURTESY = phrase(
+COURTESY = Phrase(
     r"thanks?|thank|thx|cheers|danke|bitte|please|problem|worries|need|idea|rush|way|matter|doubt|more|nothing"
     r"|never ?mind|nvm"
     r"|not (?:yet|now|really|today|necessary|needed|at the moment|right now|that|sure|anymore|urgent|important"
@@ -115,7 +137,7 @@ COURTESY = phrase(
     r"|my|me|us)|the same|you too|as you say|go ahead"
 )
 """Makes of a refusal mere politeness, or an answer to something else."""
-SELF = phrase(
+SELF = Phrase(
     r"(?:(?:and|but|because|cause|as|since|weil|und|aber|da) )*+(?:i(?:'m|'ve|'d|'ll)?|my|me|mine|ich|mir|mich"
     r"|mein\w*"
     r"|we (?:have(?:n't| not| no)|did(?:n't| not)?|do(?:n't| not)|can(?:'t|not)?|won't|need|want|tried|would"
@@ -123,11 +145,11 @@ SELF = phrase(
     r"|we(?:'ll|'re)|wir (?:haben (?:noch )?(?:kein|nicht)\w*|brauchen|wollen|möchten|können))"
 )
 """Begins what somebody says of themselves."""
-MEANT = phrase(
+MEANT = Phrase(
     r"(?:i|ich)(?: \w+){0,2}? (?:meant?|typed|wrote|asked|wanted|meinte?|wollte|hatte|habe|suche|tippte)(?: .*)?"
 )
 """Puts a question another way."""
-REQUEST = phrase(
+REQUEST = Phrase(
     r"(?:(?:please|pls|bitte|just|then|so|now|and|dann|mal) )*+"
     r"(?:(?:try|look|check|search|read|think|do|answer|versuch\w*|schau\w*|prüf\w*|such\w*|lies|denk)(?: \w+){0,4}? "
     r"(?:again|once more|harder|properly|better|noch ?mal|nochmals|erneut|genauer)|again|retry|rethink|redo|rephrase"
@@ -138,7 +160,7 @@ REQUEST = phrase(
     r"|noch ?mal|zeig\w*|sag\w*|erklär\w*|gib mir|nenn\w*|warte?|stopp?|vergiss|lass\w*|übersetz\w*|wiederhol\w*)"
 )
 """Asks the bot for something."""
-STYLE = phrase(
+STYLE = Phrase(
     r"(?:[\w']+ ){0,4}?(?:in (?:english|german|french|spanish|deutsch|plain \w+|simple \w+|a (?:table|list)"
     r"|short|one sentence"
     r"|bullet\w*)|auf (?:deutsch|englisch|französisch)|emojis?|smileys?|too (?:long|short|formal|much"
@@ -148,7 +170,7 @@ STYLE = phrase(
     r"|less (?:detail|formal)|mehr details?|bullet points?|stichpunkte?|einfacher|simpler)"
 )
 """How somebody wants to be answered, which is not what is right."""
-OTHER = phrase(
+OTHER = Phrase(
     r"(?:not )?(?:(?:the|that|this|those|these|a|an|my) )?(?:\w+ )?(?:ones?|others?)|(?:the )?(?:another"
     r"|other) \w+|(?:for|with|without|about"
     r"|of|from|für|mit|ohne|über|von|bei|wegen)(?: [\w'-]+){1,3}|in general|(?:nicht )?(?:das|den|die|der"
@@ -175,8 +197,8 @@ INSTEAD_OF = re.compile(
     r"(?:,|\bund|\band)\s*+(?:not|nicht)\s+(?:the\s+|at\s+|in\s+|on\s+|um\s+|am\s+)?([^\W_][\w:.\-]*+)", re.IGNORECASE
 )
 """`..., not 15:00`"""
-NOT_THAT = phrase(r"not|nicht|kein\w*|by no means|keinesfalls")
-STARTED = phrase(
+NOT_THAT = Phrase(r"not|nicht|kein\w*|by no means|keinesfalls")
+STARTED = Phrase(
     r"it|its|it's|they|they're|he|he's|she|she's|that's|this is|that is|there|there's|you|you're|we|every\w*"
     r"|nobody|somebody"
     r"|people|only|since|now|nowadays|after|before|until|as of|for|the \d\S*|es|er|sie|man|du|ihr|wir|jetzt"
@@ -209,20 +231,20 @@ INSTRUCTION = re.compile(
     r"|melde\w*|wende\w*|schau\w*|stell\w*|starte\w*|wähl\w*|kontaktier\w*|zieh\w*)\s+(?P<next>\S++)",
     re.IGNORECASE,
 )
-DONT = phrase(r"don't|do not|never|nicht")
+DONT = Phrase(r"don't|do not|never|nicht")
 DEFINITE = re.compile(
     r"(?:the|an?|your|our|my|it|this|that|them|to|in|den|die|das|dem|der|eine?n?|im|am|zu[mr]?)$|[#@`'\"A-Z]"
 )
-OBLIGES = phrase(r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need to|must|should|muss\w*|müss\w*|soll\w*)")
-SINCE = phrase(r"nowadays|these days|instead|since|inzwischen|mittlerweile|stattdessen|seit")
-FIRST_PERSON = phrase(r"i|i'm|i've|i'd|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
-UNIMPORTANT = phrase(
+OBLIGES = Phrase(r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need to|must|should|muss\w*|müss\w*|soll\w*)")
+SINCE = Phrase(r"nowadays|these days|instead|since|inzwischen|mittlerweile|stattdessen|seit")
+FIRST_PERSON = Phrase(r"i|i'm|i've|i'd|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
+UNIMPORTANT = Phrase(
     r"hurry|rush|need(?:ed)?|necessary|urgent|matter|problem|deal|issue|worry|bother|mind|important|eilig|nötig"
     r"|dringend"
     r"|schlimm|wichtig|brauch\w*|notwendig"
 )
 """Makes politeness of what is denied."""
-DEICTIC = phrase(r"it|its|that|this|there|they|he|she|you|das|es|da|dort|die|der|dies\w*|er|sie")
+DEICTIC = Phrase(r"it|its|that|this|there|they|he|she|you|das|es|da|dort|die|der|dies\w*|er|sie")
 PLACE_OR_TIME = re.compile(
     r"\b(?:(?:over|down|up|right|still|just|direkt|gleich|oben|unten|drüben|hinten|vorne)\s+)?+(?:in|on|at"
     r"|under|behind|next to"
@@ -244,7 +266,7 @@ ASTERISK = re.compile(r"\*[^\s*][^*]*+$")
 
 # Approval --------------------------------------------------------------------------------------------------------
 
-SOFT = phrase(
+SOFT = Phrase(
     r"thanks?|thx|thank you|many thanks|ty|cheers|danke\w*|vielen dank|(?:so|very) much|a lot|sehr|schön|dir|ok"
     r"|okay|great|cool"
     r"|nice|super|prima|toll|klasse|awesome|amazing|excellent|brilliant|yes+|yep|yeah|yup|ja|ah+|oh+|wow|hey"
@@ -253,7 +275,7 @@ SOFT = phrase(
     r"|not bad(?: at all)?|nicht schlecht"
 )
 """Thanks and joy, which say nothing of the answer by themselves."""
-APPROVES = phrase(
+APPROVES = Phrase(
     r"(?:(?:that|this|it|das|es) )?+(?:(?:all|really|just|actually|finally|totally|now|jetzt|wirklich|endlich"
     r"|hat) )*+"
     r"(?:worked|helped|helps|did it|did the trick|does the trick|works (?:now|again|perfectly|great|fine|like)"
@@ -274,7 +296,7 @@ APPROVES = phrase(
     r"|korrekt|hilfreich)"
 )
 """Says of the answer that it is right, or of use."""
-APPROVES_ALONE = phrase(
+APPROVES_ALONE = Phrase(
     r"it works|correct|exactly|jetzt (?:klappt|geht)(?:'s| es)?"
     r"|(?:very |super |really |so |most )?helpful(?: answer)?|(?:good|great|perfect|right|correct|nice"
     r"|excellent|gute|richtige"
@@ -282,7 +304,7 @@ APPROVES_ALONE = phrase(
     r"|richtig)"
 )
 """The same, if that is all."""
-THANKS = phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
+THANKS = Phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
 TAIL = re.compile(r"(?:\s+[\w'’]++){0,4}+\s*+(?=$|[^\w\s'’?])")
 """A few more words of that clause."""
 TAKES_BACK = re.compile(
@@ -305,7 +327,7 @@ TRAILING = re.compile(
     r"(?:\s*+(?:[,.!;\-–—…]++|\b(?:sorry|thanks|thank you|thx|danke|lol|haha|mate|man|bot)\b"
     r"|[^\w\s`'\"’”“)\]}>%€$°*/+#&=?,.!;…–—\-]++))*+\s*+$"
 )
-YES_OR_NO = phrase(
+YES_OR_NO = Phrase(
     r"is|are|was|were|can|could|do|does|did|may|will|has|have|should|must|ist|sind|kann|können|darf|gibt|hat"
     r"|haben|muss|wird"
 )
@@ -313,7 +335,7 @@ YES_OR_NO = phrase(
 
 LONGEST = 600
 """Characters. A longer message is a text of its own, and no remark on an answer."""
-_HINTS = phrase(
+_HINTS = Phrase(
     r"no+|nope|nah+|nein|nee*|nö+|not|n't|\w+n't|wrong|incorrect|false|outdated|actually|almost|correct(?:ion)?|should"
     r"|bs|mixed|messed|mistake|falsch\w*|nicht|kein\w*|sondern|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*"
     r"|korrekt\w*|stimmt|inzwischen|worked|works|working|saved|help(?:ed|s|ful)|solved|fixed|exactly|right|true|found"

@@ -3,12 +3,14 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from memory.adapters.embedding.batching import Batches
 from memory.adapters.embedding.encoder import Encoder
 from memory.errors import EmbeddingFailed
 
@@ -53,7 +55,7 @@ class SentenceTransformerEmbedder:
         self._remembered = remembered
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._known_lock = Lock()
-        self._model: Encoder | None = None
+        self._model: Batches | None = None
         self._model_lock = RLock()
         self._dimension = _PACKAGED_DIMENSION if model == PACKAGED else 0
 
@@ -68,6 +70,12 @@ class SentenceTransformerEmbedder:
             with self._model_lock:
                 self._dimension = len(self._encode(["dimension"])[0])
         return self._dimension
+
+    def load_early(self) -> None:
+        """Load the model if its export is there; what is slow is left for the first text."""
+        if self._cache is not None and _folder(self._choice, self._cache).is_dir():
+            with self._model_lock, suppress(EmbeddingFailed):  # which the first text meets again, and tells
+                self._loaded()
 
     def embed(self, texts: Sequence[str]) -> "list[Vector]":
         # A lone surrogate is no text to the tokeniser.
@@ -100,10 +108,9 @@ class SentenceTransformerEmbedder:
 
     def _encode(self, heads: Sequence[str]) -> "list[Vector]":
         with self._model_lock:
-            if self._model is None:
-                self._model = self._load()
+            batches = self._loaded()
         try:
-            matrix = self._model.encode(heads)
+            matrix = batches(heads)
         except Exception as exc:  # errors of several libraries, which share no other root
             raise EmbeddingFailed(
                 f"The embedder {self.name} failed on {len(heads)} text(s): {exc}. Try again, or choose another one."
@@ -112,6 +119,12 @@ class SentenceTransformerEmbedder:
         for vector in vectors:
             vector.setflags(write=False)
         return vectors
+
+    def _loaded(self) -> Batches:
+        """The model, which embeds together what several threads ask for. To be called with the lock."""
+        if self._model is None:
+            self._model = Batches(self._load().encode)
+        return self._model
 
     def _load(self) -> Encoder:
         self._on_load("loading")
@@ -135,9 +148,9 @@ def _load(choice: str, cache: Path | None) -> Encoder:
     """The model's export if there is one, else the model, which is exported if there is a place for it."""
     if cache is None:
         return _load_model(choice)
-    from memory.adapters.embedding.onnx_export import export, export_folder, load_export
+    from memory.adapters.embedding.onnx_export import export, load_export
 
-    folder = export_folder(cache, choice, _digest_of(choice))
+    folder = _folder(choice, cache)
     try:
         if exported := load_export(folder):
             return exported
@@ -149,6 +162,12 @@ def _load(choice: str, cache: Path | None) -> Encoder:
     except EmbeddingFailed as exc:
         log.warning("%s It is loaded slowly each time.", exc)
         return model
+
+
+def _folder(choice: str, cache: Path) -> Path:
+    from memory.adapters.embedding.onnx_export import export_folder
+
+    return export_folder(cache, choice, _digest_of(choice))
 
 
 def _digest_of(choice: str) -> str:

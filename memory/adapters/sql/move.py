@@ -14,10 +14,10 @@ from sqlalchemy import Connection, Table, delete, text
 
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.engine import begin
-from memory.adapters.sql.schema import HEAD_REVISION, MOVING, MoveUnfinished
+from memory.adapters.sql.schema import HEAD_REVISION, MOVING
 from memory.adapters.sql.store import SqlStore
 from memory.adapters.sql.whole_tables import Content, batches, content_in, content_of, count, split, write
-from memory.errors import Conflict, InvalidInput, StoreUnavailable
+from memory.errors import Conflict, InvalidInput, MoveUnfinished, StoreUnavailable
 
 ShowsMove = Callable[[int, int, str], None]
 """Hears how many rows are done, of how many, and which table is at work."""

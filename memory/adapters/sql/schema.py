@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, text
 from memory.adapters.sql.engine import begin
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.planner import advise_planner
-from memory.errors import NotADatabase, SchemaMismatch
+from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
 HEAD_REVISION = "0001_tables"
 """The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
@@ -20,17 +20,6 @@ _UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
 
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
 _REVISION = text("SELECT version_num FROM alembic_version")
-
-
-class MoveUnfinished(SchemaMismatch):
-    """A move into the database broke off; `revision` says which one."""
-
-    def __init__(self, path: Path, revision: str) -> None:
-        self.revision = revision
-        super().__init__(
-            f"A move into the database {path} broke off. Give the same `goodbot move` again, or set DATABASE_URL to "
-            "another one."
-        )
 
 
 def require_schema(engine: Engine, path: Path, *, migrate: bool, moving: str = "") -> None:
@@ -102,7 +91,11 @@ def _require_known(revision: str, path: Path) -> None:
     if not revision or revision in known_revisions():
         return
     if revision.startswith(MOVING):
-        raise MoveUnfinished(path, revision)
+        raise MoveUnfinished(
+            f"A move into the database {path} broke off. Give the same `goodbot move` again, or set DATABASE_URL to "
+            "another one.",
+            revision,
+        )
     if revision[:4] in _UNRELEASED:
         raise SchemaMismatch(
             f"The database {path} is from before the first release of Goodbot (schema {revision}) and cannot be "

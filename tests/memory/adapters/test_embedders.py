@@ -253,3 +253,17 @@ def test_without_a_place_for_the_export_the_model_itself_is_used(
     (vector,) = SentenceTransformerEmbedder(cache=in_the_way).embed([ASKED])
     assert np.abs(vector - packaged_embedder().embed([ASKED])[0]).max() < 1e-5
     assert "cannot be exported" in caplog.text
+
+
+@pytest.mark.model
+def test_only_an_export_is_loaded_early(tmp_path: Path) -> None:
+    heard: list[LoadState] = []
+    SentenceTransformerEmbedder(cache=tmp_path, on_load=heard.append).load_early()
+    SentenceTransformerEmbedder(on_load=heard.append).load_early()
+    assert heard == []
+    (vector,) = SentenceTransformerEmbedder(cache=tmp_path).embed([ASKED])
+    early = SentenceTransformerEmbedder(cache=tmp_path, on_load=heard.append)
+    early.load_early()
+    assert heard == ["loading", "ready"]
+    assert np.array_equal(early.embed([ASKED])[0], vector)
+    assert heard == ["loading", "ready"]

@@ -1,7 +1,10 @@
 """Vendors' keys and tokens: found as a whole, wherever they stand in a text of any length."""
 
+import sys
+
 import pytest
 
+from memory.adapters import secrets
 from memory.adapters.secrets import FormatFinder
 from memory.rules.redaction import Redactor
 
@@ -34,3 +37,15 @@ def test_the_secret_behind_its_name_is_taken_out_and_the_name_stays() -> None:
 @pytest.mark.parametrize("said", ["is", "is:", "is :", "is  :", "is\n"])
 def test_a_password_is_found_however_it_is_set_off(said: str) -> None:
     assert "swordfish1" not in Redactor().text(f"the password {said} swordfish1")
+
+
+def test_what_a_library_hardly_uses_is_imported_when_it_is_used() -> None:
+    sys.modules.pop("colorsys", None)
+    with secrets._without("colorsys"):
+        import colorsys as stand_in
+    assert "colorsys" not in sys.modules
+    assert stand_in.rgb_to_hsv(0, 0, 0) == (0, 0, 0)
+    assert sys.modules["colorsys"] is not stand_in
+    with secrets._without("colorsys"):
+        import colorsys as real
+    assert real is sys.modules["colorsys"] is not stand_in

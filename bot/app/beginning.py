@@ -1,0 +1,46 @@
+"""What a process begins with, before the rest of it is even imported: its settings and its embedder."""
+
+import os
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from bot.config import Settings, load_settings
+from bot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from memory.ports import Embedder
+
+
+def read_settings(config_path: Path | None = None) -> Settings:
+    """The settings of this process. Raises `ConfigError`."""
+    from platformdirs import user_data_path
+
+    try:
+        cwd, data_dir = Path.cwd(), user_data_path("goodbot", appauthor=False)
+    except FileNotFoundError as exc:
+        raise ConfigError("the folder that goodbot was started in is gone; change to another one") from exc
+    except RuntimeError as exc:
+        raise ConfigError("there is no home folder to keep memory in; set HOME to a folder you may write") from exc
+    return load_settings(os.environ, config_path=config_path, cwd=cwd, data_dir=data_dir)
+
+
+def make_embedder(settings: Settings) -> "Embedder":
+    """The embedder by name. Nothing is loaded yet."""
+    from platformdirs import user_cache_path
+
+    from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
+
+    chosen = settings.embedder
+    if chosen.name == "hashing":
+        return HashingEmbedder()
+    cache = Path(chosen.cache) if chosen.cache else user_cache_path("goodbot", appauthor=False)
+    return SentenceTransformerEmbedder(chosen.name, cache=cache)
+
+
+def load_early(embedder: "Embedder") -> None:
+    """Begin to load the embedder beside whatever comes next, if it does that quickly."""
+    from memory.adapters.embedding import SentenceTransformerEmbedder
+
+    if isinstance(embedder, SentenceTransformerEmbedder):
+        Thread(target=embedder.load_early, name="embedder").start()

@@ -1,0 +1,73 @@
+"""Texts that several threads want embedded at the same time go through the model together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
+
+_TOGETHER = 64
+"""Texts above which no further request joins."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    texts: Sequence[str]
+    rows: "NDArray[np.float32]" = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    error: Exception | None = None
+    is_done: bool = False
+
+
+class Batches:
+    """Calls `encode` in one thread at a time, with what waits by then in one call."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._turn = Lock()
+        self._waiting: list[_Request] = []
+        self._waiting_lock = Lock()
+
+    def __call__(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """The rows of these texts. Raises what `encode` raises for them, and for nobody else's."""
+        mine = _Request(texts)
+        with self._waiting_lock:
+            self._waiting.append(mine)
+        while not mine.is_done:
+            with self._turn:
+                if not mine.is_done:
+                    self._run(self._taken())
+        if mine.error is not None:
+            raise mine.error
+        return mine.rows
+
+    def _taken(self) -> list[_Request]:
+        """The requests that go together: those that waited longest."""
+        with self._waiting_lock:
+            count, texts = 0, 0
+            while count < len(self._waiting) and (not count or texts + len(self._waiting[count].texts) <= _TOGETHER):
+                texts += len(self._waiting[count].texts)
+                count += 1
+            taken, self._waiting = self._waiting[:count], self._waiting[count:]
+            return taken
+
+    def _run(self, requests: Sequence[_Request]) -> None:
+        try:
+            rows = self._encode([text for request in requests for text in request.texts])
+        except Exception as error:  # noqa: BLE001 - handed to whoever asked
+            if len(requests) > 1:  # one of them may be at fault: each by itself
+                for request in requests:
+                    self._run([request])
+            else:
+                requests[0].error, requests[0].is_done = error, True
+            return
+        at = 0
+        for request in requests:
+            request.rows = rows[at : at + len(request.texts)]
+            at += len(request.texts)
+            request.is_done = True
