@@ -170,7 +170,7 @@ def remembered(kept: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ON_MEMORY = [
     command
     for command in commands(GOODBOT)
-    if not re.match(r"goodbot (chat|run|slack|discord|web|password)\b", command) and "..." not in command
+    if not re.match(r"goodbot (chat|run|slack|discord|web|password|mcp)\b", command) and "..." not in command
 ]
 
 

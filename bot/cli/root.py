@@ -23,6 +23,7 @@ _COMMANDS = {
     "forget": ("bot.cli.maintenance", "forget", "Erase everything about one person."),
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "keys": ("bot.cli.web", "keys", "Make and revoke keys of programs that use memory over HTTP."),
+    "mcp": ("bot.cli.mcp", "mcp", "Let other agents use this memory (Model Context Protocol)."),
     "move": ("bot.cli.transfer", "move", "Copy everything into another database, and compare."),
     "learn": ("bot.cli.learning", "learn_", "Learn from an FAQ, or from an export of Slack or Discord."),
     "migrate": ("bot.cli.maintenance", "migrate", "Bring the database up to date."),

@@ -83,6 +83,14 @@ class EpisodicMemory:
         if known.scope.session_key != self.scope.session_key:
             raise Conflict(f"the {what} {name} belongs to somebody else's episode; leave it empty to get a new one")
 
+    def require_own_run(self, run_id: str) -> None:
+        """Raise `Conflict` unless a run of this user's is stored under this id."""
+        with self.memory.store.read() as tx:
+            nodes = tx.episodes.of_run(self.scope.workspace, run_id)
+        if not nodes:
+            raise Conflict(f"there is no run {run_id} of this user's; store its episode first")
+        self._require_own(nodes[0], "run", run_id)
+
     def _own_parent(self, tx: Transaction, episode: Episode) -> Episode | None:
         """The parent that is stored. Raises `Conflict` where it, or the run, is another's.
 

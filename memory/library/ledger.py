@@ -126,13 +126,14 @@ class ReactionLedger:
         self._episodic = store.episodic if isinstance(store, ShortMemoryStore) else _memory(store)
         self._ttl = lifetime(ttl, "ttl")
 
-    def record(self, message_id: str, context: ReactionContext, *, channel: str = "") -> None:
+    def record(self, message_id: str, context: ReactionContext, *, channel: str = "", run_id: str = "") -> None:
         """Remember a sent message; its episode is pending until somebody reacts. The same id again replaces it.
 
         Every message may be recorded, however short, and every part of a long one. `channel` keeps messages apart on
         platforms whose message ids are unique only within a channel. Secrets are taken out. Recording the same message
         with the same context again only begins its time anew. What somebody else recorded under this id, or this person
-        elsewhere, stays theirs: then the message is found by this person here alone.
+        elsewhere, stays theirs: then the message is found by this person here alone. With `run_id` it is the message of
+        a run that this person has stored. Raises `Conflict` if that is another's.
         """
         text(message_id, "message_id")
         text(channel, "channel")
@@ -143,7 +144,9 @@ class ReactionLedger:
         clean = memory.core.redactor.text
         kept = ReactionContext(clean(context.goal), clean(context.output), context.sender_key)
         known = self._root(message_id, channel)
-        if known is not None and known.person == scope.person and _context_of(known) == kept:
+        if run_id:
+            self._episodic.require_own_run(run_id)
+        elif known is not None and known.person == scope.person and _context_of(known) == kept:
             run_id = known.run_id
         else:
             run_id = self._episodic.store(Episode(goal=kept.goal, output=kept.output, place=kept.sender_key)).run_id

@@ -1,0 +1,95 @@
+"""The Model Context Protocol server put together: over standard streams for one person, over HTTP for keys."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bot.config import Settings
+from bot.errors import ConfigError
+from memory.model import Role, Scope
+from memory.model.api_key import Right
+from memory.rules.emoji import EmojiMap
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+    from starlette.middleware import Middleware
+
+    from bot.adapters.mcp.agent_memory import AgentMemory
+    from bot.adapters.mcp.server import Door
+
+PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
+"""For whom the agent works, and where, of a request over HTTP; else the key itself, in its channel."""
+
+
+async def serve_streams(settings: Settings, memory: Memory, scope: Scope, role: Role) -> None:
+    """Speak over standard input and output, for one person, until the input ends. Raises `ConfigError`."""
+    make_server, agent_memory = _adapter()
+    door = agent_memory(memory=memory, scope=scope, role=role, emoji=_emoji(settings))
+    await make_server(lambda _, __: door).run_stdio_async()
+
+
+async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:
+    """Serve at `[web] host` and `port` until told to end; `show` is given the URL. Raises `ConfigError`."""
+    make_server, _ = _adapter()
+    web, middleware = settings.web, key_required(settings, memory)
+    from bot.adapters.mcp.server import make_http_application, sessions
+    from bot.adapters.web.server import serving
+
+    server = make_server(door_over_http(memory, _emoji(settings)))
+    application = make_http_application(server, web.host, middleware)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with sessions(server), serving(application, host=web.host, port=web.port) as url:
+        show(f"{url}/mcp")
+        await stop.wait()
+
+
+def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
+    """What lets only requests with a key through, as the HTTP interface does."""
+    try:
+        from starlette.middleware import Middleware
+
+        from bot.adapters.web.application import RequestIds
+        from bot.adapters.web.authentication import Keys, RequestPace, RequireKey, first_key
+    except ImportError as error:
+        raise _not_installed(error, "web") from error
+    web, secret = settings.web, settings.web.api_key.get_secret_value()
+    keys = Keys(memory.api_keys, first_key(web.workspace, memory) if secret else None, secret)
+    pace = RequestPace(web.requests_per_minute)
+    return [Middleware(RequestIds, new_id=memory.new_id), Middleware(RequireKey, keys=keys, pace=pace)]
+
+
+def door_over_http(memory: Memory, emoji: EmojiMap) -> "Door":
+    """The memory of whoever sends a request, as its key and headers say."""
+    from bot.adapters.mcp.agent_memory import AgentMemory
+    from bot.adapters.web.authentication import Caller
+
+    def door(context: "Context[Any, Any]", right: Right) -> AgentMemory:
+        request = context.request_context.request
+        assert request is not None  # noqa: S101 - every call over HTTP comes with one
+        caller: Caller = request.state.caller
+        caller.require(right)
+        scope = caller.place(request.headers.get(PERSON_HEADER, ""), request.headers.get(CHANNEL_HEADER, ""))
+        return AgentMemory(memory=memory, scope=scope, role=Role.MEMBER, emoji=emoji)
+
+    return door
+
+
+def _emoji(settings: Settings) -> EmojiMap:
+    return EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
+
+
+def _adapter() -> "tuple[Callable[..., Any], type[AgentMemory]]":
+    try:
+        from bot.adapters.mcp.agent_memory import AgentMemory
+        from bot.adapters.mcp.server import make_server
+    except ImportError as error:
+        raise _not_installed(error, "mcp") from error
+    return make_server, AgentMemory
+
+
+def _not_installed(error: ImportError, extra: str) -> ConfigError:
+    return ConfigError(f"this needs a library that is not installed ({error.name}); run pip install 'goodbot[{extra}]'")
