@@ -33,8 +33,8 @@ class Exchanges:
         `alone`: only if nothing was said before, for else the message may mean something else.
         """
         with self._core.store.read() as tx:
-            said = said_before(tx, message, pause=pause)
-            return said, None if alone and said else recall(tx)
+            earlier = said_before(tx, message, pause=pause)
+            return earlier, None if alone and earlier else recall(tx)
 
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
         """Which of these messages in the channel were put to the bot, answered or not."""
