@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.metering import Metering
-    from bot.conversation.answering import InWork
+    from bot.conversation.answering import Answering, InWork
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
     from bot.ports import EventSink, LanguageModel, Messenger
@@ -221,6 +221,25 @@ async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel")
         log.error("warming up failed: %s", error)
 
 
+def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answering: "Answering") -> "Goodbot":
+    from bot.conversation.goodbot import Goodbot
+    from bot.conversation.listening import ListeningPolicy
+    from memory.rules.emoji import EmojiMap
+
+    teaching, listening = settings.teaching, settings.listening
+    return Goodbot(
+        memory=memory,
+        executor=executor,
+        answering=answering,
+        emoji=EmojiMap(teaching.emoji_success, teaching.emoji_failure),
+        new_id=memory.new_id,
+        listening=ListeningPolicy(mode=ListeningMode(listening.mode), mute_emoji=teaching.emoji_mute),
+        welcomes=listening.welcome == "on",
+        save_emoji=teaching.emoji_save,
+        digest_to=teaching.digest,
+    )
+
+
 def assemble(
     settings: Settings,
     memory: Memory,
@@ -238,9 +257,6 @@ def assemble(
     from bot.conversation.background import BackgroundConfig, MemoryRecall
     from bot.conversation.executor import Executor
     from bot.conversation.feedback_reader import ModelReader, by_rule
-    from bot.conversation.goodbot import Goodbot
-    from bot.conversation.listening import ListeningPolicy
-    from memory.rules.emoji import EmojiMap
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
@@ -266,19 +282,7 @@ def assemble(
         read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
         restyles=model.name != "offline",
     )
-    emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    listening = ListeningPolicy(mode=ListeningMode(settings.listening.mode), mute_emoji=settings.teaching.emoji_mute)
-    goodbot = Goodbot(
-        memory=memory,
-        executor=executor,
-        answering=answering,
-        emoji=emoji,
-        new_id=memory.new_id,
-        listening=listening,
-        welcomes=settings.listening.welcome == "on",
-        save_emoji=settings.teaching.emoji_save,
-        digest_to=settings.teaching.digest,
-    )
+    goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:
         metering.queue(goodbot.conversations)
     return Running(goodbot=goodbot, executor=executor, models=(model, rewriter), warm_up=warm_up, metering=metering)
