@@ -30,7 +30,7 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
-from memory.ports.totals import NodeCount, RecallCount, TotalsTable, VerdictCount, VoteCount
+from memory.ports.totals import FateCount, NodeCount, RecallCount, TotalsTable, VerdictCount, VoteCount
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "EpisodeFilter",
     "EpisodeTable",
     "EventLog",
+    "FateCount",
     "IndexEntry",
     "JudgementTable",
     "LessonSummary",

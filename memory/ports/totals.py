@@ -52,6 +52,23 @@ class VerdictCount:
     number: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FateCount:
+    """Episodes of one workspace that are alike in where they come from and what became of them."""
+
+    verdict: Verdict
+    origin: Origin
+    is_root: bool
+    has_asked: bool
+    model: str
+    is_archived: bool
+    number: int
+    retrieved: int
+    """How often they were shown, in all; and of these, used and ignored."""
+    used: int
+    ignored: int
+
+
 class TotalsTable(Protocol):
     """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC.
 
@@ -80,4 +97,8 @@ class TotalsTable(Protocol):
 
     def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
         """How many events of each kind are behind the one with this `seq` in the log, and the last one's `seq`."""
+        ...
+
+    def fates(self, workspace: str) -> list[FateCount]:
+        """Every episode of a workspace, archived ones too."""
         ...

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
-    ASK,
     FROM_PEOPLE,
     Episode,
     Event,
@@ -177,18 +176,22 @@ class Audit:
     def stats(self, workspace: str) -> dict[str, int]:
         """Counts by verdict, origin and fate."""
         with self._core.store.read() as tx:
-            every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
-            tapped = tx.deliveries.tapped(workspace)
-        counts: Counter[str] = Counter(episodes=len(every))
-        counts.update(f"verdict.{episode.verdict.value}" for episode in every if episode.archived_at is None)
-        counts.update(f"origin.{episode.origin.value}" for episode in every)
-        counts["answers"] = sum(episode.is_root and bool(episode.model) for episode in every)
-        counts["answers.without_model"] = sum(episode.is_root and episode.model == FROM_PEOPLE for episode in every)
-        counts["asked"] = sum(episode.action == ASK for episode in every)
-        counts["asked.tapped"] = tapped
-        counts["archived"] = sum(episode.archived_at is not None for episode in every)
-        for name in ("retrieval_count", "used_count", "ignored_count"):
-            counts[name.removesuffix("_count")] = sum(getattr(episode, name) for episode in every)
+            every, tapped = tx.totals.fates(workspace), tx.deliveries.tapped(workspace)
+        names = ("answers", "answers.without_model", "asked", "archived", "retrieval", "used", "ignored")
+        counts: Counter[str] = Counter(episodes=sum(each.number for each in every), **{"asked.tapped": tapped})
+        counts.update(dict.fromkeys(names, 0))
+        for each in every:
+            is_answer = each.is_root and bool(each.model)
+            counts[f"origin.{each.origin.value}"] += each.number
+            counts["answers"] += each.number * is_answer
+            counts["answers.without_model"] += each.number * (each.is_root and each.model == FROM_PEOPLE)
+            counts["asked"] += each.number * each.has_asked
+            counts["archived"] += each.number * each.is_archived
+            counts["retrieval"] += each.retrieved
+            counts["used"] += each.used
+            counts["ignored"] += each.ignored
+            if not each.is_archived:
+                counts[f"verdict.{each.verdict.value}"] += each.number
         return dict(sorted(counts.items()))
 
     def log(

@@ -43,6 +43,7 @@ async def serving(application: Starlette, *, host: str, port: int) -> AsyncItera
     server = _Server(config)
     try:
         listening = config.bind_socket()
+        listening.listen(config.backlog)  # who is told the address may come before the server has begun
     except (OSError, SystemExit) as error:
         raise ConfigError(
             f"cannot serve at {host}:{port}: the address is taken or not this machine's; set [web] host and port"

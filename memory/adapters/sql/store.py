@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock, RLock, get_ident
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import Connection, select, union
+from sqlalchemy import Connection, Select, Table, func, select, union
 
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql import index
@@ -43,7 +43,16 @@ from memory.ports import Transaction
 RECALL_BYTES = 256 * 2**20
 """How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
 
-_WORKSPACES = union(*(select(table.c.workspace) for table in (episodes, incoming, outgoing, topics)))
+
+def _workspaces_in(table: Table) -> Select[Any]:
+    """Each workspace once, from one to the next in the table's key: however many rows there are."""
+    first = select(func.min(table.c.workspace).label("workspace")).cte(recursive=True)
+    behind = select(func.min(table.c.workspace)).where(table.c.workspace > first.c.workspace).scalar_subquery()
+    every = first.union_all(select(behind).where(first.c.workspace.is_not(None)))
+    return select(every.c.workspace).where(every.c.workspace.is_not(None))
+
+
+_WORKSPACES = union(*(_workspaces_in(table) for table in (episodes, incoming, outgoing, topics)))
 
 
 class SqlStore:

@@ -11,7 +11,7 @@ from memory.adapters.sql.session import SqlTable
 from memory.adapters.sql.tables import episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import votes
 from memory.model import ASK, Audience, EventKind, Origin, Termination, Verdict
-from memory.ports.totals import NodeCount, RecallCount, VerdictCount, VoteCount
+from memory.ports.totals import FateCount, NodeCount, RecallCount, VerdictCount, VoteCount
 
 _e, _v, _r, _i, _l = episodes.c, votes.c, retrievals.c, retrieval_items.c, events.c
 _FIRST = date(1969, 12, 29)
@@ -57,6 +57,21 @@ _HAPPENED = (
     .where(_l.workspace == bindparam("w"), _l.seq > bindparam("after"))
     .group_by(_l.kind)
 )
+_FATE: tuple[ColumnElement[Any], ...] = (
+    _e.verdict,
+    _e.origin,
+    (_e.parent_id == "").label("is_root"),
+    (_e.action == ASK).label("has_asked"),
+    _e.model,
+    _e.archived_at.is_not(None).label("is_archived"),
+)
+_FATES = select(
+    *_FATE,
+    func.count().label("number"),
+    func.sum(_e.retrieval_count).label("retrieved"),
+    func.sum(_e.used_count).label("used"),
+    func.sum(_e.ignored_count).label("ignored"),
+).group_by(*(column.name for column in _FATE))
 _FAILED = (Termination.FAILURE, Termination.ABORTED)
 
 
@@ -97,6 +112,9 @@ class SqlTotalsTable(SqlTable):
     def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
         rows = list(self._session.rows(_HAPPENED, {"w": workspace, "after": after}))
         return max((row.last for row in rows), default=after), {row.kind: row.number for row in rows}
+
+    def fates(self, workspace: str) -> list[FateCount]:
+        return [FateCount(**row._mapping) for row in self._session.rows(_FATES.where(_e.workspace == workspace))]
 
 
 def _with_date(row: Row[Any]) -> dict[str, Any]:
