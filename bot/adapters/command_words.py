@@ -23,7 +23,7 @@ _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
 _ARGUMENTS = {
     "help": "",
     "why": "",
-    "memory": rf"(?:{_PAGE}|drop (?:language|length|emoji|layout|tone))?",
+    "memory": rf"(?:{_PAGE}|topics(?: {_PAGE})?|drop (?:language|length|emoji|layout|tone))?",
     "archive": rf"(?:{_LISTED})?",
     "restore": rf"(?:{_LISTED})?",
     "ratings": rf"(?:{_PAGE})?",

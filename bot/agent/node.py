@@ -199,7 +199,13 @@ class AgentNode:
         if not is_approved and self._may_ask and (option := self._to_approve(act)) is not None:
             return self._ask(Ask(question=MAY_I, options=(option,)))
         context = ToolContext(
-            scope=run.scope, run_id=run.run_id, node_path=self._task.path, question=run.question, memory=run.memory
+            scope=run.scope,
+            run_id=run.run_id,
+            node_path=self._task.path,
+            question=run.question,
+            memory=run.memory,
+            role=run.role,
+            credit=run.words_of.update,
         )
         any_understood = False
         for call in act.calls[:MAX_CALLS]:

@@ -16,7 +16,7 @@ from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Option, Recollection, Scope
+from memory.model import Episode, Option, Recollection, Role, Scope
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -83,6 +83,10 @@ class Run:
     """What the person chose when they were asked: the first node begins with it."""
     recalled: Recollection | None = None
     """What was recalled for the question already."""
+    role: Role = Role.MEMBER
+    """In what role they chose."""
+    words_of: set[str] = field(default_factory=set[str])
+    """Others whose words the tools repeated."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""

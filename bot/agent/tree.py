@@ -14,7 +14,7 @@ from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Episode, Option, Recollection, Scope, Termination, Usage
+from memory.model import Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.ports import Clock, NewId
 
 
@@ -37,6 +37,8 @@ class RunResult:
     """Whether it began with what the person chose."""
     understood: str = ""
     """What the question was taken to mean in its conversation, where that is more than it says."""
+    words_of: frozenset[str] = frozenset()
+    """Others whose words the tools repeated."""
 
     @property
     def knows_nothing(self) -> bool:
@@ -83,13 +85,14 @@ class AgentTree:
         earlier: tuple[ChatLine, ...] = (),
         preferences: tuple[str, ...] = (),
         recalled: Recollection | None = None,
+        role: Role = Role.MEMBER,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
-        `chosen` is what the person chose when they were asked what they mean: it is done first.
+        `chosen` is what the person chose when they were asked what they mean: it is done first, in their `role`.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
         """
@@ -116,6 +119,7 @@ class AgentTree:
             chosen=chosen,
             preferences=preferences,
             recalled=recalled,
+            role=role,
         )
         meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
@@ -128,4 +132,5 @@ class AgentTree:
             usage=run.budget.usage,
             chosen=chosen is not None,
             understood=meant if meant != goal else "",
+            words_of=frozenset(run.words_of),
         )

@@ -18,7 +18,7 @@ from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
 from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import Incoming, ListeningMode, Scope, TeachingPolicy, Vector
+from memory.model import Incoming, ListeningMode, Role, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.evidence.posterior import EvidenceConfig
@@ -131,6 +131,9 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import ToolRegistry
+    from bot.agent.tools.topics import change_tool, look_up_tool
+    from memory.services.topics.facts import Changed
+    from memory.services.topics.listing import KnownTopic
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
@@ -138,12 +141,23 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     async def messages(scope: Scope, limit: int) -> list[Incoming]:
         return await executor(memory.recording.messages_of, scope, limit)
 
+    async def about(scope: Scope, text: str) -> list[KnownTopic]:
+        return await executor(memory.facts.about, scope, text)
+
+    async def attend(scope: Scope, topic_id: str) -> None:
+        await executor(memory.facts.attend, scope, topic_id)
+
+    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
+        return await executor(memory.facts.change, scope, thing, name, value, role=role)
+
     tools = [
         clock_tool(memory.clock),
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
         conversation_tool(messages, embed),
+        look_up_tool(about, attend),
+        change_tool(change),
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))

@@ -27,7 +27,7 @@ from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress
+from memory.model import Incoming, Outgoing, Progress, Role
 from memory.ports import NewId
 from memory.rules.audience import stays
 from memory.services import Answer, FinishedRun, Memory
@@ -221,6 +221,7 @@ class Answering:
                 earlier=background.earlier,
                 preferences=background.preferences,
                 recalled=background.recollection,
+                role=incoming.tap.role if incoming.tap is not None else Role.MEMBER,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -261,7 +262,8 @@ class Answering:
             asked_by=incoming.asked_by,
             tap=incoming.tap if result.chosen else None,
             understood=result.understood,
-            words_of=background.people if result.understood else frozenset(),
+            words_of=result.words_of - {incoming.scope.person}
+            | (background.people if result.understood else frozenset[str]()),
         )
 
     def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:

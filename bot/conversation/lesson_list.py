@@ -1,17 +1,19 @@
-"""`memory`: the lessons that count for a person here, page by page."""
+"""`memory`: the lessons that count for a person here, page by page, and what is known about things beside them."""
 
-from bot.conversation import messages, preference_messages
+from bot.conversation import messages, preference_messages, topic_list
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.reply import CommandReply, authors, page_number, short
 from bot.model import Choice
 
-_DROP = "drop"
+_DROP, _TOPICS = "drop", topic_list.TOPICS
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`memory [page N]`, or `memory drop KIND` of a preference."""
+    """`memory [page N]`, `memory topics [page N]`, or `memory drop KIND` of a preference."""
     verb, _, kind = context.argument.partition(" ")
+    if verb == _TOPICS:
+        return topic_list.show(context, page_number(kind))
     if verb != _DROP:
         return page(context, page_number(context.argument))
     scope = context.scope
@@ -35,12 +37,13 @@ def page(context: CommandContext, number: int) -> CommandReply:
         if may_archive(reader.person, context.role_for(episode), episode)
     ]
     text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
+    topics = topic_list.beside_lessons(context) if page.number == 1 else CommandReply(text="")
     preferences = context.memory.preferences.of(reader.workspace, reader.person) if page.number == 1 else ()
     drops = [
         Choice(label=f"Forget “{each.text}”", command="memory", argument=f"{_DROP} {each.kind}") for each in preferences
     ]
     return CommandReply(
-        text=preference_messages.listed(preferences) + text,
-        choices=(*drops, *choices, *page.page_choices("memory")),
+        text=preference_messages.listed(preferences) + text + topics.text,
+        choices=(*drops, *choices, *page.page_choices("memory"), *topics.choices),
         people=authors(seen),
     )

@@ -57,6 +57,7 @@ from memory.services.shown import UsedLesson
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
+from memory.services.topics.facts import Facts
 from memory.services.upkeep import Upkeep
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Ratings
@@ -131,6 +132,7 @@ class Memory:
         )
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = _world(core, world)
+        self.facts = Facts(core, self.world)
         self._offer_use_cases(core)
         self._finish_erasures()
 

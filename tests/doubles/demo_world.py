@@ -37,6 +37,7 @@ def demo_world(store: Store, *, weeks: int = WEEKS) -> World:
         world.clock.now = end
         world.clock.tick(days=-7 * (weeks - 1 - week))
     _waiting(world)
+    _topics(world)
     return world
 
 
@@ -78,6 +79,20 @@ def _waiting(world: World) -> None:
     shared = world.ask("where do I find the brand colours?", "In the design folder, “Brand 2026”.", of=room)
     world.react(shared, "👍", by="ana", role=Role.ADMIN)
     _share(world.memory, shared)
+
+
+def _topics(world: World) -> None:
+    """What is noted about things, some of it changed since."""
+    room = scope("dora", channel="general")
+    for thing, name, values in (
+        ("deploy", "owner", ("Priya", "Aya", "Bianca")),
+        ("deploy", "window", ("weekdays from ten to four",)),
+        ("standup", "room", ("Turing", "Hopper")),
+    ):
+        for value in values:
+            world.clock.tick(minutes=5)
+            world.memory.facts.change(room, thing, name, value, role=Role.TEACHER)
+    world.memory.facts.change(scope("emil", channel="general"), "bike", "lock code", "ask emil", role=Role.MEMBER)
 
 
 _DIRECT = scope("fay", channel="D-fay", visibility=Visibility.DIRECT)

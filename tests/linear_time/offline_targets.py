@@ -12,6 +12,7 @@ from pydantic_ai import messages as vendor
 from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
+from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.choosing import Chooser
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.deciding import Decider
@@ -31,6 +32,7 @@ from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
 from bot.agent.tools.time_zones import find_place as find_zone
+from bot.agent.tools.topic_words import wanted_in
 from bot.agent.understanding import may_refer_back, usable
 from bot.conversation.messages import belief_line, review_line
 from bot.conversation.model_grading import read_guess, request_for
@@ -148,6 +150,8 @@ TARGETS: tuple[Target, ...] = (
     Target("message that may refer back", may_refer_back),
     Target("what a message means", lambda text: usable(text, text[1:])),
     Target("conversation", lambda text: render_conversation([_line(text), _line(text)], 100)),
+    Target("change of a fact", find_change),
+    Target("question about a thing", wanted_in),
     Target("expression", find_expression),
     Target("without expression", without_expression),
     *(Target(f"arguments of {tool.name}", partial(fill, tool.parameters)) for tool in OFFERED),

@@ -33,7 +33,7 @@ To choose, where I ask what you mean:
   N, or /choose N       the option with that number, or none of them
 To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
-  /memory [page N]      what is remembered for you; /archive ID, /restore ID
+  /memory [topics]      what is remembered for you, and about things; /archive ID, /restore ID
   /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
   /forget               erase everything of yours
   /privacy              what is kept, and who sees it

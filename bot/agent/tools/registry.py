@@ -5,13 +5,13 @@ Whatever goes wrong in a way a tool can foresee comes back as an observation the
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
-from memory.model import Scope
+from memory.model import Role, Scope
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -26,6 +26,10 @@ class ToolContext:
     question: str
     """The message the run answers."""
     memory: WorkingMemory
+    role: Role = Role.MEMBER
+    """In what role the person chose that it runs; as a member where nobody chose."""
+    credit: Callable[[Iterable[str]], None] = lambda people: None
+    """Notes whose words a result repeats, so that forgetting them finds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

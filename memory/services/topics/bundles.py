@@ -1,14 +1,14 @@
 """The topics one person may see, and the bundles a query makes of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.model import Scope
+from memory.model import Scope, Visibility
 from memory.model.topic import NAMING, Revision, Topic, TopicEvent, TopicEventKind, TopicField
 from memory.ports import Transaction
-from memory.rules.audience import may_meet, partitions_for
+from memory.rules.audience import is_personal, may_meet, partitions_for, visibility_of
 from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, Stage, Value
 
 
@@ -19,17 +19,20 @@ class Visible:
     """
 
     def __init__(self, tx: Transaction, scope: Scope) -> None:
-        self._tx = tx
         partitions = partitions_for(scope)
-        self.workspace = scope.workspace
         filed = tx.world.within(scope.workspace, partitions)
-        self.every = {topic.id: topic for topic in filed if may_meet(scope, topic)}
+        rank = {name: place for place, name in enumerate(partitions)}
+        self._see(tx, scope.workspace, [each for each in filed if may_meet(scope, each)], rank)
+
+    def _see(self, tx: Transaction, workspace: str, topics: Iterable[Topic], rank: Mapping[str, int]) -> None:
+        self._tx = tx
+        self.workspace = workspace
+        self.every = {topic.id: topic for topic in topics}
         """By the id in the store; archived and merged topics too, in order of arrival."""
         self.live = [each for each in self.every.values() if not each.merged_into and each.archived_at is None]
         self._named: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        rank = {name: place for place, name in enumerate(partitions)}
-        for topic in sorted(self.every.values(), key=lambda each: (bool(each.alias), rank[each.partition])):
+        for topic in sorted(self.every.values(), key=lambda each: (bool(each.alias), rank.get(each.partition, 0))):
             self.name(topic)
 
     def name(self, topic: Topic) -> None:
@@ -122,6 +125,19 @@ class Visible:
             current=_value(current) if current is not None else None,
             history=tuple(map(_value, history)),
         )
+
+
+class Everything(Visible):
+    """All topics of a workspace, or those that were brought up in public for more than one person."""
+
+    def __init__(self, tx: Transaction, workspace: str, *, public_only: bool) -> None:
+        every = tx.world.within(workspace)
+        self._see(tx, workspace, [each for each in every if not public_only or is_public(each)], {})
+
+
+def is_public(topic: Topic) -> bool:
+    """Whether everybody of the workspace could read where it was brought up, and can now, and it was not for one."""
+    return visibility_of(topic) is Visibility.PUBLIC and not is_personal(topic.partition, topic.person)
 
 
 def precedence(home: str, revision: Revision) -> tuple[bool, datetime, int]:

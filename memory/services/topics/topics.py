@@ -49,7 +49,7 @@ class World:
         self._embedder = CheckedEmbedder(embedder)
         self._clock = clock
         self._new_id = new_id
-        self._policy = policy or WorldPolicy()
+        self.policy = policy or WorldPolicy()
         self._index = index
         self._clean = clean or (lambda text: text)
         self._sources = tuple(sources)
@@ -77,7 +77,7 @@ class World:
         self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
     ) -> QueryResponse:
         sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
-        chosen = _chosen(sources, vector, request, min_similarity=self._policy.min_similarity)
+        chosen = _chosen(sources, vector, request, min_similarity=self.policy.min_similarity)
         bundles: dict[str, Bundle] = {}
         for source in sources:
             known = source.resolve([topic_id for topic_id, _ in chosen])
@@ -96,7 +96,7 @@ class World:
             now=self._clock(),
             model=self._embedder.name,
             dimension=self._embedder.dimension if vector is None else len(vector),
-            policy=self._policy,
+            policy=self.policy,
             index=self._index,
         )
 
@@ -108,7 +108,7 @@ class World:
 
     def _forget(self, tx: Transaction, workspace: str) -> list[str]:
         """Where there are many topics, archive those that hardly anybody attends to, and halve their salience."""
-        policy, now = self._policy, self._clock()
+        policy, now = self.policy, self._clock()
         if tx.world.count(workspace) < policy.soft_limit:
             return []
         topics = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
@@ -144,7 +144,7 @@ class World:
             links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]
             twins = tx.world.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
             seen = [each for each in twins if each.id in visible.every]
-            merged = merge_duplicates(tx, seen, now, limit=self._policy.max_merges)
+            merged = merge_duplicates(tx, seen, now, limit=self.policy.max_merges)
             self._forget(tx, scope.workspace)
             merged = [(visible.name_of(twin), visible.name_of(survivor)) for twin, survivor in merged]
             name = visible.name_of(topic.id)
@@ -170,7 +170,7 @@ class World:
     def revise(self, workspace: str) -> list[tuple[str, str]]:
         """Join the duplicates of a workspace, within each partition; (duplicate, survivor) pairs. A job runs it."""
         with self._store.write() as tx:
-            return merge_duplicates(tx, tx.world.within(workspace), self._clock(), limit=self._policy.max_merges)
+            return merge_duplicates(tx, tx.world.within(workspace), self._clock(), limit=self.policy.max_merges)
 
     def forget_idle(self, workspace: str) -> list[str]:
         """Archive what nobody attends to, if there are too many topics; their ids. A job runs it."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
+from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.tokenizer import content_words
 
@@ -215,10 +216,28 @@ def _mentions(goal: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", goal, re.IGNORECASE) is not None
 
 
+def _thing(goal: str) -> _Found | None:
+    change = find_change(goal)
+    return _Found(value=change.thing, fit=1.0) if change else None
+
+
+def _property(goal: str) -> _Found | None:
+    change = find_change(goal)
+    return _Found(value=change.property, fit=1.0) if change else None
+
+
+def _new_value(goal: str) -> _Found | None:
+    change = find_change(goal)
+    return _Found(value=change.value, fit=1.0) if change else None
+
+
 _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"expression", "formula", "calculation", "arithmetic"}), _expression),
     (frozenset({"place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"}), _place),
     (frozenset({"query", "text", "question", "topic", "search", "q", "about", "words", "subject", "for"}), _topic),
     (frozenset({"key", "name", "label"}), _key),
     (frozenset({"value", "content", "fact", "note"}), _value),
+    (frozenset({"thing"}), _thing),
+    (frozenset({"property"}), _property),
+    (frozenset({"new_value"}), _new_value),
 )

@@ -31,7 +31,8 @@ DID_YOU_MEAN = "I am not sure. Did you mean one of these?"
 DID_YOU_MEAN_THIS = "I am not sure. Did you mean this?"
 DOES_NOT_KNOW = "I don't know that."
 
-_LIBRARY = re.compile(r"knowledge|documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
+_KNOWLEDGE = re.compile(r"knowledge", re.IGNORECASE)
+_LIBRARY = re.compile(r"documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
 _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
 _FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULTILINE)
 
@@ -146,8 +147,9 @@ class Decider:
         for candidate in self._ranked:
             tool = self._tools.get(candidate.action)
             is_open = candidate.is_search and candidate.action not in self._tried and candidate.belief >= 0
-            if is_open and tool is not None and _LIBRARY.search(f"{tool.name} {tool.description}"):
-                thought = "I know nothing that fits. Maybe the documents do."
+            if is_open and tool is not None and (_is_library(tool) or _KNOWLEDGE.search(tool.description)):
+                where = "the documents do" if _is_library(tool) else "what is known about things does"
+                thought = f"I know nothing that fits. Maybe {where}."
                 return self._call(tool.name, candidate.arguments, thought)
         return None
 
@@ -179,7 +181,7 @@ class Decider:
         looked_at = [
             f"{lessons} {'lesson' if lessons == 1 else 'lessons'} of people here" if lessons else "",
             f"{tools} {'tool' if tools == 1 else 'tools'}" if tools else "",
-            "the documents" if self._outputs else "",
+            "the documents" if any(_is_library(self._tools[each]) for each in self._tried & self._tools.keys()) else "",
         ]
         named = " and ".join(filter(None, looked_at))
         return f"I looked at {named}; nothing fits." if named else "Nobody has taught me anything yet."
@@ -193,6 +195,11 @@ class Decider:
             if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""
+
+
+def _is_library(tool: ToolSpec) -> bool:
+    """Whether a tool looks into documents."""
+    return _LIBRARY.search(f"{tool.name} {tool.description}") is not None
 
 
 def _approved_parts(steps: str) -> Split | None:

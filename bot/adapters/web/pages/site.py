@@ -11,7 +11,18 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from bot.adapters.web.pages import episode, episodes, knowledge, oidc, operations, overview, people, playground, review
+from bot.adapters.web.pages import (
+    episode,
+    episodes,
+    knowledge,
+    oidc,
+    operations,
+    overview,
+    people,
+    playground,
+    review,
+    topics,
+)
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_from_here
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
@@ -26,6 +37,7 @@ PAGES: tuple[Page, ...] = (
     episodes.PAGE,
     episode.PAGE,
     knowledge.PAGE,
+    topics.PAGE,
     playground.PAGE,
     review.PAGE,
     people.PAGE,

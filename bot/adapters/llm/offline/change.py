@@ -1,0 +1,58 @@
+"""Finds what is to hold for a thing from now on: "change the owner of the deploy to Bianca"."""
+
+from dataclasses import dataclass
+
+_VERBS = ("change", "set", "update", "make")
+_COURTESY = ("please ", "can you ", "could you ", "note that ", "from now on ", "from now on, ")
+_ARTICLES = ("the ", "our ", "my ", "a ", "an ")
+_OF = " of "
+_NOW = (" is now ", " are now ", " is from now on ", " will be ")
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A property of a thing and its new value."""
+
+    thing: str
+    property: str
+    value: str
+
+
+def find_change(goal: str) -> Change | None:
+    """What a goal wants to hold; None where it is no such request. Whole phrases only, no reading between the lines."""
+    text = " ".join(goal.split()).rstrip(".!")
+    if len(text) > _LONGEST or text.endswith("?"):
+        return None
+    text = _without_courtesy(text)
+    verb, _, rest = text.partition(" ")
+    if verb.casefold() in _VERBS:
+        what, _, value = rest.partition(" to ")
+    else:
+        between = next((each for each in _NOW if each in text.casefold()), "")
+        at = text.casefold().find(between) if between else -1
+        what, value = (text[:at], text[at + len(between) :]) if at > 0 else ("", "")
+    return _change(what, value)
+
+
+def _change(what: str, value: str) -> Change | None:
+    """From "the owner of the deploy" or "the deploy's owner", and the value."""
+    name, of, thing = what.partition(_OF)
+    if not of:
+        owner = next((each for each in ("'s ", "’s ") if each in what), "")
+        thing, _, name = what.partition(owner) if owner else ("", "", "")
+    name, thing, value = _bare(name), _bare(thing), value.strip(" \"'“”")
+    return Change(thing, name, value) if name and thing and value else None
+
+
+def _without_courtesy(text: str) -> str:
+    for _ in _COURTESY:
+        start = next((each for each in _COURTESY if text.casefold().startswith(each)), "")
+        text = text[len(start) :]
+    return text
+
+
+def _bare(text: str) -> str:
+    text = text.strip(" \"'“”")
+    article = next((each for each in _ARTICLES if text.casefold().startswith(each)), "")
+    return text[len(article) :].strip()

@@ -1,0 +1,134 @@
+"""Topics: what is noted about things, each fact with its history; changed, archived and restored here."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.access import WebRole
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.agent.tools.topic_words import shown_value
+from memory.errors import InvalidInput
+from memory.model import Audience, Scope, Visibility
+from memory.model.topic import Topic
+from memory.rules.audience import is_personal, visibility_of
+from memory.services.topics import FieldInput, Ingest, Placement
+
+PAGE_ROWS = 25
+_HERE = "pages"
+"""The channel of what is noted here for everybody."""
+_NAME_CHARACTERS, _VALUE_CHARACTERS = 200, 2000
+
+
+def show(visit: Visit) -> Response:
+    """One part of the list, by title."""
+    text, start = visit.query.get("text", "").strip(), visit.query.get("after", "")
+    after = int(start) if start.isascii() and start.isdecimal() and len(start) < 7 else 0
+    known, total = visit.memory.facts.every(
+        visit.workspace, public_only=visit.public_only, after=after, limit=PAGE_ROWS, text=text
+    )
+    return visit.render(
+        "topics.html",
+        here="topics",
+        topics=known,
+        total=total,
+        text=text,
+        next=after + PAGE_ROWS if total > after + PAGE_ROWS else 0,
+        may_decide=visit.role >= WebRole.TEACHER,
+        may_change=lambda topic: not is_personal(topic.partition, topic.person),
+        value=shown_value,
+    )
+
+
+def change(visit: Visit) -> Response:
+    """Let a property have another value from now on; what it was stays in its history."""
+    topic = _found(visit)
+    name, value = _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS)
+    given = FieldInput(
+        name=name, value=value, provenance="pages", why_changed=visit.form.get("why", "").strip() or None
+    )
+    wanted = Ingest(placement=Placement.VERSION_FIELD, topic_id=_name(visit, topic), fields=[given])
+    done = visit.memory.world.ingest(_place(visit, topic), wanted)
+    text = f"{name} is {value} from now on." if done.revised else f"{name} was {value} already."
+    before = visit.form.get("before", "")
+    if not done.revised or not before:
+        return visit.back("topics", Notice(text[:400]), text=topic.title or "")
+    undo = _address(visit, "change")
+    fields = {"name": name, "value": before, "why": "undone"}
+    return visit.back("topics", Notice(text[:400], undo=undo, fields=fields), text=topic.title or "")
+
+
+def begin(visit: Visit) -> Response:
+    """Note a new thing with its first value, for a channel or for everybody."""
+    title = _text(visit, "title", _NAME_CHARACTERS)
+    name, value = _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS)
+    channel = visit.form.get("channel", "").strip()
+    audience = Audience.CHANNEL if channel else Audience.WORKSPACE
+    scope = Scope(workspace=visit.workspace, channel=channel or _HERE, person=visit.actor, visibility=Visibility.PUBLIC)
+    field = FieldInput(name=name, value=value, provenance="pages")
+    visit.memory.world.ingest(scope, Ingest(title=title, audience=audience, fields=[field]))
+    return visit.back("topics", Notice(f"Noted: {title}."), text=title)
+
+
+def archive(visit: Visit) -> Response:
+    """Take it out of every answer."""
+    return _set_archived(visit, visit.memory.world.archive, "Archived: it is told no more.", "restore")
+
+
+def restore(visit: Visit) -> Response:
+    """Bring it back."""
+    return _set_archived(visit, visit.memory.world.restore, "Restored.", "archive")
+
+
+def _set_archived(visit: Visit, act: Callable[[Scope, str], None], text: str, undo: str) -> Response:
+    topic = _found(visit)
+    act(_place(visit, topic), _name(visit, topic))
+    return visit.back(
+        "topics",
+        Notice(text, undo=_address(visit, undo)),
+        text=topic.title or "",
+    )
+
+
+def _found(visit: Visit) -> Topic:
+    topic = visit.memory.facts.one(visit.workspace, visit.path["topic_id"], public_only=visit.public_only)
+    if is_personal(topic.partition, topic.person):
+        raise InvalidInput("this is one person's own note: only they change it")
+    return topic
+
+
+def _name(visit: Visit, topic: Topic) -> str:
+    """What the topic goes by where it is changed."""
+    return visit.memory.facts.name_in(_place(visit, topic), topic.id)
+
+
+def _place(visit: Visit, topic: Topic) -> Scope:
+    """Where the topic is met; whoever decides about it does so in its channel."""
+    return Scope(
+        workspace=visit.workspace, channel=topic.channel or _HERE, person=visit.actor, visibility=visibility_of(topic)
+    )
+
+
+def _address(visit: Visit, act: str) -> str:
+    return visit.url(f"topics/{quote(visit.path['topic_id'], safe='')}/{act}")
+
+
+def _text(visit: Visit, name: str, most: int) -> str:
+    text = " ".join(visit.form.get(name, "").split())
+    if not text or len(text) > most:
+        raise InvalidInput(f"{name} is needed, with at most {most} characters")
+    return text
+
+
+PAGE = Page(
+    name="topics",
+    title="Topics",
+    routes=(
+        PageRoute(path="topics", handler=show),
+        PageRoute(path="topics", handler=begin, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id}/change", handler=change, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id}/archive", handler=archive, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id}/restore", handler=restore, method="POST", needs=WebRole.TEACHER),
+    ),
+)

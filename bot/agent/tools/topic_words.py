@@ -1,0 +1,230 @@
+"""What a question wants to know of a topic, and the sentences that say it."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
+
+from memory.model import Audience
+from memory.rules.feedback.words import terms
+from memory.rules.retrieval.prompt import one_line
+from memory.services.topics import FieldBundle, Value
+from memory.services.topics.facts import Changed, Outcome
+from memory.services.topics.listing import KnownTopic
+
+_VALUE_CHARACTERS = 500
+_MOST_FIELDS = 8
+_MOST_VALUES = 10
+_SINCE = re.compile(r"\b(?:since|how long|when did\b[^?.]{0,80}\b(?:become|change|start|get|take))\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:before|previous|previously|formerly|former|earlier|used to|until now|history|so far|predecessor)\b",
+    re.IGNORECASE,
+)
+_MODAL = re.compile(r"\b(?:may|can|could|should|must|would|will|do|does|did)\b", re.IGNORECASE)
+_KNOWING = re.compile(r"\b(?:know|tell|happen)\b|when did\b", re.IGNORECASE)
+_ASKED_FOR = {
+    "who": ("owner", "contact", "person", "responsible", "lead", "team", "author", "maintainer"),
+    "whom": ("owner", "contact", "person", "responsible", "lead"),
+    "whose": ("owner", "team"),
+    "where": ("room", "place", "location", "address", "channel", "url", "link", "floor"),
+    "when": ("date", "time", "day", "deadline", "start", "begin", "schedule", "hours"),
+}
+"""By the word a question begins with: names of fields that answer it."""
+_GENERAL = frozenset(
+    {
+        "know",
+        "known",
+        "knows",
+        "tell",
+        "what's",
+        "thing",
+        "things",
+        "everything",
+        "information",
+        "info",
+        "detail",
+        "details",
+        "since",
+        "before",
+        "previous",
+        "previously",
+        "formerly",
+        "former",
+        "earlier",
+        "used",
+        "until",
+        "history",
+        "far",
+        "long",
+        "change",
+        "changed",
+        "become",
+        "start",
+        "get",
+        "current",
+        "currently",
+        "now",
+        "today",
+        "show",
+        "explain",
+        "happened",
+    }
+)
+"""Words of a question that ask for no field in particular."""
+_SHARED = 3
+"""Letters that a word of the question shares with a field's name: "owns" and "owner"."""
+
+
+class Tense(StrEnum):
+    """Which of a field's values are asked for."""
+
+    NOW = "now"
+    SINCE = "since"
+    BEFORE = "before"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a question asks."""
+
+    tense: Tense
+    words: tuple[str, ...]
+    """Its words, and those that its question word stands for."""
+    stands_for: tuple[str, ...]
+    is_of_doing: bool
+    """Whether it asks what somebody may do or does, more than what holds."""
+
+
+def wanted_in(question: str) -> Wanted:
+    """What a question asks of a topic."""
+    tense = Tense.BEFORE if _BEFORE.search(question) else Tense.SINCE if _SINCE.search(question) else Tense.NOW
+    folded = re.findall(r"[^\W_]+", question.casefold())
+    first = next((word for word in folded if word in _ASKED_FOR), "")
+    # "since when" asks for no date that is a field.
+    is_other = first == "when" and tense is not Tense.NOW
+    stands_for = () if is_other else _ASKED_FOR.get(first, ())
+    is_of_doing = _MODAL.search(question) is not None and _KNOWING.search(question) is None
+    return Wanted(tense, tuple(term.text for term in terms(question)), stands_for, is_of_doing)
+
+
+def sentences_about(topic: KnownTopic, wanted: Wanted) -> str:
+    """The answer in sentences; empty where nothing is known that it asks for."""
+    fields = _fields(topic, wanted)
+    lines = [line for field in fields if (line := _line(topic.title, field, wanted.tense))]
+    if not topic.fields and topic.topic.summary and wanted.tense is Tense.NOW:
+        return f"{_short(topic.title)}: {_short(topic.topic.summary)}"
+    return "\n".join(lines)
+
+
+def _fields(topic: KnownTopic, wanted: Wanted) -> list[FieldBundle]:
+    """The fields that are named; else those that the question word stands for; else all, if nothing else is named."""
+    title = {term.text for term in terms(topic.title)}
+    words = [word for word in wanted.words if word not in title and word not in _GENERAL]
+    named = [field for field in topic.fields if any(_are_alike(word, name) for word in words for name in _names(field))]
+    meant = [field for field in topic.fields if any(name in wanted.stands_for for name in _names(field))]
+    values = {part for field in topic.fields for each in field.history for part in _words_of(each)}
+    is_open = not wanted.is_of_doing and not wanted.stands_for and all(word in values for word in words)
+    if named or is_open:
+        return (named or list(topic.fields))[:_MOST_FIELDS]
+    return meant[:_MOST_FIELDS] if len(words) <= 1 and not wanted.is_of_doing else []
+
+
+def _words_of(value: Value) -> list[str]:
+    return re.findall(r"[^\W_]+", shown_value(value, 200).casefold())
+
+
+def _names(field: FieldBundle) -> list[str]:
+    return re.findall(r"[^\W_]+", field.name.casefold())
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two words are forms of one: all but an ending is shared."""
+    size = max(_SHARED, min(len(one), len(other)) - 2)
+    return one[:size] == other[:size] and abs(len(one) - len(other)) <= 3
+
+
+def _line(title: str, field: FieldBundle, tense: Tense) -> str:
+    name = f"{_short(title)}, {_short(field.name)}"
+    if tense is Tense.BEFORE:
+        return _history(name, field)
+    if field.current is None:
+        return ""
+    because = f" ({_short(field.current.why_changed)})" if field.current.why_changed else ""
+    return f"{name}: {shown_value(field.current)}, since {day(field.current.valid_from)}{because}."
+
+
+def _history(name: str, field: FieldBundle) -> str:
+    """What held before, each until what came after it."""
+    held = list(field.history)
+    if field.current is not None and field.current in held:
+        held = held[held.index(field.current) :]
+    if len(held) < 2:
+        return f"{name}: nothing else is known from before {shown_value(held[0])}." if held else ""
+    spans = [f"{shown_value(each)} ({_span(each.valid_from, after.valid_from)})" for after, each in pairwise(held)]
+    return f"{name}: before {shown_value(held[0])} it was {', before that '.join(spans[:_MOST_VALUES])}."
+
+
+def _span(begin: datetime, end: datetime) -> str:
+    if begin.date() == end.date():
+        return f"on {day(begin)}"
+    return f"from {day(begin)} to {day(end)}"
+
+
+def summary_line(topic: KnownTopic) -> str:
+    """A topic in one line, as lists show it."""
+    for_whom = {
+        Audience.PERSONAL: "for you",
+        Audience.CHANNEL: "for this channel",
+        Audience.WORKSPACE: "for everybody",
+    }[topic.audience]
+    values = [
+        f"{_short(field.name)} {shown_value(field.current, 80)} since {day(field.current.valid_from)}"
+        for field in topic.fields[:_MOST_FIELDS]
+        if field.current is not None
+    ]
+    known = "; ".join(values) or one_line(topic.topic.summary or "nothing yet", 120)
+    return f"{one_line(topic.title, 80)}: {known} - {for_whom}"
+
+
+def change_told(changed: Changed, value: str) -> str:
+    """What came of wanting to change a topic."""
+    thing, name = _short(changed.topic.title or changed.topic.public_id), _short(changed.property)
+    where = {Audience.PERSONAL: "for you alone", Audience.CHANNEL: "for this channel"}.get(
+        changed.audience, "for everybody"
+    )
+    match changed.outcome:
+        case Outcome.REFUSED:
+            return (
+                f"I left {thing} as it is: somebody else noted it. They can change it, or a teacher: ask them to tell "
+                f"me that its {name} is now {_short(value)}."
+            )
+        case Outcome.KNOWN:
+            return f"That is known already: {thing}, {name}: {_short(value)}."
+        case Outcome.NEW_TOPIC:
+            return f"Noted {where}: {thing}, {name}: {_short(value)}."
+        case Outcome.CHANGED:
+            before = f" It was {shown_value(changed.before)} before." if changed.before is not None else ""
+            return f"Noted {where}: {thing}, {name}: {_short(value)}.{before}"
+
+
+def shown_value(value: Value, characters: int = _VALUE_CHARACTERS) -> str:
+    """A value as people write it."""
+    match value.value:
+        case None:
+            return "nothing"
+        case bool(is_so):
+            return "yes" if is_so else "no"
+        case list() | tuple() as several:
+            return one_line(", ".join(map(str, several)), characters)
+        case other:
+            return one_line(str(other), characters)
+
+
+def day(moment: datetime) -> str:
+    """22 April 2026."""
+    return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _VALUE_CHARACTERS)

@@ -1,0 +1,124 @@
+"""What is known about things, as lists show it: each topic with its fields and all their values."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from memory.model import Audience, Scope, Vector
+from memory.model.topic import Topic
+from memory.ports import Clock, Transaction
+from memory.rules.audience import is_personal
+from memory.rules.evidence.weighing import rows
+from memory.rules.feedback.words import content_words, terms
+from memory.services.topics.bundles import Everything, Visible
+from memory.services.topics.query import FieldBundle
+
+HISTORY = 50
+"""How many values of one field are shown, newest first."""
+NAMED = 0.5
+"""Added to the likeness of a topic whose whole title is in the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTopic:
+    """One topic as somebody may see it."""
+
+    topic: Topic
+    """By the name it goes by for them."""
+    fields: tuple[FieldBundle, ...]
+    """By name, each with its values."""
+    people: tuple[str, ...]
+    """Whose words these are: who brought it up, and who gave a value."""
+    likeness: float = 0.0
+    """To the text that was looked for."""
+
+    @property
+    def audience(self) -> Audience:
+        """For whom it is."""
+        if is_personal(self.topic.partition, self.topic.person):
+            return Audience.PERSONAL
+        return Audience.WORKSPACE if self.topic.partition == "workspace" else Audience.CHANNEL
+
+    @property
+    def title(self) -> str:
+        """What it is about; its id where it has no title."""
+        return self.topic.title or self.topic.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Topics that may be listed, in one transaction."""
+
+    visible: Visible
+    tx: Transaction
+    clock: Clock
+
+    @classmethod
+    def of_scope(cls, tx: Transaction, scope: Scope, clock: Clock) -> "Listing":
+        """Those that one person meets in one place."""
+        return cls(visible=Visible(tx, scope), tx=tx, clock=clock)
+
+    @classmethod
+    def of_workspace(cls, tx: Transaction, workspace: str, clock: Clock, *, public_only: bool) -> "Listing":
+        """All of them, or those that were brought up in public for more than one person."""
+        return cls(visible=Everything(tx, workspace, public_only=public_only), tx=tx, clock=clock)
+
+    def topics(self, *, archived: bool = False) -> list[Topic]:
+        """By title; those that stand for themselves, archived ones only if they are wanted."""
+        standing = [each for each in self.visible.every.values() if not each.merged_into]
+        found = [each for each in standing if archived or each.archived_at is None]
+        return sorted(found, key=lambda each: ((each.title or each.id).casefold(), each.seq))
+
+    def known(self, topics: Sequence[Topic], likeness: Sequence[float] = ()) -> list[KnownTopic]:
+        """These topics with everything that is noted of them, in two statements."""
+        ids = [each.id for each in topics]
+        fields = self.visible.fields(ids, at=self.clock(), limit=HISTORY)
+        home = self.visible.members(ids)
+        people: dict[str, dict[str, None]] = {each.id: {each.person: None} for each in topics}
+        for revision in self.tx.world.revisions(self.visible.workspace, home):
+            people[home[revision.topic_id]][revision.person] = None
+        return [
+            KnownTopic(
+                topic=self.visible.shown(each),
+                fields=tuple(fields[each.id][name] for name in sorted(fields[each.id])),
+                people=tuple(filter(None, people[each.id])),
+                likeness=likeness[place] if likeness else 0.0,
+            )
+            for place, each in enumerate(topics)
+        ]
+
+    def like(self, text: str, vector: Vector | None, model: str, limit: int) -> list[KnownTopic]:
+        """Those most like a text, best first: by meaning, and before all those whose title it has in it."""
+        live = self.visible.live
+        stored = self.tx.world.vectors(self.visible.workspace, model, [each.id for each in live])
+        words = content_words(text)
+        scores = {
+            each.id: _likeness(each, words, stored.get(each.id), vector) for each in live if each.title or each.summary
+        }
+        best = sorted((each for each in live if each.id in scores), key=lambda each: (-scores[each.id], each.seq))
+        return self.known(best[:limit], [scores[each.id] for each in best[:limit]])
+
+    def titled(self, title: str) -> list[Topic]:
+        """Those that go by this title, or this id, ignoring case and articles."""
+        wanted = bare(title)
+        return [each for each in self.visible.live if wanted in (bare(each.title or ""), bare(each.public_id))]
+
+
+def _likeness(topic: Topic, words: Set[str], stored: Vector | None, vector: Vector | None) -> float:
+    title = terms(topic.title or "")
+    is_named = bool(title) and all(term.forms & words for term in title)
+    cosine = 0.0
+    if stored is not None and vector is not None and len(stored) == len(vector):
+        one, other = rows([stored, vector])
+        length = float((one @ one) ** 0.5 * (other @ other) ** 0.5)
+        cosine = float(one @ other) / length if length > 0 else 0.0
+    return cosine + NAMED if is_named else cosine
+
+
+_ARTICLES = ("the ", "a ", "an ", "our ", "my ", "your ")
+
+
+def bare(title: str) -> str:
+    """A title without case, outer marks and the article before it."""
+    folded = " ".join(title.casefold().split()).strip(" .!?\"'“”")
+    article = next((each for each in _ARTICLES if folded.startswith(each)), "")
+    return folded[len(article) :]
