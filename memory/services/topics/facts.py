@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Audience, Role, Scope, Vector, Visibility
-from memory.model.topic import Topic
+from memory.model.topic import Topic, TopicEvent
 from memory.services.core import Core
 from memory.services.topics.audit_log import change_salience
 from memory.services.topics.ingest import FieldInput, Ingest, Placement
@@ -105,6 +105,16 @@ class Facts:
         if topic is None:
             raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
         return topic
+
+    def history(self, workspace: str, topic_id: str, *, public_only: bool) -> tuple[Topic, list[TopicEvent]]:
+        """A topic and everything that happened to it and to those it stands for, oldest first. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            visible = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only).visible
+            topic = visible.named(topic_id)
+            if topic is None:
+                raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
+            events = [each for event in tx.world.trail(workspace, topic.id) for each in visible.renamed(event)]
+        return topic, events
 
     def name_in(self, scope: Scope, topic_id: str) -> str:
         """What a topic, by its id in the store, goes by for somebody. Raises `NotFound` if they do not meet it."""

@@ -20,6 +20,10 @@ PAGE_ROWS = 50
 _FILE_ROWS = 500
 _FIELDS = ("text", "verdict", "audience", "channel", "person", "author", "since", "until", "archived", "held")
 
+_DONE = {"archive": "archived", "restore": "restored", "personal": "shared no more"}
+_BACK = {"archive": "restore", "restore": "archive"}
+"""How each is taken back; sharing, by keeping it to its author again, if it was before."""
+
 E = TypeVar("E", Verdict, Audience)
 
 
@@ -66,33 +70,43 @@ def _one(kind: type[E], text: str) -> E | None:
 
 
 def decide(visit: Visit) -> Response:
-    """Archive, restore or promote every chosen episode."""
+    """Archive, restore or promote every chosen episode; those that were changed can be changed back at once."""
     what = visit.form.get("what", "")
-    count, faults = 0, []
-    for episode_id in visit.chosen:
+    done: list[str] = []
+    faults: list[str] = []
+    is_new = True
+    for episode_id in visit.chosen or visit.form.get("ids", "").split()[:PAGE_ROWS]:
         try:
-            _decide(visit, what, episode_id)
-            count += 1
+            before = _decide(visit, what, episode_id)
+            done.append(episode_id)
+            is_new = is_new and before.promoted is None
         except MemoryFault as error:
             faults.append(str(error))
-    done = {"archive": "archived", "restore": "restored"}.get(what, "promoted")
-    text = f"{count} {done}." + (f" {len(faults)} could not be: {faults[0]}" if faults else "")
-    return visit.back(_list_address(visit), Notice(text[:400], is_fault=bool(faults)))
+    text = f"{len(done)} {_DONE.get(what, 'promoted')}." + (
+        f" {len(faults)} could not be: {faults[0]}" if faults else ""
+    )
+    back = _BACK.get(what, "personal" if is_new else "")
+    undo = visit.url("episodes") if back and done and what != "personal" else ""
+    fields = {"what": back, "ids": " ".join(done), "query": visit.form.get("query", "")[:500]} if undo else {}
+    return visit.back(_list_address(visit), Notice(text[:400], is_fault=bool(faults), undo=undo, fields=fields))
 
 
-def _decide(visit: Visit, what: str, episode_id: str) -> None:
+def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
+    """Do it to one; what it was before."""
     teaching, workspace = visit.memory.teaching, visit.workspace
-    if not visit.may_see(visit.memory.audit.get(workspace, episode_id)):
+    episode = visit.memory.audit.get(workspace, episode_id)
+    if not visit.may_see(episode):
         raise InvalidInput(f"episode {episode_id} was not made in public; an administrator decides about it")
     match what:
         case "archive":
             teaching.archive(workspace, episode_id, actor=visit.actor)
         case "restore":
             teaching.restore(workspace, episode_id, actor=visit.actor)
-        case "channel" | "workspace":
+        case "channel" | "workspace" | "personal":
             teaching.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
         case _:
             raise InvalidInput("choose what is to be done")
+    return episode
 
 
 def _list_address(visit: Visit) -> str:

@@ -41,6 +41,13 @@ def show(visit: Visit) -> Response:
     )
 
 
+def trail(visit: Visit) -> Response:
+    """Everything that happened to one, oldest first."""
+    topic_id = visit.path["topic_id"]
+    topic, events = visit.memory.facts.history(visit.workspace, topic_id, public_only=visit.public_only)
+    return visit.render("topic_trail.html", here="topics", topic=topic, events=events)
+
+
 def change(visit: Visit) -> Response:
     """Let a property have another value from now on; what it was stays in its history."""
     topic = _found(visit)
@@ -126,6 +133,7 @@ PAGE = Page(
     title="Topics",
     routes=(
         PageRoute(path="topics", handler=show),
+        PageRoute(path="topics/{topic_id}", handler=trail),
         PageRoute(path="topics", handler=begin, method="POST", needs=WebRole.TEACHER),
         PageRoute(path="topics/{topic_id}/change", handler=change, method="POST", needs=WebRole.TEACHER),
         PageRoute(path="topics/{topic_id}/archive", handler=archive, method="POST", needs=WebRole.TEACHER),

@@ -74,6 +74,28 @@ def test_several_are_archived_and_promoted_at_once(world: World, admin: Visitor)
     assert "1 could not be" in admin.done("episodes", chosen=["nobody"], what="archive")
 
 
+def test_what_was_done_to_several_is_undone_at_once(world: World, admin: Visitor) -> None:
+    many = [world.ask(f"question {number}?", of=scope("bo")) for number in range(50)]
+    for each in many:
+        world.react(each, by="bo")
+    ids = [each.id for each in many]
+    for what, undone in (("archive", "50 restored"), ("workspace", "50 shared no more")):
+        html = admin.done("episodes", chosen=ids, what=what, query="person=bo")
+        found = re.search(r'action="/w/[^/]+/episodes">(.*?)<button>Undo', html, re.DOTALL)
+        assert found is not None
+        fields = dict(re.findall(r'name="(what|ids|query)" value="([^"]*)"', found[1]))
+        assert undone in admin.done("episodes", **fields)
+    assert {(world.episode(each).archived_at, world.episode(each).promoted) for each in many} == {(None, None)}
+
+
+def test_what_was_shared_before_is_not_taken_from_others_by_undoing(world: World, admin: Visitor) -> None:
+    one, two = world.ask("one?"), world.ask("two?")
+    for each in (one, two):
+        world.react(each)
+    admin.done("episodes", chosen=[one.id], what="channel")
+    assert "Undo" not in admin.done("episodes", chosen=[one.id, two.id], what="workspace")
+
+
 def test_lists_are_files_too(world: World, admin: Visitor) -> None:
     world.ask("=1+1", "@SUM(1)")
     lines = admin.page("episodes.jsonl").splitlines()

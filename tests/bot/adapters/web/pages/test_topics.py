@@ -43,6 +43,7 @@ def test_it_is_changed_from_the_page_with_its_history_and_taken_back(world: Worl
     assert [each.value for each in topic.fields[0].history] == ["Priya", "Aya", "Priya"]
     trail = world.memory.world.trail(TESS, topic.topic.id)
     assert [event.actor for event in trail] == ["tess", "tess", "web:admin", "web:admin"]
+    assert admin.page(f"topics/{topic.topic.id}").count("web:admin") == 2
 
 
 def test_it_is_archived_and_restored(world: World, admin: Visitor) -> None:
@@ -77,6 +78,7 @@ def test_who_is_no_administrator_sees_what_is_public_and_viewers_change_nothing(
     assert "secret" not in nobody.page("topics")
     (hidden,) = [each for each in world.memory.facts.listed(private) if each.title == "secret teacher"]
     assert nobody.send(f"topics/{hidden.topic.id}/archive").status_code == 404
+    assert nobody.get(f"topics/{hidden.topic.id}").status_code == 404
     nobody.log_in()
     html = nobody.page("topics")
     assert "secret teacher" in html
