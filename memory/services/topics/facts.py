@@ -1,8 +1,8 @@
 """What a bot does with topics: find what is known about a thing, change it where somebody may, and list it all.
 
-Whoever brought a topic up may change it, and a teacher or administrator may change whatever topic they meet where they
-are. Of a topic of others, and of one that is for others too, anybody else is told whose it is. What is new is its
-author's alone; a teacher's is for the channel.
+Whoever brought a topic up may change it, a teacher those that were brought up in the channel they teach in, and an
+administrator all that they meet. Anybody else's wish changes nothing. What is new is its author's alone; a teacher's is
+for the channel.
 """
 
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ class Facts:
             known = listing.known(listing.titled(thing)[:FOUND])
         if not known:
             return self._begin(scope, thing, name, value, role, provenance)
-        mine = [each for each in known if role.may_promote or each.topic.person == scope.person]
+        mine = [each for each in known if _may_change(each.topic, scope, role)]
         target = (mine or known)[0]
         fields = {field.name.casefold(): field for field in target.fields}
         field = fields.get(name.casefold())
@@ -176,6 +176,11 @@ class Facts:
             return self._core.embedder.embed([text])[0]
         except EmbeddingFailed:
             return None
+
+
+def _may_change(topic: Topic, scope: Scope, role: Role) -> bool:
+    is_taught_here = role.may_promote and topic.channel == scope.channel
+    return topic.person == scope.person or role is Role.ADMIN or is_taught_here
 
 
 def _short(text: str) -> str:

@@ -49,6 +49,17 @@ def test_its_author_and_teachers_change_a_topic_and_nobody_else() -> None:
     assert values(world, thing="Deploy") == ["Bianca", "Aya", "Priya"]
 
 
+def test_a_teacher_of_one_channel_changes_nothing_that_was_brought_up_elsewhere() -> None:
+    world = World()
+    wide = Ingest(title="deploy", audience=Audience.WORKSPACE, fields=[FieldInput(name="owner", value="Priya")])
+    world.memory.world.ingest(TESS, wide)
+    elsewhere = scope("uma", channel="c2")
+    change = world.memory.facts.change
+    assert change(elsewhere, "deploy", "owner", "Uma", role=Role.TEACHER).outcome is Outcome.REFUSED
+    assert change(elsewhere, "deploy", "owner", "Aya", role=Role.ADMIN).outcome is Outcome.CHANGED
+    assert values(world) == ["Aya", "Priya"]
+
+
 def test_ones_own_comes_before_that_of_others_with_the_same_title() -> None:
     world = World()
     change = world.memory.facts.change
