@@ -38,7 +38,7 @@ def test_it_is_changed_from_the_page_with_its_history_and_taken_back(world: Worl
     )
     sent = dict(re.findall(r'name="(name|value|why)" value="([^"]*)"', fields))
     undone = admin.done(undo, **sent)
-    assert re.search(r"<td><bdi>Priya</bdi><p><bdi>undone</bdi></p>", undone)
+    assert re.search(r'<td class="full"><bdi>Priya</bdi><p><bdi>undone</bdi></p>', undone)
     (topic,) = world.memory.facts.listed(TESS)
     assert [each.value for each in topic.fields[0].history] == ["Priya", "Aya", "Priya"]
     trail = world.memory.world.trail(TESS, topic.topic.id)
