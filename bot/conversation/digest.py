@@ -4,8 +4,9 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bot.conversation import messages
+from bot.conversation import gap_messages, messages
 from bot.conversation.executor import Executor
+from bot.conversation.gaps_commands import THERE, answer_choice
 from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import authors, short
 from bot.errors import MessengerError
@@ -14,7 +15,7 @@ from bot.ports import KnowsTeachers, Messenger
 from memory.model import Episode, Origin, Scope, Visibility
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
-from memory.services import Memory
+from memory.services import Gap, Memory
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,8 @@ TO_TEACHERS, OFF = "dm", "off"
 PATIENCE = timedelta(days=1)
 """How long something waits until teachers are reminded of it."""
 SHOWN = 5
+GAPS_SHOWN = 3
+"""How many questions that nobody could answer are told, those first whose answer settles most."""
 _NOWHERE = "digest"
 _EVERY = timedelta(hours=1)
 """How often it is looked for what waits."""
@@ -56,16 +59,22 @@ class Digest:
 
     async def _send_within(self, messenger: Messenger, workspace: str, now: datetime) -> int:
         waiting = await self._executor(self._waiting, workspace, now)
-        if not waiting:
+        gaps = await self._executor(self._gaps, workspace, now)
+        if not waiting and not gaps:
             return 0
         if self._to != TO_TEACHERS:
-            return await self._post(messenger, workspace, self._to, waiting)
+            return await self._post(messenger, workspace, self._to, waiting, gaps)
         sent = 0
         teachers = await messenger.teachers(workspace) if isinstance(messenger, KnowsTeachers) else []
         for teacher in teachers:
             others = [each for each in waiting if each.author != teacher]
-            sent += await self._post(messenger, workspace, "", others, teacher) if others else 0
+            sent += await self._post(messenger, workspace, "", others, gaps, teacher) if others or gaps else 0
         return sent
+
+    def _gaps(self, workspace: str, now: datetime) -> list[Gap]:
+        """What nobody could answer for `PATIENCE`, of what may be read anywhere. Blocking."""
+        found = self._memory.gaps.find(workspace, limit=GAPS_SHOWN, reader=_anybody(workspace))
+        return [gap for gap in found if now - gap.first.created_at >= PATIENCE]
 
     def _waiting(self, workspace: str, now: datetime) -> list[Episode]:
         """What people wrote in public channels and nobody decided about for `PATIENCE`, the oldest first. Blocking."""
@@ -86,16 +95,23 @@ class Digest:
                 return sorted(found, key=lambda each: (each.created_at, each.id))
 
     async def _post(
-        self, messenger: Messenger, workspace: str, channel: str, waiting: Sequence[Episode], teacher: str = ""
+        self,
+        messenger: Messenger,
+        workspace: str,
+        channel: str,
+        waiting: Sequence[Episode],
+        gaps: Sequence[Gap],
+        teacher: str = "",
     ) -> int:
         """Send one digest to a channel or a teacher, if there is something new in it for them. Returns 1 if sent."""
         reader, claim = teacher or channel, self._memory.digests.claim
-        if not await self._executor(claim, workspace, reader, [each.id for each in waiting]):
+        items = [*waiting, *(gap.first for gap in gaps)]
+        if not await self._executor(claim, workspace, reader, [each.id for each in items]):
             return 0
-        text, choices = digest(waiting)
+        text, choices = digest(waiting, gaps)
         message = BotMessage(
             workspace=workspace,
-            channel=channel or waiting[0].channel,
+            channel=channel or items[0].channel,
             text=text,
             private_to=teacher,
             is_direct=bool(teacher),
@@ -115,16 +131,23 @@ def _anybody(workspace: str) -> Scope:
     return Scope(workspace=workspace, channel=_NOWHERE, person=_NOWHERE, visibility=Visibility.PUBLIC)
 
 
-def digest(waiting: Sequence[Episode]) -> tuple[str, tuple[Choice, ...]]:
-    """The message and its buttons: approve, edit and reject for each of the first."""
+def digest(waiting: Sequence[Episode], gaps: Sequence[Gap] = ()) -> tuple[str, tuple[Choice, ...]]:
+    """The message and its buttons: approve, edit and reject for each of the first; a form for each gap's answer."""
     shown = waiting[:SHOWN]
-    nobody = _anybody(shown[0].workspace)
-    lines = [f"{number}. {messages.review_line(each, nobody)}" for number, each in enumerate(shown, start=1)]
+    lines: list[str] = []
+    if shown:
+        nobody = _anybody(shown[0].workspace)
+        lines += ["**Waiting for a teacher for more than a day**", ""]
+        lines += [f"{number}. {messages.review_line(each, nobody)}" for number, each in enumerate(shown, start=1)]
     if len(waiting) > SHOWN:
         lines.append(f"\nand {len(waiting) - SHOWN} more: `review` lists them.")
+    if gaps:
+        lines += [*([""] if shown else []), f"**{gap_messages.TITLE}**", ""]
+        lines += [gap_messages.gap_line(gap, number) for number, gap in enumerate(gaps, start=1)]
+        lines.append(f"\n{gap_messages.COUNTS_THERE}")
     choices = [choice for number, each in enumerate(shown, start=1) for choice in _choices(each, number)]
-    head = "**Waiting for a teacher for more than a day**"
-    return "\n".join([head, "", *lines]), tuple(choices)
+    choices += [answer_choice(gap, number, there=THERE) for number, gap in enumerate(gaps, start=1)]
+    return "\n".join(lines), tuple(choices)
 
 
 def _choices(lesson: Episode, number: int) -> list[Choice]:

@@ -8,6 +8,8 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services import Gap
 
 NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
+TITLE = "What nobody could answer, those first whose answer settles most"
+COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
 
 
 def gap_line(gap: Gap, number: int) -> str:
@@ -21,7 +23,7 @@ def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
     """The list behind `gaps`."""
     if not lines:
         return "Every question that I may show here was answered, as far as I know."
-    text = titled("What nobody could answer, those first whose answer settles most", lines, "")
+    text = titled(TITLE, lines, "")
     alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
     return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
 

@@ -12,12 +12,15 @@ from memory.model import Audience, Episode, Origin, Visibility
 from memory.rules.audience import may_read
 from memory.rules.evidence.answers import named_action
 from memory.rules.retrieval.prompt import shown_line
+from memory.services import Gap
 
 SHOWN = 10
 """How many questions are listed."""
 _LABEL_CHARACTERS = 60
 _SHORTEST = 8
 """Characters of an id."""
+THERE = "#"
+"""Before an id: the answer is for those where the question was asked, wherever it is written."""
 
 
 def show(context: CommandContext) -> CommandReply:
@@ -25,36 +28,40 @@ def show(context: CommandContext) -> CommandReply:
     reader = context.scope
     found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
     lines = [gap_messages.gap_line(gap, number) for number, gap in enumerate(found, start=1)]
-    choices = tuple(
-        Choice(
-            label=f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}",
-            command="teach",
-            argument=short(gap.episode.id),
-        )
-        for number, gap in enumerate(found, start=1)
-    )
+    choices = tuple(answer_choice(gap, number) for number, gap in enumerate(found, start=1))
     is_direct = reader.visibility is Visibility.DIRECT
     return CommandReply(
         text=gap_messages.gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices
     )
 
 
+def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
+    """The button that opens a form for the answer."""
+    label = f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}"
+    return Choice(label=label, command="teach", argument=there + short(gap.episode.id))
+
+
 def teach(context: CommandContext) -> CommandReply:
-    """`teach ID ANSWER`: what would have been right for one of them; it counts where the question was asked."""
-    ending, _, answer = context.argument.partition(" ")
+    """`teach ID ANSWER`: what would have been right for one of them.
+
+    It counts where the question was asked and where the answer is written, whichever is narrower; with `#` before the
+    id, where the question was asked.
+    """
+    named, _, answer = context.argument.partition(" ")
+    ending = named.removeprefix(THERE)
     question = _unanswered(context, ending)
     if question is None and (lesson := _waiting_lesson(context, ending)) is not None:
         return _edit(context, lesson, answer)
     if question is None:
         raise CommandRefused(gap_messages.NO_SUCH_GAP)
     if not answer.strip():
-        return CommandReply(
-            text=gap_messages.how_to_teach(question, context.spell(f"teach {short(question.id)} ANSWER"))
-        )
-    command = context.command
+        return CommandReply(text=gap_messages.how_to_teach(question, context.spell(f"teach {named} ANSWER")))
+    command, writer = context.command, context.scope
+    if named.startswith(THERE):
+        writer = replace(question.scope, person=writer.person)
     try:
         outcome = context.memory.teaching.correct(
-            context.scope, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
+            writer, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
         )
     except NotFound as error:
         raise CommandRefused(gap_messages.NO_SUCH_GAP) from error

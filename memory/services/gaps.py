@@ -27,6 +27,11 @@ class Gap:
         """How many questions the lesson would settle."""
         return 1 + len(self.like)
 
+    @property
+    def first(self) -> Episode:
+        """The question that was asked first."""
+        return min((self.episode, *self.like), key=lambda each: (each.created_at, each.id))
+
 
 @dataclass(frozen=True, slots=True)
 class Gaps:

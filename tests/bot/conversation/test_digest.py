@@ -10,6 +10,7 @@ from bot.errors import NotPermitted
 from bot.model import BotMessage, Choice, PersonCommand
 from memory.model import Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
+from tests.bot.conversation.test_gaps_commands import Ignorant
 from tests.doubles.conversation import ANA, TEA, Chat, RecordingMessenger
 from tests.doubles.memory_world import World, scope
 
@@ -115,6 +116,38 @@ async def test_many_are_counted_and_a_refusal_is_not_retried(chat: Chat) -> None
     chat.world.clock.tick(hours=25)
     assert await chat.bot.digest.send(chat.messenger) == 2
     assert "and 3 more: `review` lists them." in chat.messenger.posts[-1].text
+
+
+async def test_what_nobody_could_answer_is_in_it_once_with_a_button_that_teaches_where_it_was_asked() -> None:
+    chat = Chat(messenger=Teaching(), model=Ignorant())  # type: ignore[arg-type]  # it does not look at the request
+    for person in ("ana", "bo"):
+        await chat.ask("where is the bell?", scope(person))
+    await chat.ask("what is secret?", scope("ana", channel="secret", visibility=Visibility.PRIVATE))
+    digest = chat.bot.digest
+    assert await digest.send(chat.messenger) == 0
+    chat.world.clock.tick(hours=25)
+    before = len(chat.messenger.posts)
+    assert await digest.send(chat.messenger) == 2
+    sent = chat.messenger.posts[before]
+    assert (sent.private_to, sent.is_direct) == ("tea", True)
+    assert "1. 2 questions like “where is the bell?”" in sent.text
+    assert "secret" not in sent.text
+    await chat.ask("where is the bell?", scope("cy"))
+    chat.world.clock.tick(hours=25)
+    assert await digest.send(chat.messenger) == 0  # of the same there was a digest
+
+    button = pressed(chat, sent, "Answer 1: where is the bell?")
+    tea_direct = scope("tea", channel="D-tea", visibility=Visibility.DIRECT)
+    await chat.command(button.command, f"{button.argument} Beside the door.", tea_direct, role=Role.TEACHER)
+    found = chat.world.memory.recalling.recall(scope("dee"), "where is the bell?")
+    assert "Beside the door." in [each.episode.output for each in found.exemplars]
+    assert chat.world.memory.gaps.find(ANA.workspace, reader=ANA) == []
+
+    chat.world.memory.privacy.forget(ANA.workspace, "ana")
+    chat.world.memory.privacy.forget(ANA.workspace, "bo")
+    chat.world.memory.privacy.forget(ANA.workspace, "cy")
+    stored = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))
+    assert "bell" not in "".join(each.goal for each in stored)
 
 
 @pytest.mark.parametrize(
