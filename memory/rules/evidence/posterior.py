@@ -47,7 +47,9 @@ class EvidenceConfig:
     tap_noise: float = 0.5
     """Share of the variance that is left of a choice among what was offered: surer than a thumb."""
     no_fit: float = 0.45
-    """Cosine at which a goal is as likely to fit no action as the one described."""
+    """Cosine at which a goal is as likely to fit no action as the one described, where there are `few` ..."""
+    few: int = 10
+    """... of them; with more it is less likely in proportion that none fits."""
     author_effect: float = 8.0
     """Variance of the bias that all verdicts of one other member share: what one person alone says of an answer,
     however often, is believed to 1 / (1 + author_effect) at most."""
@@ -120,7 +122,8 @@ def _shares(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     import numpy as np
 
     odds: Matrix = np.exp(config.prior_sharpness * (fits - config.no_fit))
-    shares: Matrix = odds / (1 + odds.sum(axis=1, keepdims=True))
+    none_fits = min(1.0, config.few / odds.shape[1])
+    shares: Matrix = odds / (none_fits + odds.sum(axis=1, keepdims=True))
     return shares
 
 

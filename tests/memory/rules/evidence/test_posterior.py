@@ -175,6 +175,17 @@ def test_without_lessons_the_best_description_is_believed_only_as_far_as_it_fits
     assert (prior.sum(axis=1) <= 1).all()
 
 
+def test_among_many_actions_it_is_less_likely_that_none_fits() -> None:
+    goal = np.eye(DIMENSION)[:1]
+
+    def odds(count: int) -> float:
+        fits = description_prior(goal, np.repeat(goal, count, axis=0) * CONFIG.no_fit, CONFIG).sum()
+        return float(fits / (1 - fits))
+
+    assert np.isclose(odds(CONFIG.few), CONFIG.few)  # each of a few is as likely as that none fits
+    assert np.isclose(odds(3 * CONFIG.few), 9 * CONFIG.few)
+
+
 @pytest.mark.parametrize("wrong", [{"lessons": 0}, {"sharpness": 0.0}, {"member_noise": 0.0}, {"author_effect": -1.0}])
 def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"evidence rule|noise"):
