@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -23,11 +23,33 @@ _SETS_OF_ACTIONS = 4
 """For how many sets of actions a partition keeps which rows approve them."""
 
 
+BLOCK = 1024
+"""How many rows lie side by side: a partition that grows copies no more than these."""
+
+
+class Partition(Protocol):
+    """What can be searched."""
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+        ...
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+        """The k rows most like the query with at least this cosine, best first; equal ones by later id.
+
+        And, if there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
+        """
+        ...
+
+
 class VectorPartition:
-    """The vectors of one partition, all of one model: rows of a float32 matrix that grows by doubling."""
+    """The vectors of one partition, all of one model, as float32: exact."""
 
     def __init__(self, dimension: int) -> None:
-        self._matrix: NDArray[np.float32] = np.empty((0, dimension), np.float32)
+        self._dimension = dimension
+        self._blocks: list[NDArray[np.float32]] = []
         self._rows: list[Label] = []
         self._place: dict[str, int] = {}
         self._approvals: list[Approval | None] = []
@@ -38,8 +60,8 @@ class VectorPartition:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the matrix, and about 200 per row for its labels."""
-        return self._matrix.nbytes + 200 * len(self._rows)
+        """Bytes held by the vectors, and about 200 per row for its labels."""
+        return sum(block.nbytes for block in self._blocks) + 200 * len(self._rows)
 
     def add(
         self, labels: Sequence[Label], matrix: "NDArray[np.floating]", approvals: Sequence[Approval | None] = ()
@@ -54,9 +76,8 @@ class VectorPartition:
         if not usable.all():
             labels, approvals = list(compress(labels, usable)), list(compress(approvals, usable))
             matrix = matrix[usable]
-        start, end = len(self._rows), len(self._rows) + len(labels)
-        self._reserve(end)
-        self._matrix[start:end] = matrix
+        start = len(self._rows)
+        self._put(start, matrix)
         self._rows.extend(labels)
         self._place.update((label[0], place) for place, label in enumerate(labels, start))
         self._approvals.extend(approvals)
@@ -72,7 +93,7 @@ class VectorPartition:
             last, approval = self._rows.pop(), self._approvals.pop()
             if last[0] != episode_id:
                 self._rows[place], self._approvals[place] = last, approval
-                self._matrix[place] = self._matrix[len(self._rows)]
+                self._vector(place)[:] = self._vector(len(self._rows))
                 self._place[last[0]] = place
                 for approved in self._approved.values():
                     approved.move(len(self._rows), place)
@@ -80,8 +101,19 @@ class VectorPartition:
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
         """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        found: NDArray[np.float32] = np.clip(np.vecdot(self._matrix[: len(self._rows)], vector), -1.0, 1.0)
+        parts = [
+            np.vecdot(block[: len(self._rows) - start], vector)
+            for block, start in zip(self._blocks, range(0, len(self._rows), BLOCK), strict=False)
+        ]
+        found: NDArray[np.float32] = np.clip(np.concatenate(parts), -1.0, 1.0) if parts else np.empty(0, np.float32)
         return found
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+        """As `Partition.find`."""
+        cosines = self.cosines(query)
+        return self.nearest(cosines, k, min_cosine), self.approved(cosines, actions) if actions else None
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
@@ -106,22 +138,40 @@ class VectorPartition:
                 cosine=scores[place].item(),
                 audience=row[1],
                 verdict=row[2],
-                vector=self._matrix[place].copy(),
+                vector=self._vector(int(place)).copy(),
             )
             for place in np.flatnonzero(scores >= floor)
             for row in (self._rows[place],)
         ]
-        return _best(found, k)
+        return best(found, k)
 
-    def _reserve(self, rows: int) -> None:
-        if rows > len(self._matrix):
-            grown = np.empty((max(rows, 2 * len(self._matrix)), self._matrix.shape[1]), np.float32)
-            grown[: len(self._rows)] = self._matrix[: len(self._rows)]
-            self._matrix = grown
+    def _vector(self, place: int) -> "NDArray[np.float32]":
+        vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
+        return vector
+
+    def _put(self, start: int, matrix: "NDArray[np.floating]") -> None:
+        """Write rows behind those that are there."""
+        taken = 0
+        while taken < len(matrix):
+            number, place = divmod(start + taken, BLOCK)
+            some = min(BLOCK - place, len(matrix) - taken)
+            self._block(number, place + some)[place : place + some] = matrix[taken : taken + some]
+            taken += some
+
+    def _block(self, number: int, rows: int) -> "NDArray[np.float32]":
+        """A block with room for so many rows: it grows by doubling until it is full."""
+        if number == len(self._blocks):
+            self._blocks.append(np.empty((rows, self._dimension), np.float32))
+        block = self._blocks[number]
+        if rows > len(block):
+            grown = np.empty((min(BLOCK, max(rows, 2 * len(block))), self._dimension), np.float32)
+            grown[: len(block)] = block
+            block = self._blocks[number] = grown
+        return block
 
 
 def search(
-    partitions: Sequence[VectorPartition], vector: "Vector", k: int, min_cosine: float, actions: Sequence[str] = ()
+    partitions: Sequence[Partition], vector: "Vector", k: int, min_cosine: float, actions: Sequence[str] = ()
 ) -> Neighbourhood:
     """The k best of several partitions; an episode in several of them counts as its row in the first.
 
@@ -132,19 +182,20 @@ def search(
     first: dict[str, Neighbour] = {}
     totals = np.zeros((2, len(actions)))
     for partition in partitions if np.isfinite(query).all() else ():
-        cosines = partition.cosines(query)
-        if actions:
-            totals += partition.approved(cosines, tuple(actions))
-        for hit in partition.nearest(cosines, k, min_cosine):
+        found, approved = partition.find(query, k, min_cosine, tuple(actions))
+        if approved is not None:
+            totals += approved
+        for hit in found:
             first.setdefault(hit.episode_id, hit)
     fits = {
         action: ActionFit(lessons=lessons, cosine=total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    hits = tuple(_best(list(first.values()), k))
+    hits = tuple(best(list(first.values()), k))
     return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
 
 
-def _best(hits: list[Neighbour], k: int) -> list[Neighbour]:
+def best(hits: list[Neighbour], k: int) -> list[Neighbour]:
+    """The k most alike, best first; equal ones by later id."""
     return sorted(hits, key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)[: max(k, 0)]

@@ -125,11 +125,12 @@ def _sweep(folder: Path) -> None:
     for part in folder.glob(f"{_PART}*{_PART_ENDING}"):
         number = part.name.removeprefix(_PART).partition("-")[0]
         with suppress(OSError, ValueError):
-            if not _is_alive(int(number)):
+            if not is_alive(int(number)):
                 part.unlink()
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether there is a process with this number."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -7,14 +7,16 @@ from functools import lru_cache
 from memory.errors import EmbeddingFailed
 from memory.model import ASK, TAP, Audience, Origin, Scope, TeachingPolicy, Termination, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence
+from memory.model.judgement import Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Voice
+from memory.rules.evidence.threshold import threshold
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
 from memory.rules.trust import voice_weight
 from memory.services.core import Core
-from memory.services.thresholds import threshold_for
+from memory.services.thresholds import threshold_of
 
 
 class Weighing:
@@ -75,8 +77,13 @@ class Weighing:
             return Evidence(), read
         found = weigh(goal, lessons, actions, descriptions, self.config, near.fits)
         plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
-        threshold = threshold_for(tx, scope.workspace, self._core.policy.error_budget, read.threshold)
-        return replace(found, plan=plan, threshold=threshold), read
+        return replace(found, plan=plan, threshold=self._threshold(tx, scope.workspace, read.threshold)), read
+
+    def _threshold(self, tx: Transaction, workspace: str, stored: Threshold | None) -> float:
+        budget = self._core.policy.error_budget
+        if stored is not None and stored.budget == budget:
+            return stored.value
+        return threshold((), budget) if stored is None else threshold_of(tx, workspace, budget)
 
 
 def _judged(

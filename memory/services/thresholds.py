@@ -63,11 +63,7 @@ def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Thre
 
 def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
     """The workspace's threshold; where it was counted for another budget, what it is for this one."""
-    return threshold_for(tx, workspace, budget, tx.judgements.threshold(workspace))
-
-
-def threshold_for(tx: Transaction, workspace: str, budget: float, stored: Threshold | None) -> float:
-    """The same, where the stored one was read already."""
+    stored = tx.judgements.threshold(workspace)
     if stored is not None and stored.budget == budget:
         return stored.value
     return threshold(tx.judgements.counts(workspace, NEWEST) if stored is not None else (), budget)

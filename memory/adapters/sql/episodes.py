@@ -27,6 +27,7 @@ from memory.adapters.sql import index, summaries, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
+from memory.adapters.sql.nearest import RecallIndex
 from memory.adapters.sql.session import (
     ID_LIMIT,
     Session,
@@ -114,7 +115,7 @@ _REMOVE_LINK = delete(links).where(matching(links, "from_id", "to_id", "kind"))
 class SqlEpisodeTable(SqlTable):
     """`memory.ports.EpisodeTable` in SQL."""
 
-    def __init__(self, session: Session, recall: index.RecallIndex) -> None:
+    def __init__(self, session: Session, recall: RecallIndex) -> None:
         super().__init__(session)
         self._recall = recall
 

@@ -151,6 +151,21 @@ class Session:
         row = self.row(statement, parameters)
         return None if row is None else kind(**row._mapping)
 
+    def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """What a query in SQLite's own words finds, as the driver has it, so many rows at a time."""
+        self._require_open()
+        with translated(self._path):
+            cursor = self._connection.connection.cursor()
+            cursor.execute(statement, parameters)
+            while rows := cursor.fetchmany(size):
+                yield list(rows)
+
+    def execute(self, statement: str, parameters: Sequence[object]) -> None:
+        """Change something, in SQLite's own words. Raises `RuntimeError` in a reading transaction."""
+        self.require_writing()
+        with translated(self._path):
+            self._connection.connection.cursor().execute(statement, parameters)
+
     def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
         """What a query finds for these ids (`among`), in one statement for every `ID_LIMIT` of them."""
         for some in chunks(dict.fromkeys(ids), ID_LIMIT):

@@ -24,7 +24,9 @@ from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.judgements import SqlJudgementTable
 from memory.adapters.sql.log import SqlEventLog
+from memory.adapters.sql.nearest import EXACT_ROWS, RecallIndex
 from memory.adapters.sql.people import SqlPeopleTable
+from memory.adapters.sql.plane_shelf import PlaneShelf
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.saved import SqlSavedMessageTable
 from memory.adapters.sql.schema import HEAD_REVISION, require_schema
@@ -58,13 +60,14 @@ _WORKSPACES = union(*(_workspaces_in(table) for table in (episodes, incoming, ou
 class SqlStore:
     """`memory.ports.Store` on SQLite. Make one with `SqlStore.open` or `SqlStore.in_memory`."""
 
-    def __init__(self, path: Path, *, recall_bytes: int = RECALL_BYTES) -> None:
+    def __init__(self, path: Path, *, recall_bytes: int = RECALL_BYTES, exact_rows: int = EXACT_ROWS) -> None:
         self._path = path
         self._is_in_memory = path == IN_MEMORY
         self._engine = open_in_memory() if self._is_in_memory else open_engine(path)
         self._file: tuple[int, int] | None = None
-        self._recall = index.RecallIndex(recall_bytes)
-        self._recall_bytes = recall_bytes
+        self._recall_bytes, self._exact_rows = recall_bytes, exact_rows
+        self._shelf = self._new_shelf()
+        self._recall = RecallIndex(recall_bytes, self._shelf, exact_rows)
         self._file_lock = RLock()
         self._one_at_a_time = Lock()
         self._busy_thread: int | None = None
@@ -146,7 +149,14 @@ class SqlStore:
         Raises `StoreUnavailable` if they do not finish: some bytes may then still be in the log file.
         """
         with self._session(writes=True) as (session, _):
-            index.sweep(session)
+            swept = index.sweep(session)
+        if self._shelf is not None:
+            try:
+                self._shelf.erase(swept)
+            except OSError as exc:
+                raise StoreUnavailable(
+                    f"A file beside {self._path} keeps erased rows ({exc.strerror}). Try again."
+                ) from exc
         # `secure_delete` overwrites what is deleted, but not the copies that stay where a full page was split: of
         # 1,300 rows deleted from a table of 4,000, up to seven were still in the file. So all is written anew.
         # Straight on the driver's connection, because neither may run inside a transaction.
@@ -173,11 +183,21 @@ class SqlStore:
 
     def close(self) -> None:
         self._is_closed = True
+        if self._shelf is not None:
+            self._shelf.close()
         self._engine.dispose()
-        self._recall = index.RecallIndex(self._recall_bytes)
+        self._recall = RecallIndex(self._recall_bytes)
+
+    def _new_shelf(self) -> PlaneShelf | None:
+        return None if self._is_in_memory else PlaneShelf(self._path, self._plain_session)
 
     @contextmanager
-    def _session(self, *, writes: bool) -> Iterator[tuple[Session, index.RecallIndex]]:
+    def _plain_session(self, writes: bool) -> Iterator[Session]:
+        with self._session(writes=writes) as (session, _):
+            yield session
+
+    @contextmanager
+    def _session(self, *, writes: bool) -> Iterator[tuple[Session, RecallIndex]]:
         """One transaction, and the copies that go with its file: committed at the end, rolled back by any exception."""
         with self._alone() if writes or self._is_in_memory else nullcontext():
             self._check_file()
@@ -224,12 +244,15 @@ class SqlStore:
         with self._file_lock:
             if file != self._file:
                 self._engine.dispose()
-                self._recall = index.RecallIndex(self._recall_bytes)
+                if self._shelf is not None:
+                    self._shelf.stop()
+                self._shelf = self._new_shelf()
+                self._recall = RecallIndex(self._recall_bytes, self._shelf, self._exact_rows)
                 require_schema(self._engine, self._path, migrate=False)
                 self._file = file
 
 
-def _transaction(session: Session, recall: index.RecallIndex) -> Transaction:
+def _transaction(session: Session, recall: RecallIndex) -> Transaction:
     return Transaction(
         episodes=SqlEpisodeTable(session, recall),
         log=SqlEventLog(session),

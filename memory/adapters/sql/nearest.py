@@ -1,0 +1,266 @@
+"""Searches in the recall index: exact in small partitions, by planes and then exact in large ones.
+
+The process's copies are checked against the database in every search (`seq` after the last one seen), so they are never
+stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
+them, and the rows that they lead to are read from the database, so that none is found that is not there.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import text
+
+from memory.adapters.partitions import Partition, VectorPartition, best, search
+from memory.adapters.planes import Planes
+from memory.adapters.sql.copies import EVERY, Copies, Copy, Key, State, apply, read
+from memory.adapters.sql.plane_shelf import PlaneShelf, counter_of
+from memory.adapters.sql.session import Session
+from memory.model import Audience, Verdict
+from memory.ports import Neighbour, Neighbourhood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memory.model import Vector
+
+CANDIDATES = 256
+"""How many rows that planes lead to are compared exactly, at least."""
+EXACT_ROWS = 10_000
+"""Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
+SCANNED = 20_000
+"""How many of a large partition's newest rows are searched while its planes are not ready."""
+
+_RESCORED = text(
+    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
+    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND length(vector) = :n"
+)
+_SCAN = text(
+    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
+    "AND model = :m AND length(vector) = :n ORDER BY seq DESC LIMIT :most"
+)
+_COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
+
+
+class RecallIndex:
+    """The process's copies of the partitions of one database, up to `budget` bytes (one is always kept).
+
+    Safe for threads. A transaction whose first statement is the search takes its snapshot under the lock, so that the
+    snapshot is never older than the copies; where it is, they are read anew.
+    """
+
+    def __init__(self, budget: int, shelf: PlaneShelf | None = None, exact_rows: int = EXACT_ROWS) -> None:
+        self._budget = budget
+        self._exact_rows = exact_rows
+        self._copies = Copies()
+        self._shelf = shelf
+        self._large: set[Key] = set()
+        self._lock = Lock()
+
+    def nearest(
+        self,
+        session: Session,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: "Vector",
+        k: int,
+        min_cosine: float,
+        beside: Sequence[str] = (),
+        actions: Sequence[str] = (),
+    ) -> Neighbourhood:
+        """`EpisodeTable.nearest` in the snapshot of this transaction."""
+        names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
+        with self._lock:
+            # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
+            copies = Copies() if workspace in session.filed else self._copies
+            reader = _Reader(session, copies, self._shelf, self._large, self._exact_rows, workspace, model, len(vector))
+            loaded = reader.loaded([*names, *others])
+            found = search(loaded[: len(names)], vector, k, min_cosine, actions)
+            if others:
+                known = {hit.episode_id for hit in found.hits}
+                apart = search(loaded[len(names) :], vector, k, min_cosine).hits
+                found = replace(found, beside=tuple(hit for hit in apart if hit.episode_id not in known))
+            copies.shrink(self._budget)
+        return found
+
+
+@dataclass(slots=True)
+class _Source:
+    """What a partition is searched in: a copy of all its rows, or planes and a copy of what came after them."""
+
+    key: Key
+    copy: Copy
+    planes: Planes | None = None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Brings what one search needs up to date with the transaction's snapshot."""
+
+    session: Session
+    copies: Copies
+    shelf: PlaneShelf | None
+    large: set[Key]
+    """The partitions that may have planes."""
+    exact_rows: int
+    workspace: str
+    model: str
+    dimension: int
+
+    def loaded(self, names: Sequence[str]) -> list[Partition]:
+        """The partitions as they are in the snapshot. Copies that a failure interrupts are gone."""
+        if not names:
+            return []
+        held = {name: self._held(name) for name in names}
+        state = self._read(held, self.exact_rows if self.shelf is not None else EVERY)
+        ready: dict[str, Partition] = {}
+        anew: dict[str, _Source] = {}
+        for name, source in held.items():
+            if self._is_current(source, state):
+                ready[name] = self._updated(source, state)
+            else:
+                source_or_scan = self._anew(name, state)
+                if isinstance(source_or_scan, _Source):
+                    anew[name] = source_or_scan
+                else:
+                    ready[name] = source_or_scan
+        if anew:
+            again = self._read(anew, EVERY)
+            ready |= {name: self._updated(source, again) for name, source in anew.items()}
+        return [ready[name] for name in names]
+
+    def _key(self, name: str, planes: int = 0) -> Key:
+        return Key(self.workspace, name, self.model, self.dimension, planes)
+
+    def _held(self, name: str) -> _Source:
+        key = self._key(name)
+        planes = self.shelf.held(key) if self.shelf is not None and key in self.large else None
+        return self._beside(name, planes) if planes is not None else self._whole(name, 0)
+
+    def _whole(self, name: str, epoch: int) -> _Source:
+        key = self._key(name)
+        return _Source(key, self.copies.take(key, epoch))
+
+    def _beside(self, name: str, planes: Planes) -> _Source:
+        key = self._key(name, planes.token)
+        return _Source(key, self.copies.take(key, planes.epoch, planes.seq), planes)
+
+    def _read(self, sources: dict[str, _Source], most: int) -> State:
+        since = {name: source.copy.seq for name, source in sources.items()}
+        keys = [key for key in map(self._key, sources) if key in self.large]
+        named = [counter_of(key) for key in keys] if keys else []
+        return read(self.session, self.workspace, since, named, most)
+
+    def _is_current(self, source: _Source, state: State) -> bool:
+        copy, newest = source.copy, state.numbers.get(source.key.partition, 0)
+        if source.planes is not None:
+            is_valid = source.planes.token == state.numbers.get(counter_of(self._key(source.key.partition)), 0)
+        else:
+            is_valid = True
+        is_new = not copy.seq and source.planes is None
+        is_of_now = is_new or (copy.epoch == state.epoch and copy.seq <= newest)
+        return is_valid and is_of_now and (self.shelf is None or newest - copy.seq <= self.exact_rows)
+
+    def _anew(self, name: str, state: State) -> "_Source | Partition":
+        """What to search instead of what is no longer current, or too far behind."""
+        newest = state.numbers.get(name, 0)
+        if self.shelf is not None and newest > self.exact_rows:
+            planes = self.shelf.valid(self._key(name), self._token(name, state), state.epoch)
+            if planes is not None and planes.seq <= newest <= planes.seq + self.exact_rows:
+                return self._beside(name, planes)
+            if self._is_large(name):
+                self.shelf.prepare(self._key(name))
+                return _scanned(self.session, self._key(name))
+        self.copies.take(self._key(name))
+        return self._whole(name, state.epoch)
+
+    def _token(self, name: str, state: State) -> int:
+        """What the database calls the valid planes; 0 without any."""
+        key = self._key(name)
+        if key not in self.large:
+            self.large.add(key)
+            state = read(self.session, self.workspace, {}, [counter_of(key)])
+        return state.numbers.get(counter_of(key), 0)
+
+    def _is_large(self, name: str) -> bool:
+        found = self.session.rows(_COUNT, {"w": self.workspace, "p": name, "most": self.exact_rows + 1})
+        return int(found[0][0]) > self.exact_rows
+
+    def _updated(self, source: _Source, state: State) -> Partition:
+        name, copy = source.key.partition, source.copy
+        apply([row for row in state.rows if row.partition == name], copy.vectors, self.model, self.dimension)
+        copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
+        self.copies.put(source.key, copy)
+        if self.shelf is None:
+            return copy.vectors
+        if source.planes is None:
+            if len(copy.vectors) > self.exact_rows:
+                self.large.add(self._key(name))
+                self.shelf.prepare(self._key(name))
+            return copy.vectors
+        if copy.seq - source.planes.seq > self.exact_rows // 2:
+            self.shelf.prepare(self._key(name))
+        return _PlanePartition(
+            self.session, self._key(name), source.planes, copy.vectors, self.shelf.sample(self._key(name))
+        )
+
+
+def _scanned(session: Session, key: Key) -> VectorPartition:
+    """The newest rows of a large partition alone, in bounded time."""
+    where = {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension, "most": SCANNED}
+    rows = session.rows(_SCAN, where)
+    found = VectorPartition(key.dimension)
+    matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f2").reshape(-1, key.dimension)
+    found.add([(row.episode_id, Audience(row.audience), Verdict(row.verdict)) for row in rows], matrix)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanePartition:
+    """A large partition: planes, the rows that came after them, and some of those they have."""
+
+    session: Session
+    key: Key
+    planes: Planes
+    later: VectorPartition
+    some: VectorPartition | None
+
+    def __len__(self) -> int:
+        return len(self.planes) + len(self.later)
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+        """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
+        seqs = self.planes.candidates(query, max(CANDIDATES, 4 * k))
+        if not self.planes.is_whole:  # replaced, and erased, since the database was asked
+            return _scanned(self.session, self.key).find(query, k, min_cosine, actions)
+        found, totals = self.later.find(query, k, min_cosine, actions)
+        if actions and self.some is not None and totals is not None:
+            totals = totals + self.some.approved(self.some.cosines(query), actions)
+        return best([*found, *self._rescored(seqs, query, k, min_cosine)], k), totals
+
+    def _rescored(self, candidates: "NDArray[np.int64]", query: "Vector", k: int, min_cosine: float) -> list[Neighbour]:
+        if k < 1:
+            return []
+        seqs = json.dumps(candidates.tolist())
+        where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
+        rows = self.session.rows(_RESCORED, {**where, "seqs": seqs})
+        matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f2").reshape(-1, self.key.dimension)
+        matrix = matrix.astype(np.float32)
+        cosines = np.clip(np.vecdot(matrix, query), -1.0, 1.0)
+        floor = min_cosine if len(rows) <= k else max(min_cosine, np.partition(cosines, len(rows) - k)[len(rows) - k])
+        return [
+            Neighbour(
+                episode_id=rows[place].episode_id,
+                cosine=cosines[place].item(),
+                audience=Audience(rows[place].audience),
+                verdict=Verdict(rows[place].verdict),
+                vector=matrix[place],
+            )
+            for place in np.flatnonzero(np.isfinite(cosines) & (cosines >= floor)).tolist()
+        ]

@@ -1,0 +1,209 @@
+"""The planes of the large partitions of one database: files beside it, made in the background, shared by processes.
+
+A file is valid if the database names its token, in the epoch that it was made in. So a backup that is put back, a file
+of another database, and one that was being written when its process was killed are none. What is forgotten is erased
+from them with all else: `erase` removes every file of the workspace, and nothing that was read before can become valid.
+"""
+
+import logging
+import os
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock, Thread
+
+from memory.adapters import planes as plane_files
+from memory.adapters.partitions import VectorPartition
+from memory.adapters.planes import Planes
+from memory.adapters.private_files import is_alive, make_folder
+from memory.adapters.sql.copies import Key, sample
+from memory.adapters.sql.index import EPOCH, PLANES
+from memory.adapters.sql.session import Session
+from memory.errors import MemoryFault
+
+log = logging.getLogger(__name__)
+
+_ROWS = (
+    "SELECT seq, vector FROM recall_index WHERE workspace = ? AND partition = ? AND model = ? AND length(vector) = ? "
+    "ORDER BY seq"
+)
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM recall_index WHERE workspace = ? AND partition = ?"
+_COUNTER = "SELECT value FROM counters WHERE workspace = ? AND name = ?"
+_PUT_COUNTER = (
+    "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+)
+MOST_BYTES = 128 * 2**20
+"""How much of planes, and of samples, stays mapped: what is used again is mapped again."""
+_BATCH = 4096
+_SAMPLED = 1024
+"""Of how many rows of a large partition it is looked which actions they approve."""
+_PART, _OLD = ".part", ".old"
+
+
+class PlaneShelf:
+    """Planes by partition, those used last up to a number of bytes. Safe for threads."""
+
+    def __init__(self, database: Path, begin: Callable[[bool], AbstractContextManager[Session]]) -> None:
+        self._folder = database.with_name(f"{database.name}-planes")
+        self._begin = begin
+        self._ready: OrderedDict[Key, tuple[Planes, VectorPartition | None]] = OrderedDict()
+        self._building: dict[Key, Thread] = {}
+        self._lock = Lock()
+        self._is_closed = False
+
+    def held(self, key: Key) -> Planes | None:
+        """Those that were valid when they were looked at last."""
+        with self._lock:
+            if key not in self._ready:
+                return None
+            self._ready.move_to_end(key)
+            return self._ready[key][0]
+
+    def sample(self, key: Key) -> VectorPartition | None:
+        """Some of the rows that they have; None until they are read."""
+        with self._lock:
+            return self._ready[key][1] if key in self._ready else None
+
+    def valid(self, key: Key, token: int, epoch: int) -> Planes | None:
+        """The planes that the database names, if there are any."""
+        held = self.held(key)
+        if held is not None and (held.token, held.epoch) == (token, epoch):
+            return held
+        self._forget(key)
+        found = plane_files.read(self._path(key)) if token else None
+        if found is None or (found.token, found.epoch) != (token, epoch):
+            return None
+        self._keep(key, found, None)
+        self.prepare(key, is_new=False)
+        return found
+
+    def prepare(self, key: Key, *, is_new: bool = True) -> None:
+        """Make new planes, or only read the sample of those that are there, in the background; once at a time."""
+        with self._lock:
+            if key in self._building or self._is_closed:
+                return
+            work = Thread(target=self._prepared, args=(key, is_new), name="recall-planes", daemon=True)
+            self._building[key] = work
+        work.start()
+
+    def wait(self) -> None:
+        """Until nothing is being made."""
+        for work in list(self._building.values()):
+            work.join()
+
+    def stop(self) -> None:
+        """Make no more."""
+        self._is_closed = True
+
+    def close(self) -> None:
+        """The same, once what is being made is given up."""
+        self.stop()
+        self.wait()
+        self._ready.clear()
+
+    def erase(self, epochs: Mapping[str, int]) -> None:
+        """Erase the files of these workspaces that are of an epoch before this one. Raises `OSError`."""
+        for workspace, epoch in epochs.items():
+            for path in self._folder.glob(f"{_digest(workspace)}-*"):
+                if plane_files.epoch_of(path) < epoch:
+                    plane_files.erase(path)
+            for key in [key for key in self._ready if key.workspace == workspace]:
+                self._forget(key)
+
+    def _keep(self, key: Key, found: Planes, some: VectorPartition | None) -> None:
+        with self._lock:
+            self._ready[key] = (found, some)
+            self._ready.move_to_end(key)
+            while len(self._ready) > 1 and sum(map(_nbytes, self._ready.values())) > MOST_BYTES:
+                self._ready.popitem(last=False)
+
+    def _forget(self, key: Key) -> None:
+        with self._lock:
+            self._ready.pop(key, None)
+
+    def _prepared(self, key: Key, is_new: bool) -> None:
+        try:
+            found = self._build(key) if is_new else self.held(key)
+            if found is not None:
+                seqs = found.seqs[:: max(1, len(found) // _SAMPLED)].tolist()
+                with self._begin(False) as session:
+                    some = sample(session, key, seqs)
+                self._keep(key, found, some)
+        except (OSError, MemoryFault) as fault:
+            if not self._is_closed:
+                log.warning("planes of a large partition were not made, so recall is slower: %s", fault)
+        finally:
+            with self._lock:
+                self._building.pop(key, None)
+
+    def _build(self, key: Key) -> Planes | None:
+        token = secrets.randbits(62) + 1
+        with self._begin(False) as session:
+            epoch = _number(session, _COUNTER, key.workspace, EPOCH)
+            newest = _number(session, _NEWEST, key.workspace, key.partition)
+            rows = self._batches(session, key)
+            built = plane_files.build(rows, key.dimension, token=token, epoch=epoch, seq=newest)
+        if self._is_closed:
+            return None
+        make_folder(self._folder)
+        path = self._path(key)
+        self._clean(path)
+        part = path.with_name(f"{path.name}.{os.getpid()}-{token:x}{_PART}")
+        try:
+            plane_files.write(part, built)
+            return plane_files.read(path) if self._is_registered(key, built, part) else None
+        finally:
+            plane_files.erase(part)
+
+    def _is_registered(self, key: Key, built: Planes, part: Path) -> bool:
+        """Put the file in its place, and name it in the database: unless something was erased meanwhile."""
+        path = self._path(key)
+        with self._begin(True) as session:
+            if _number(session, _COUNTER, key.workspace, EPOCH) != built.epoch:
+                return False
+            if path.exists():  # whoever searches in it now does so to the end; it is erased with the next one
+                path.replace(path.with_name(f"{path.name}.{os.getpid()}-{built.token:x}{_OLD}"))
+            part.replace(path)
+            session.execute(_PUT_COUNTER, (key.workspace, counter_of(key), built.token))
+            return True
+
+    def _clean(self, path: Path) -> None:
+        """Erase what was replaced before, and what killed processes left."""
+        for left in self._folder.glob(f"{path.name}.*"):
+            number = left.name.removeprefix(f"{path.name}.").partition("-")[0]
+            if left.suffix == _OLD or not is_alive(int(number)):
+                plane_files.erase(left)
+
+    def _batches(self, session: Session, key: Key) -> Iterator[tuple[list[int], bytes]]:
+        given = (key.workspace, key.partition, key.model, 2 * key.dimension)
+        for rows in session.batches(_ROWS, given, _BATCH):
+            if self._is_closed:
+                return
+            yield [row[0] for row in rows], b"".join(row[1] for row in rows)
+
+    def _path(self, key: Key) -> Path:
+        return self._folder / f"{_digest(key.workspace)}-{_digest(counter_of(key))}"
+
+
+def counter_of(key: Key) -> str:
+    """The counter that names the valid planes."""
+    return PLANES + _digest(f"{key.partition}\0{key.model}\0{key.dimension}")
+
+
+@lru_cache(maxsize=4096)
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _number(session: Session, statement: str, *given: object) -> int:
+    rows = next(session.batches(statement, given, 1), [])
+    return int(rows[0][0]) if rows else 0
+
+
+def _nbytes(ready: tuple[Planes, VectorPartition | None]) -> int:
+    planes, some = ready
+    return planes.planes.nbytes + planes.seqs.nbytes + (some.nbytes if some is not None else 0)

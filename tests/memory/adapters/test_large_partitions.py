@@ -1,0 +1,330 @@
+"""Large partitions: whoever changes them, and whatever becomes of their planes, a search finds what a scan does."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from memory.adapters.planes import read, sign_words
+from memory.adapters.sql import SqlStore
+from memory.adapters.sql.tables import recall_index
+from memory.model import Vector
+from tests.doubles.stores import open_file
+from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest
+
+DIMENSION, EXACT_ROWS = 16, 5
+
+
+def vector_of(number: int, dimension: int = DIMENSION) -> Vector:
+    found: Vector = np.random.default_rng(number).standard_normal(dimension).astype(np.float32)
+    return found / np.linalg.norm(found)
+
+
+def opened(path: Path) -> SqlStore:
+    """A store to which six rows are a large partition."""
+    open_file(path).close()
+    return SqlStore(path, exact_rows=EXACT_ROWS)
+
+
+def add(store: SqlStore, *numbers: int, dimension: int = DIMENSION) -> None:
+    with store.write() as tx:
+        for number in numbers:
+            tx.episodes.put(episode(f"e{number}"))
+            tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(number, dimension))
+            tx.episodes.set_index("w", f"e{number}", [EVERYONE, CHANNEL] if number % 3 else [EVERYONE])
+
+
+def ready(store: SqlStore) -> None:
+    """Wait for the planes of what was searched."""
+    assert store._shelf is not None
+    store._shelf.wait()
+
+
+def found(
+    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",)
+) -> list[tuple[str, float]]:
+    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0).hits
+    return [(hit.episode_id, round(hit.cosine, 4)) for hit in hits]
+
+
+def scanned(
+    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",)
+) -> list[tuple[str, float]]:
+    """What a full scan of the table finds."""
+    with store._engine.connect() as connection:
+        rows = connection.execute(recall_index.select()).all()
+    named = {
+        row.episode_id: round(float(np.clip(row.vector @ query, -1, 1)), 4)
+        for row in rows
+        if row.workspace == "w" and row.partition in partitions and row.vector is not None and row.model == MODEL
+        if len(row.vector) == len(query)
+    }
+    return sorted(named.items(), key=lambda each: (each[1], each[0]), reverse=True)[:k]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(opened(tmp_path / "goodbot.db")) as store:
+        yield store
+
+
+def files_of(store: SqlStore) -> list[Path]:
+    return sorted(store._path.parent.glob("goodbot.db-planes/*"))
+
+
+def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlStore) -> None:
+    add(store, *range(30))
+    assert found(store, vector_of(99)) == scanned(store, vector_of(99))
+    ready(store)
+    (path,) = files_of(store)
+    planes = read(path)
+    assert planes is not None
+    assert len(planes) == 30
+    add(store, 30, 31)
+    for query in range(80, 99):
+        assert found(store, vector_of(query)) == scanned(store, vector_of(query))
+    assert store._recall._shelf is store._shelf
+    assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
+
+
+def test_another_process_maps_the_file_and_makes_none(store: SqlStore) -> None:
+    add(store, *range(30))
+    found(store, vector_of(1))
+    ready(store)
+    before = [path.stat().st_mtime_ns for path in files_of(store)]
+    with closing(SqlStore(store._path, exact_rows=EXACT_ROWS)) as other:
+        assert found(other, vector_of(98)) == scanned(store, vector_of(98))
+        ready(other)
+        assert other._shelf is not None
+        assert len(other._shelf._ready) == 1
+        add(other, 40)
+        assert found(store, vector_of(40))[0] == ("e40", 1.0)
+    assert [path.stat().st_mtime_ns for path in files_of(store)] == before
+
+
+def test_what_is_forgotten_leaves_the_files(store: SqlStore) -> None:
+    add(store, *range(30))
+    found(store, vector_of(1))
+    ready(store)
+    words = sign_words(np.asarray(vector_of(7), "<f2").reshape(1, -1).view(np.uint16)).tobytes()
+    assert words in files_of(store)[0].read_bytes()
+    with store.write() as tx:
+        tx.episodes.delete("w", ["e7"])
+    store.erase_free_space()
+    assert files_of(store) == []
+    assert found(store, vector_of(7)) == scanned(store, vector_of(7))
+    ready(store)
+    assert words not in files_of(store)[0].read_bytes()
+    assert "e7" not in [name for name, _ in found(store, vector_of(7), 30)]
+
+
+def test_a_file_of_another_database_is_not_used(store: SqlStore, tmp_path: Path) -> None:
+    add(store, *range(30))
+    found(store, vector_of(1))
+    ready(store)
+    with closing(opened(tmp_path / "other.db")) as other:
+        add(other, *range(30, 60))
+        (tmp_path / "other.db-planes").mkdir()
+        (path,) = files_of(store)
+        (tmp_path / "other.db-planes" / path.name).write_bytes(path.read_bytes())
+        for _ in range(2):
+            assert found(other, vector_of(98)) == scanned(other, vector_of(98))
+            ready(other)
+
+
+def test_many_changes_are_read_once_and_lead_to_new_planes(store: SqlStore) -> None:
+    add(store, *range(30))
+    found(store, vector_of(1))
+    ready(store)
+    (path,) = files_of(store)
+    before = path.read_bytes()
+    add(store, *range(30, 34))
+    assert found(store, vector_of(2)) == scanned(store, vector_of(2))
+    ready(store)
+    assert path.read_bytes() != before
+    assert [each.suffix for each in files_of(store)] == ["", ".old"]
+    add(store, *range(34, 90))
+    assert found(store, vector_of(3)) == scanned(store, vector_of(3))
+    ready(store)
+    assert found(store, vector_of(3)) == scanned(store, vector_of(3))
+
+
+class Shared(RuleBasedStateMachine):
+    """Two stores on one file, as two processes have them; planes are made, erased and out of date meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folder = tempfile.TemporaryDirectory()
+        path = Path(self._folder.name) / "goodbot.db"
+        self.stores = [opened(path), opened(path)]
+        self._turns = cycle((0, 1))
+        self._vectors = 0
+
+    def teardown(self) -> None:
+        for store in self.stores:
+            store.close()
+        self._folder.cleanup()
+
+    @property
+    def _store(self) -> SqlStore:
+        return self.stores[next(self._turns)]
+
+    @rule(numbers=st.sets(st.integers(0, 40), min_size=1, max_size=12))
+    def learn(self, numbers: set[int]) -> None:
+        add(self._store, *numbers)
+
+    @rule(number=st.integers(0, 40), is_filed=st.booleans())
+    def file_or_archive(self, number: int, is_filed: bool) -> None:
+        with self._store.write() as tx:
+            if tx.episodes.vectors("w", [f"e{number}"]):
+                tx.episodes.set_index("w", f"e{number}", [CHANNEL] if is_filed else [])
+
+    @rule(number=st.integers(0, 40))
+    def embed_anew(self, number: int) -> None:
+        self._vectors += 1
+        with self._store.write() as tx:
+            if tx.episodes.get("w", f"e{number}"):
+                tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(1000 + self._vectors))
+
+    @rule(number=st.integers(0, 40), model=st.sampled_from([MODEL, "another"]))
+    def embed_by_another_model(self, number: int, model: str) -> None:
+        with self._store.write() as tx:
+            if tx.episodes.get("w", f"e{number}"):
+                tx.episodes.put_vector("w", f"e{number}", model, vector_of(number))
+
+    @rule(number=st.integers(0, 40))
+    def give_up(self, number: int) -> None:
+        with aborted(self._store) as tx:
+            tx.episodes.put(episode(f"e{number}"))
+            tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(500))
+            tx.episodes.set_index("w", f"e{number}", [EVERYONE])
+            hit = tx.episodes.nearest("w", ["workspace"], MODEL, vector_of(500), 1, -1.0).hits[0]
+            assert hit.episode_id == f"e{number}"
+
+    @rule(numbers=st.sets(st.integers(0, 40), max_size=5), is_swept=st.booleans())
+    def erase(self, numbers: set[int], is_swept: bool) -> None:
+        store = self._store
+        with store.write() as tx:
+            tx.episodes.delete("w", [f"e{number}" for number in numbers])
+        if is_swept:
+            for each in self.stores:
+                ready(each)  # whoever reads for long keeps erasing waiting
+            store.erase_free_space()
+
+    @rule()
+    def make_ready(self) -> None:
+        for store in self.stores:
+            ready(store)
+
+    @rule(which=st.integers(0, 1))
+    def start_again(self, which: int) -> None:
+        path = self.stores[which]._path
+        self.stores[which].close()
+        self.stores[which] = opened(path)
+
+    @rule(which=st.integers(0, 3), keep=st.integers(0, 300))
+    def damage_a_file(self, which: int, keep: int) -> None:
+        for path in files_of(self.stores[0])[which : which + 1]:
+            content = path.read_bytes()
+            path.unlink()  # as a power failure leaves it; nobody writes into one that is mapped
+            path.write_bytes(content[:keep])
+
+    @invariant()
+    def both_find_what_a_scan_finds(self) -> None:
+        for store in self.stores:
+            for partitions in (["workspace"], ["channel/C1", "workspace"]):
+                query = vector_of(99)
+                assert found(store, query, 12, partitions) == scanned(store, query, 12, partitions)
+
+
+TestShared = Shared.TestCase
+TestShared.settings = settings(stateful_step_count=30)
+
+WRITER = """
+import random, sys
+from pathlib import Path
+from memory.adapters.sql import SqlStore
+from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, episode
+from tests.memory.adapters.test_large_partitions import vector_of
+store, first = SqlStore(Path(sys.argv[1]), exact_rows=5), int(sys.argv[2])
+chance = random.Random(first)
+for number in range(first, first + 60):
+    with store.write() as tx:
+        tx.episodes.put(episode(f"e{number}"))
+        tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(number))
+        tx.episodes.set_index("w", f"e{number}", [EVERYONE])
+        if number % 4 == 3:
+            tx.episodes.delete("w", [f"e{chance.randrange(first, number)}"])
+    with store.read() as tx:
+        tx.episodes.nearest("w", ["workspace"], MODEL, vector_of(number), 3, -1.0)
+store.close()
+"""
+
+
+@pytest.mark.process
+def test_several_processes_write_while_another_searches(store: SqlStore) -> None:
+    add(store, *range(30))
+    script = [sys.executable, "-c", WRITER, str(store._path)]
+    writers = [subprocess.Popen([*script, str(first)]) for first in (100, 200, 300)]
+    while any(writer.poll() is None for writer in writers):
+        query = vector_of(random.randrange(100, 360))
+        names = [name for name, _ in found(store, query, 5)]
+        assert len(names) == len(set(names)) == 5
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    for number in range(100, 360, 13):
+        assert found(store, vector_of(number)) == scanned(store, vector_of(number))
+    ready(store)
+    for number in range(100, 360, 13):
+        assert found(store, vector_of(number)) == scanned(store, vector_of(number))
+
+
+BUILDER = """
+import sys
+from pathlib import Path
+from memory.adapters.sql import SqlStore
+from tests.memory.adapters.store_samples import MODEL, nearest
+from tests.memory.adapters.test_large_partitions import vector_of
+store = SqlStore(Path(sys.argv[1]), exact_rows=5)
+from memory.adapters.sql.copies import Key
+key = Key("w", "workspace", MODEL, 16)
+print("building", flush=True)
+while True:
+    store._shelf.prepare(key)
+    store._shelf.wait()
+"""
+
+
+@pytest.mark.process
+def test_a_process_that_is_killed_while_it_makes_planes_leaves_a_valid_file_or_none(store: SqlStore) -> None:
+    add(store, *range(200))
+    for number in range(4):
+        builder = subprocess.Popen([sys.executable, "-c", BUILDER, str(store._path)], stdout=subprocess.PIPE, text=True)
+        assert builder.stdout is not None
+        assert builder.stdout.readline() == "building\n"
+        for query in range(20 * number):
+            found(store, vector_of(query))
+        os.kill(builder.pid, signal.SIGKILL)
+        builder.wait()
+        builder.stdout.close()
+        add(store, 300 + number)
+        with closing(SqlStore(store._path, exact_rows=EXACT_ROWS)) as other:
+            for query in range(5):
+                assert found(other, vector_of(query)) == scanned(other, vector_of(query))
+                assert found(store, vector_of(query)) == scanned(store, vector_of(query))
+            ready(other)
+    ready(store)
+    store._shelf.prepare(next(iter(store._shelf._ready))) if store._shelf is not None else None
+    ready(store)
+    assert [path.suffix for path in files_of(store) if path.suffix == ".part"] == []
