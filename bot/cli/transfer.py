@@ -1,4 +1,4 @@
-"""`goodbot move` and `goodbot backup`."""
+"""`goodbot move`, `goodbot backup` and `goodbot reembed`: what goes through the whole memory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +9,10 @@ import click
 from bot.app.log_file import note_failures
 from bot.app.transfer import back_up_memory, move_memory
 from bot.cli.progress import progress
-from bot.cli.session import json_option, print_json, say, settings_of
+from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
 from bot.cli.table import print_table
 from memory.errors import InvalidInput
+from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.app.bench.progress import ShowsStep
@@ -60,6 +61,20 @@ def backup(file: Path, as_json: bool) -> None:
         print_json({"file": str(file), "bytes": size})
     else:
         say(f"{size / 2**20:.1f} MiB written to {file}. Try it: DATABASE_URL=sqlite:///{file.resolve()} goodbot stats")
+
+
+@click.command()
+@memory_command
+def reembed(memory: Memory) -> Result:
+    """Embed what has no vector of the embedder in use: after another one was chosen, or where it failed.
+
+    While the bot goes on. What is done counts at once, so breaking it off and giving the command again goes on with the
+    rest; until then what is not done is not found by meaning. A job does the same slowly.
+    """
+    with progress("texts", 0) as step:
+        done = memory.reembedding.run(show=lambda count, total: step(count, f"of {total}"))
+    left = f"; {done.waiting} were changed meanwhile, give the command again" if done.waiting else ""
+    return Result(done, f"{done.episodes} episodes and {done.topics} topics embedded by {memory.embedder.name}{left}.")
 
 
 def _shown(step: "ShowsStep") -> Callable[[int, int], None]:

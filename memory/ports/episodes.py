@@ -267,6 +267,14 @@ class EpisodeTable(Protocol):
         """(model, vector) by episode id, for those that have one."""
         ...
 
+    def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        """(id, goal) of episodes with a goal but without a vector of `model`, by id, those after this one."""
+        ...
+
+    def count_without_vector(self, workspace: str, model: str) -> int:
+        """How many of them there are."""
+        ...
+
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         """Erase the episode's goal embedding, if there is one: it is findable nowhere then."""
         ...

@@ -54,6 +54,14 @@ class TopicTable(Protocol):
         """Embeddings of one model by topic, in double precision as they were given."""
         ...
 
+    def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[str]:
+        """Ids of topics with a title or summary but without an embedding of `model`, in order, those after this one."""
+        ...
+
+    def count_without_vector(self, workspace: str, model: str) -> int:
+        """How many of them there are."""
+        ...
+
     def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
         """Store the embedding of one topic, if it has one, as another's too. Raises `NotFound` without the other."""
         ...

@@ -51,6 +51,7 @@ from memory.services.purge import Purge, Purging
 from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
+from memory.services.reembedding import Reembedding
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
 from memory.services.shown import UsedLesson
@@ -156,6 +157,7 @@ class Memory:
         self.digests = Digests(core)
         self.saving = Saving(core)
         self.restating = Restating(core)
+        self.reembedding = Reembedding(core)
         self.batches = Batches(core)
         self.batch_review = BatchReview(core)
         self.batch_undo = BatchUndo(core)

@@ -1,6 +1,8 @@
-"""`goodbot move` and `goodbot backup` as an administrator gives them."""
+"""`goodbot move`, `goodbot backup` and `goodbot reembed` as an administrator gives them."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,16 @@ def test_a_backup_restored_is_the_same(taught: Home, tmp_path: Path) -> None:
     told(taught.run("backup", str(taught.log)), 1, "Name another file.")
     told(taught.run("backup", str(taught.database)), 1, "Name another file.")
     told(Home(tmp_path).run("backup", "copy2"), 1, "There is no database")
+
+
+def test_another_embedder_is_told_by_doctor_and_brought_by_one_command(taught: Home, tmp_path: Path) -> None:
+    home = taught.copy(tmp_path)
+    with closing(sqlite3.connect(home.database)) as connection, connection:
+        connection.execute("UPDATE episode_vectors SET model = 'an earlier one'")
+        connection.execute("UPDATE recall_index SET model = 'an earlier one', seq = seq + 100")
+    found = {each["code"]: each for each in home.run("doctor", "--json").json()}
+    assert "goodbot reembed" in found["GB005"]["remedy"]
+    told(home.run("reembed"), 0, "embedded by hashing-384")
+    assert {each["code"]: each["ok"] for each in home.run("doctor", "--json").json()}["GB005"]
+    told(home.run("reembed"), 0, "0 episodes and 0 topics embedded")
+    assert exported(home, home.database) == exported(taught, taught.database)

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
-from memory.adapters.sql import index, summaries, use
+from memory.adapters.sql import index, missing_vectors, summaries, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
@@ -227,6 +227,12 @@ class SqlEpisodeTable(SqlTable):
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
         rows = self._session.each(_VECTORS, workspace, episode_ids)
         return {row.episode_id: (row.model, row.vector) for row in rows}
+
+    def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        return missing_vectors.goals(self._session, workspace, model, after, limit)
+
+    def count_without_vector(self, workspace: str, model: str) -> int:
+        return missing_vectors.count_episodes(self._session, workspace, model)
 
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         index.unfile(self._session, workspace, [episode_id])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
 from memory.adapters.row_validation import chunks, exact, storable
+from memory.adapters.sql import missing_vectors
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, needing, put_statement, row_of
@@ -90,6 +91,12 @@ class SqlTopicTable(SqlTable):
     def vectors(self, workspace: str, model: str, topic_ids: Iterable[str]) -> "dict[str, Vector]":
         rows = self._of_topics(topic_vectors, "topic_id", workspace, topic_ids)
         return {row.topic_id: row.vector for row in rows if row.model == model}
+
+    def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[str]:
+        return missing_vectors.topic_ids(self._session, workspace, model, after, limit)
+
+    def count_without_vector(self, workspace: str, model: str) -> int:
+        return missing_vectors.count_topics(self._session, workspace, model)
 
     def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
         self._session.require_writing()

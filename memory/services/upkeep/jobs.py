@@ -17,11 +17,14 @@ from memory.rules.consolidation import rules_of
 from memory.services.archive import archive_idle
 from memory.services.core import Core
 from memory.services.forget import Privacy, erase_run, overwrite_erased
+from memory.services.reembedding import Reembedding
 from memory.services.topics import World
 from memory.services.upkeep.merging import join_duplicates
 
 log = logging.getLogger(__name__)
 
+EMBEDDED_AT_ONCE = 2_000
+"""How many texts one run of the job embeds: it must end long before the lease does."""
 LEASE = "upkeep"
 LEASE_FOR = timedelta(minutes=3)
 """How long a process that has died keeps others from its jobs."""
@@ -130,12 +133,19 @@ def _topics(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     return f"{joined} topics joined, {sum(len(world.forget_idle(workspace)) for workspace in workspaces)} archived"
 
 
+def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    done = Reembedding(core).run(limit=EMBEDDED_AT_ONCE)
+    rest = f"; {done.waiting} wait, `goodbot reembed` does them now" if done.waiting else ""
+    return f"{done.episodes} episodes and {done.topics} topics embedded{rest}"
+
+
 JOBS = (
     Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, end erasures", run=_sweep),
     Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
     Job(name="archive", every=timedelta(days=1), what="archive lessons that are weak, unloved and idle", run=_archive),
     Job(name="join", every=timedelta(days=1), what="join lessons that are the same", run=_join),
     Job(name="topics", every=timedelta(days=1), what="join the same topics, archive the forgotten ones", run=_topics),
+    Job(name="embed", every=timedelta(minutes=10), what="embed what has no vector of this embedder", run=_embed),
     Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
 )
 

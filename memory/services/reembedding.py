@@ -1,0 +1,100 @@
+"""Embeddings that are missing, because the embedder failed then, or that another one made: brought a batch at a time.
+
+What is done is committed, so breaking off loses nothing, and the next call goes on with the rest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memory.model import Vector
+from memory.ports import Transaction
+from memory.services.core import Core, file_in_index
+
+BATCH = 64
+"""Texts embedded, and then committed, at once."""
+
+ShowsReembedding = Callable[[int, int], None]
+"""Hears how many are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reembedded:
+    """What got an embedding of the embedder in use."""
+
+    episodes: int
+    topics: int
+    waiting: int
+    """Those that still have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedding:
+    """The use case of embeddings that are not the embedder's own."""
+
+    _core: Core
+
+    def waiting(self) -> tuple[int, int]:
+        """How many episodes and topics have no embedding of this embedder, in every workspace."""
+        model, workspaces = self._core.embedder.name, self._core.store.workspaces()
+        with self._core.store.read() as tx:
+            episodes = sum(tx.episodes.count_without_vector(workspace, model) for workspace in workspaces)
+            return episodes, sum(tx.world.count_without_vector(workspace, model) for workspace in workspaces)
+
+    def run(self, *, limit: int | None = None, show: ShowsReembedding = lambda done, total: None) -> Reembedded:
+        """Embed up to `limit` of them. Raises `EmbeddingFailed`; what was done before it stays."""
+        episodes, topics = self.waiting()
+        total = episodes + topics
+        room = total if limit is None else min(limit, total)
+        done = [0, 0]
+        for kind, bring in enumerate((self._episodes, self._topics)):
+            for workspace in self._core.store.workspaces() if room else ():
+                after = ""
+                while (size := min(BATCH, room - sum(done))) > 0:
+                    count, after = bring(workspace, after, size)
+                    done[kind] += count
+                    show(sum(done), total)
+                    if not after:
+                        break
+        return Reembedded(episodes=done[0], topics=done[1], waiting=max(0, total - sum(done)))
+
+    def _episodes(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
+        """How many were done, and the last id that was looked at; none at the end."""
+        model = self._core.embedder.name
+        with self._core.store.read() as tx:
+            goals = dict(tx.episodes.without_vector(workspace, model, after=after, limit=limit))
+        vectors = self._embedded(list(goals.values()))
+        with self._core.store.write() as tx:
+            # Read again: one may have been erased or given another question meanwhile.
+            now = tx.episodes.get_many(workspace, goals)
+            same = [(now[id_], vector) for id_, vector in zip(goals, vectors, strict=True) if id_ in now]
+            same = [(episode, vector) for episode, vector in same if episode.goal == goals[episode.id]]
+            for episode, vector in same:
+                tx.episodes.put_vector(workspace, episode.id, model, vector)
+                file_in_index(tx, episode)
+        return len(same), max(goals, default="")
+
+    def _topics(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
+        """The same of topics."""
+        model = self._core.embedder.name
+        with self._core.store.read() as tx:
+            texts = self._texts(tx, workspace, tx.world.without_vector(workspace, model, after=after, limit=limit))
+        vectors = self._embedded(list(texts.values()))
+        with self._core.store.write() as tx:
+            now = self._texts(tx, workspace, list(texts))
+            same = [(id_, vector) for id_, vector in zip(texts, vectors, strict=True) if now.get(id_) == texts[id_]]
+            for topic_id, vector in same:
+                tx.world.put_vector(workspace, topic_id, model, vector)
+        return len(same), max(texts, default="")
+
+    def _embedded(self, texts: Sequence[str]) -> list[Vector]:
+        return self._core.embedder.embed(texts) if texts else []
+
+    @staticmethod
+    def _texts(tx: Transaction, workspace: str, topic_ids: Sequence[str]) -> dict[str, str]:
+        found = tx.world.get_many(workspace, topic_ids)
+        return {id_: embedded_text(topic.title, topic.summary) for id_, topic in sorted(found.items())}
+
+
+def embedded_text(title: str | None, summary: str | None) -> str:
+    """What of a topic is embedded."""
+    return "\n".join(part for part in (title, summary) if part)
