@@ -268,3 +268,40 @@ def attack(
 def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
     if wanted is not None and wanted > len(rows):
         raise InvalidInput(f"{data} has {len(rows)} messages in {split!r}; give {option} {len(rows)} or fewer")
+
+
+@bench.command()
+@click.option(
+    "--rows",
+    "sizes",
+    type=click.IntRange(20, 10_000_000),
+    multiple=True,
+    help="Rows; may be repeated. 1,000 and 10,000.",
+)
+@click.option("--questions", type=click.IntRange(20, 100_000), default=200, show_default=True, help="Searches timed.")
+@click.option("--peer", "names", multiple=True, help="Only this one: langgraph, chroma, llamaindex, mem0, none.")
+@click.option("--cache", type=click.Path(file_okay=False, path_type=Path), help="Where their environments are kept.")
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+def peers(
+    sizes: tuple[int, ...], questions: int, names: tuple[str, ...], cache: Path | None, json_file: Path | None
+) -> None:
+    """Time other memories on the same vectors: LangGraph's SqliteStore, Chroma, LlamaIndex and mem0.
+
+    Each runs in an environment of its own, which is installed when it is first measured (about 1 GB for all). Every
+    search is for the ten nearest rows of one person; beside each time stands what part of them was found.
+    """
+    from platformdirs import user_cache_path
+
+    from bot.app.bench.peers.comparison import HEAD, compare, table
+    from bot.app.bench.peers.environments import PEERS
+
+    known = [peer.name for peer in PEERS]
+    if wrong := set(names) - {*known, "none"}:
+        raise InvalidInput(f"there is no peer {min(wrong)}; there are {', '.join(known)}, and none")
+    folder = cache or user_cache_path("goodbot", appauthor=False) / "peers"
+    found = compare(
+        sizes or (1_000, 10_000), questions, names or known, folder, lambda what: click.echo(what, err=True)
+    )
+    print_table(HEAD, table(found))
+    if json_file is not None:
+        json_file.write_text(json.dumps([asdict(each) for each in found]), encoding="utf-8")

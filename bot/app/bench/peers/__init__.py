@@ -1,0 +1,1 @@
+"""`goodbot bench peers`: the same vectors in other memories, each in an environment of its own."""
