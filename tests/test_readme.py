@@ -266,6 +266,7 @@ def test_lines_of_python_run(command: str, capsys: pytest.CaptureFixture[str]) -
 
 
 SMALL = {
+    "bench_bulk": ["--episodes", "20"],
     "bench_detector": [],
     "bench_message": ["--episodes", "20", "--rounds", "2"],
     "bench_soak": ["--messages", "10"],

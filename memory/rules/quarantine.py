@@ -65,11 +65,13 @@ _TEMPLATE = re.compile(
 
 def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     """Why this text should be looked at first; nothing for most. `limit` is the most characters it may have."""
+    if not text:
+        return ()
     plain = normalised("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
     found: list[Flag] = []
     if _INJECTION.search(" ".join(plain.split())):
         found.append(Flag.INJECTION)
-    if escapes(text) or escapes(plain) or _TEMPLATE.search(plain):
+    if escapes(text) or (plain != text and escapes(plain)) or _TEMPLATE.search(plain):
         found.append(Flag.DELIMITER)
     if limit is not None and len(text) > limit:
         found.append(Flag.LENGTH)

@@ -72,7 +72,7 @@ def escapes(text: str) -> bool:
 
 def visible(text: str) -> str:
     """Text without control characters and other things nobody sees: fit for a person's screen."""
-    return "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:

@@ -91,15 +91,19 @@ def test_breaking_off_loses_nothing(world: World, monkeypatch: pytest.MonkeyPatc
     assert again.memory.audit.check() == []
 
 
-def test_what_the_embedder_failed_on_is_found_by_words_and_caught_up_by_the_job() -> None:
+def test_what_the_embedder_failed_on_is_found_by_words_and_caught_up_by_the_job(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     embedder = Failing()
     world = World(None, None, embedder)
     embedder.fails = True
     teach(world)
     assert recalled(world) == ["in drawer 3"]
     assert world.memory.upkeep.run("embed").error == "the model is away"
+    assert [each.message.count("found by their words") for each in caplog.records[:2]] == [1, 0]
     embedder.fails = False
     assert recalled(world) == []
+    assert caplog.records[-1].message == "the embedder hashing-384 works again"
     assert world.memory.upkeep.run("embed").summary == "5 episodes and 0 topics embedded"
     assert recalled(world) == ["in drawer 3"]
     assert world.memory.audit.check() == []
