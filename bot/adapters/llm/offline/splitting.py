@@ -84,7 +84,7 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
         if flow == "fallback" and any(_is_request(goal[start:end], is_request) for start, end in pieces):
             # "or else" says by itself that these are alternatives; the first may be one that nobody can answer.
             judge = _has_several_words
-        parts = _joined(goal, pieces, flow, judge)
+        parts = _joined(goal, pieces, flow, judge, is_request)
         if 2 <= len(parts) <= MOST_PARTS:
             is_said = all(_is_said(goal, end, start) for (_, end), (start, _) in pairwise(parts))
             return Split(flow=flow, parts=tuple(_clean(goal[start:end]) for start, end in parts), is_said=is_said)
@@ -110,13 +110,15 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
     return [*pieces, (start, len(goal))]
 
 
-def _joined(goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest) -> list[tuple[int, int]]:
+def _joined(
+    goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest, is_known: IsRequest
+) -> list[tuple[int, int]]:
     """Where the parts that stand alone start and end; none at all when the first pieces make no request."""
     parts: list[tuple[int, int]] = []
     begin, complete_to = 0, -1
     for start, end in pieces:
         piece = goal[start:end]
-        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow) and _is_request(piece, judge):
+        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow, is_known) and _is_request(piece, judge):
             parts.append((begin, complete_to))
             begin, complete_to = start, end
         elif complete_to >= 0 or _is_request(piece, judge) or _is_request(goal[begin:end], judge):
@@ -132,27 +134,28 @@ def _is_said(goal: str, end: int, start: int) -> bool:
 
 
 def _has_several_words(text: str) -> bool:
-    return len(text.split()) >= 2
+    return len(text.split()) >= 2 and not _breaks_off(text)
 
 
 def _is_request(text: str, judge: IsRequest) -> bool:
     text = _clean(text)
-    return bool(text) and not _breaks_off(text) and (begins_a_request(text) or judge(text))
+    return bool(text) and (begins_a_request(text) or judge(text))
 
 
-def _may_part(before: str, after: str, flow: str) -> bool:
-    """Whether the two are no pair that belongs together.
+def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
+    """Whether the two are no pair that belongs together. What `is_known` as a request stands alone, whatever its words.
 
     "How do I clean and store it" asks one thing with two verbs: by "and" alone, a bare order does not follow a question
     that has not ended. "the difference between what we say and what we do" is one thing, too.
     """
     before = _clean(before)
-    if _breaks_off(before) or _PAIRED.search(_PAIR_ENDS.split(before)[-1]):
+    if _PAIRED.search(_PAIR_ENDS.split(before)[-1]) or (_breaks_off(before) and not is_known(before)):
         return False
     if flow != "parallel":
         return True
     is_bare_order = _ORDER.match(_clean(after)) and not _ORDER.match(before)
-    return not (is_bare_order and _QUESTION.match(before) and not before.endswith("?"))
+    is_one_question = is_bare_order and _QUESTION.match(before) and not before.endswith("?")
+    return not is_one_question or (is_known(before) and is_known(_clean(after)))
 
 
 def _breaks_off(text: str) -> bool:

@@ -13,7 +13,7 @@ from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.splitting import split
+from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_TOOLS
 from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task
@@ -233,6 +233,15 @@ def test_a_goal_is_taken_apart_where_its_parts_together_are_surer(
     tools = [_tool(name) for name in sorted({action for action, _ in believed.values()})]
     decider = Decider(Similarity(HashingEmbedder().embed), Prompt(goal=goal), [*tools, *CONTROL_TOOLS], weigh=weigh)
     assert [call.name == "expand" for call in decider.decide().calls] == [is_split]
+
+
+@pytest.mark.parametrize(
+    "goal", ["what zone is Ireland in and who is our CFO", "may I get a new card and search the rules"]
+)
+def test_words_that_would_hold_two_requests_together_do_not_where_both_are_known(goal: str) -> None:
+    parts = tuple(goal.split(" and "))
+    assert split(goal, lambda part: False) is None
+    assert split(goal, lambda part: part in parts) == Split(flow="parallel", parts=parts)
 
 
 def _tool(name: str) -> ToolSpec:
