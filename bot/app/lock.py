@@ -16,7 +16,7 @@ def only_one(settings: Settings, part: str) -> Iterator[bool | None]:
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(Path(f"{settings.storage.place}.{part}.lock").expanduser(), mode=FILE_MODE)
+    lock = FileLock(Path(f"{settings.storage.beside}.{part}.lock").expanduser(), mode=FILE_MODE)
     try:
         lock.acquire(timeout=0)
     except Timeout:

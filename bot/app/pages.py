@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Mapping
-from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -79,7 +78,7 @@ def _secret(settings: Settings) -> bytes:
     """What signs cookies, kept beside the database so that a restart logs nobody out."""
     if not settings.storage.database_url.get_secret_value():
         return secrets.token_bytes(_SECRET_BYTES)
-    path = Path(settings.storage.place).with_suffix(".web-key")
+    path = settings.storage.beside.with_suffix(".web-key")
     try:
         found = path.read_bytes() if path.exists() else b""
         if len(found) != _SECRET_BYTES:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
@@ -256,7 +255,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         )
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
-    database = Path(settings.storage.place)
+    database = settings.storage.beside
     return SlackWorkspaces(
         settings.slack,
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),

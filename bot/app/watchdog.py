@@ -14,7 +14,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.app.build import Running
 from bot.app.crash_report import deaths, open_report
@@ -42,7 +41,7 @@ class Reporting:
 
 def count_deaths(settings: Settings, memory: Memory) -> None:
     """Count the deaths of other processes against the messages they had in work. Raises `OSError`."""
-    with deaths(Path(settings.storage.place)) as died:
+    with deaths(settings.storage.beside) as died:
         for message in memory.recovering.count(died, messages.SET_ASIDE):
             log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
 
@@ -50,7 +49,7 @@ def count_deaths(settings: Settings, memory: Memory) -> None:
 @contextmanager
 def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
     """Count what earlier processes left, and keep a report of this one until its orderly end."""
-    database = Path(settings.storage.place)
+    database = settings.storage.beside
     try:
         count_deaths(settings, memory)
         report = open_report(database, memory.new_id())

@@ -233,7 +233,7 @@ def export(*, workspace: str, format_: str, output: Path | None, archived: bool,
 def _require_own(output: Path, settings: Settings) -> None:
     """Raise `InvalidInput` for a file that belongs to the bot: the database and what lies beside it, or the log."""
     where = output.resolve()
-    for name in (settings.storage.place, settings.log.file):
+    for name in (settings.storage.beside, settings.log.file):
         kept = Path(name).resolve()
         if where.parent == kept.parent and where.name.startswith(kept.name):
             raise InvalidInput(f"cannot write {output}: it belongs to the bot; name another file with --output")

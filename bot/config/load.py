@@ -57,6 +57,7 @@ def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
     if not storage.database_url.get_secret_value():
         url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")
         storage = storage.model_copy(update={"database_url": url})
+    storage = storage.within(data_dir)
     log_file = cwd / expanded(log.file) if log.file else data_dir / "goodbot.log"
     log = log.model_copy(update={"file": str(log_file.absolute())})
     if knowledge.folder:

@@ -1,10 +1,12 @@
 """Every setting with its type, range and default. What each one means is written once, in `config/goodbot.toml`."""
 
 import math
+import re
 from itertools import combinations
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, model_validator
 
 from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
 from bot.config.section import Section, Texts, http_address
@@ -26,18 +28,45 @@ def _qualified(name: str, *own: str) -> str:
     return name
 
 
+_SERVERS = ("postgresql", "postgres")
+"""How addresses of PostgreSQL begin."""
+
+
 class StorageSettings(Section):
     """`[storage]`. The URL is a secret because it may hold a password; `place` is fit to be shown."""
 
     database_url: SecretStr = SecretStr("")
 
+    _data_dir: Path = PrivateAttr(default_factory=Path)
+
     @field_validator("database_url")
     @classmethod
     def _known_kind(cls, url: SecretStr) -> SecretStr:
-        scheme = url.get_secret_value().partition(":")[0]
-        if url.get_secret_value() and scheme.partition("+")[0] != "sqlite":
-            raise ValueError("memory is kept in SQLite files: give a URL such as sqlite:///goodbot.db")
+        scheme = url.get_secret_value().partition(":")[0].partition("+")[0]
+        if url.get_secret_value() and scheme not in ("sqlite", *_SERVERS):
+            raise ValueError(
+                "memory is kept in a SQLite file or in PostgreSQL: give a URL such as sqlite:///goodbot.db or "
+                "postgresql://user:password@host/name"
+            )
         return url
+
+    def within(self, data_dir: Path) -> Self:
+        """The same for a user whose data directory is this one."""
+        own = self.model_copy()
+        own._data_dir = data_dir
+        return own
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the database is a file of this machine."""
+        return not self.database_url.get_secret_value().startswith(_SERVERS)
+
+    @property
+    def beside(self) -> Path:
+        """What this machine's files that go with the database are named after: its own, or one for each server's."""
+        if self.is_file:
+            return Path(self.place)
+        return self._data_dir / f"postgresql-{re.sub('[^a-zA-Z0-9]+', '-', self.place)}"
 
     @property
     def place(self) -> str:

@@ -30,9 +30,11 @@ def _migrated() -> bytes:
 def content(store: Store) -> bytes:
     """Every byte of a store: of its database in memory, or of the files in its folder."""
     assert isinstance(store, SqlStore)
-    if store._path == IN_MEMORY:
+    where = store._database.where
+    if where == IN_MEMORY:
         return _driver(store).serialize()
-    return b"".join(each.read_bytes() for each in sorted(store._path.parent.rglob("*")) if each.is_file())
+    assert isinstance(where, Path)
+    return b"".join(each.read_bytes() for each in sorted(where.parent.rglob("*")) if each.is_file())
 
 
 def rows(store: Store) -> list[str]:

@@ -26,7 +26,7 @@ def _database(settings: Settings) -> CheckResult:
         with open_memory(settings) as memory:
             names = memory.audit.workspaces()
     except MemoryFault as error:
-        return fault("GB002", str(error), "see the message; DATABASE_URL names the file")
+        return fault("GB002", str(error), "see the message; DATABASE_URL names the database")
     return fine("GB002", f"database {settings.storage.place} opens and is up to date, {count(len(names), 'workspace')}")
 
 
@@ -109,7 +109,7 @@ def _set_aside(settings: Settings) -> CheckResult:
         return fine("GB010", "no message had to be set aside")
     named = "; ".join(map(_named, aside[:_MOST_NAMED]))
     more = f"; and {len(aside) - _MOST_NAMED} older" if len(aside) > _MOST_NAMED else ""
-    report = last_report(Path(settings.storage.place))
+    report = last_report(settings.storage.beside)
     cause = f"where it was is in {report}" if report.exists() else "a kill without a crash is often a lack of memory"
     return warning(
         "GB010",

@@ -32,7 +32,7 @@ def rows(settings: Settings) -> Iterator[CheckResult]:
 
 def private(settings: Settings) -> Iterator[CheckResult]:
     """Whether other users of this machine can read the database, the log, or look into their folders."""
-    database, log = (Path(each).expanduser().absolute() for each in (settings.storage.place, settings.log.file))
+    database, log = (Path(each).expanduser().absolute() for each in (settings.storage.beside, settings.log.file))
     companions = [Path(f"{database}{ending}") for ending in ("-wal", "-shm", "-journal")]
     rotated = sorted(log.parent.glob(f"{log.name}.*"))
     files = [each for each in (database, *companions, log, *rotated) if is_open_to_others(each)]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, delete, select, update
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
-from memory.adapters.sql.session import SqlTable, among, matching, needing
+from memory.adapters.sql.session import SqlTable, among, matching
 from memory.adapters.sql.types import Moment, Word
 from memory.model import Audience
 from memory.model.batch import Batch, BatchLesson
@@ -59,7 +59,7 @@ class SqlBatchTable(SqlTable):
         return self._session.all(Batch, _WITHIN, workspace=workspace)
 
     def put_lessons(self, *lessons: BatchLesson) -> None:
-        with needing("batch"):
+        with self._session.needing("batch"):
             self._session.put(batch_lessons, *lessons)
 
     def lessons(self, workspace: str, batch_id: str) -> list[BatchLesson]:

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import Column, Float, ForeignKeyConstraint, Integer, MetaData, String, Text
+from sqlalchemy import Column, Float, ForeignKeyConstraint, MetaData
 
+from memory.adapters.sql.dialect import NUMBER, PROSE, SHORT
 from memory.adapters.sql.types import Moment
 
 metadata = MetaData(
@@ -25,17 +26,17 @@ Tables that do not say so hold nothing but their columns.
 
 def short(*names: str) -> list[Column[str]]:
     """Names, ids, words."""
-    return [Column(name, String, nullable=False) for name in names]
+    return [Column(name, SHORT, nullable=False) for name in names]
 
 
 def prose(*names: str) -> list[Column[str]]:
     """What somebody wrote, of any length."""
-    return [Column(name, Text, nullable=False) for name in names]
+    return [Column(name, PROSE, nullable=False) for name in names]
 
 
 def number(*names: str) -> list[Column[int]]:
     """Whole numbers."""
-    return [Column(name, Integer, nullable=False) for name in names]
+    return [Column(name, NUMBER, nullable=False) for name in names]
 
 
 def real(*names: str) -> list[Column[float]]:

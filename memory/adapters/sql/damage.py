@@ -1,22 +1,18 @@
 """Rows that cannot be read: another program changed them, or the disk did. Which they are, and what to do."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Table
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Boolean, Column, Dialect, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from memory.adapters.row_validation import storable
 from memory.adapters.sql.columns import READ_AS, metadata
+from memory.adapters.sql.faults import Where
 from memory.errors import NotADatabase
 
-_DIALECT = sqlite.dialect()
 _FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 _SHOWN = 80
 """Characters of a key that are shown; keys hold names that people chose."""
@@ -42,65 +38,63 @@ class Damage:
     def statement(self) -> str:
         """What takes the row out, with all that belongs to it."""
         keyed = " AND ".join(f"{name} = {_literal(value)}" for name, value in self.key)
-        return f"PRAGMA foreign_keys=ON; DELETE FROM {self.table} WHERE {keyed};"  # noqa: S608 - for a person to read
+        return f"DELETE FROM {self.table} WHERE {keyed};"  # noqa: S608 - for a person to read
 
 
-def damaged(path: Path, found: Iterable[Damage]) -> NotADatabase:
+def damaged(where: Where, found: Iterable[Damage]) -> NotADatabase:
     """The error for a database with a row that cannot be read."""
     first = next(iter(found), None)
     return NotADatabase(
-        f"In the database {path}, {first or 'a row cannot be read'}. Restore a backup, or run `goodbot doctor`, which "
+        f"In the database {where}, {first or 'a row cannot be read'}. Restore a backup, or run `goodbot doctor`, which "
         "tells how to take the row out."
     )
 
 
-def find(path: Path, *, limit: int) -> list[Damage]:
-    """The damaged rows of a database, table by table. Reads all of it. Raises `sqlite3.Error`.
+def find(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect, *, limit: int) -> list[Damage]:
+    """The damaged rows of a database, table by table, by what the driver finds for a query. Reads all of it.
 
     A row is whole if what it is read as (`READ_AS`) is something that the store would take again.
     """
-    # A connection of its own, because here a text may be none.
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        connection.text_factory = _text
-        return list(islice(_everywhere(connection), limit))
+    return list(islice(_everywhere(query, dialect), limit))
 
 
-def _everywhere(connection: sqlite3.Connection) -> Iterator[Damage]:
+def _everywhere(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect) -> Iterator[Damage]:
     for table in metadata.sorted_tables:
         columns = list(table.columns)
         names = ", ".join(f'"{column.name}"' for column in columns)
-        rows = connection.execute(f'SELECT {names} FROM "{table.name}"')  # noqa: S608 - names of our own tables
         read = table.info.get(READ_AS)
-        for row in rows:
-            found = list(in_rows(columns, [row]))
+        for row in query(f'SELECT {names} FROM "{table.name}"'):  # noqa: S608 - names of our own tables
+            found = list(in_rows(columns, [row], dialect))
             if not found and read is not None:
-                found = _row_damage(table, dict(zip(columns, row, strict=True)), read)
+                found = _row_damage(table, dict(zip(columns, row, strict=True)), read, dialect)
             yield from found
 
 
-def _row_damage(table: Table, row: Mapping[Column[Any], object], read: Callable[..., object]) -> list[Damage]:
+def _row_damage(
+    table: Table, row: Mapping[Column[Any], object], read: Callable[..., object], dialect: Dialect
+) -> list[Damage]:
     """The damage of a row whose values are each what their column holds."""
     try:
-        storable(read(**{column.name: _value(column, stored) for column, stored in row.items()}))
+        storable(read(**{column.name: _value(column, stored, dialect) for column, stored in row.items()}))
     except _FAULTS as error:
         key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
         return [Damage(table=table.name, key=key, column="", reason=_error_text(error))]
     return []
 
 
-def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]]) -> Iterator[Damage]:
+def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]], dialect: Dialect) -> Iterator[Damage]:
     """The damage in rows as the driver gives them, one value for each of these columns."""
     known = [(place, column) for place, column in enumerate(columns) if isinstance(column, Column)]
     for row in rows:
         for place, column in known:
-            if reason := _reason(column, row[place]):
+            if reason := _reason(column, row[place], dialect):
                 table = column.table
                 key = ((each.name, row[at]) for at, each in known if each.primary_key and each.table is table)
                 name = table.name if isinstance(table, Table) else str(table)
                 yield Damage(table=name, key=tuple(key), column=column.name, reason=reason)
 
 
-def _reason(column: Column[Any], value: object) -> str:
+def _reason(column: Column[Any], value: object, dialect: Dialect) -> str:
     """Why the value cannot be in this column; empty if it can."""
     if value is None:
         return "" if column.nullable else "nothing where something must be"
@@ -115,16 +109,18 @@ def _reason(column: Column[Any], value: object) -> str:
         except UnicodeEncodeError:
             return "bytes that are no UTF-8 text"
     try:
-        _value(column, value)
+        _value(column, value, dialect)
     except _FAULTS as error:
         return _error_text(error)
     return ""
 
 
-def _value(column: Column[Any], stored: object) -> object:
+def _value(column: Column[Any], stored: object, dialect: Dialect) -> object:
     """What the column makes of a stored value."""
-    read = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
-    return stored if read is None else read(stored)
+    kind = column.type
+    if isinstance(kind, TypeDecorator):
+        return kind.process_result_value(stored, dialect)
+    return bool(stored) if isinstance(kind, Boolean) and stored is not None else stored
 
 
 def _error_text(error: Exception) -> str:
@@ -139,10 +135,6 @@ def _kinds(kind: TypeEngine[Any]) -> tuple[type, ...]:
     if isinstance(stored, Float):
         return (float, int)
     return (bytes,) if isinstance(stored, LargeBinary) else (str,)
-
-
-def _text(content: bytes) -> str:
-    return content.decode(errors="surrogateescape")
 
 
 def _literal(value: object) -> str:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, literal, or_, select, tuple_, update
-from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
@@ -20,6 +19,7 @@ from memory.adapters.sql.delivery_tables import (
     muted_threads,
     outgoing,
 )
+from memory.adapters.sql.dialect import insert, later
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
@@ -113,7 +113,7 @@ _OUTGOING = select(outgoing, channel_visibility(outgoing)).where(among(outgoing,
 _f = fresh_starts.c
 _BEGIN_ANEW = insert(fresh_starts).on_conflict_do_update(
     index_elements=["workspace", "person", "channel"],
-    set_={"at": func.max(_f.at, insert(fresh_starts).excluded.at)},
+    set_={"at": later(_f.at, insert(fresh_starts).excluded.at)},
 )
 _IS_OVER = exists().where(_f.workspace == _i.workspace, _f.person == _i.person, _f.at >= _i.at)
 _EXCHANGES = _WHOLE.where(

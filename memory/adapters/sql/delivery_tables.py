@@ -57,6 +57,7 @@ incoming = Table(
         "message_id",
         unique=True,
         sqlite_where=text("message_id != ''"),
+        postgresql_where=text("message_id != ''"),
     ),
 )
 
@@ -104,6 +105,13 @@ outgoing = Table(
     *prose("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),
-    Index("ix_outgoing_unsent", "sent_at", "workspace", "run_id", sqlite_where=text("sent_at IS NULL")),
+    Index(
+        "ix_outgoing_unsent",
+        "sent_at",
+        "workspace",
+        "run_id",
+        sqlite_where=text("sent_at IS NULL"),
+        postgresql_where=text("sent_at IS NULL"),
+    ),
     info={READ_AS: Outgoing},
 )

@@ -14,6 +14,13 @@ BUSY_SECONDS = 10
 """How long to wait for another process's transaction before giving up."""
 
 _RETRY_SECONDS = 0.02
+_BEGINNINGS = {
+    ("sqlite", False): "BEGIN",
+    ("sqlite", True): "BEGIN IMMEDIATE",
+    # One snapshot for all statements; and each statement sees all that was committed before it (`postgres.py`).
+    ("postgresql", False): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    ("postgresql", True): "BEGIN ISOLATION LEVEL READ COMMITTED",
+}
 
 
 def open_engine(path: Path) -> Engine:
@@ -26,12 +33,12 @@ def open_engine(path: Path) -> Engine:
 
 
 def begin(connection: Connection, *, writes: bool) -> RootTransaction:
-    """Begin a transaction; a writing one takes the write lock at once.
+    """Begin a transaction; a writing one takes the write lock of SQLite at once.
 
     A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
     """
     transaction = connection.begin()
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    connection.exec_driver_sql(_BEGINNINGS[connection.dialect.name, writes])
     return transaction
 
 

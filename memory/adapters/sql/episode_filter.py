@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, 
 
 from memory.adapters.sql.batches import batch_lessons
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.dialect import lowered
 from memory.adapters.sql.tables import episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
 from memory.ports import EpisodeFilter
@@ -34,7 +35,7 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
     conditions.append(_t.workspace == workspace)
     if wanted.text:
         texts = _t.goal + "\n" + _t.output  # both at once: each call of a function costs
-        conditions.append(func.strpos(func.lower(texts), wanted.text.lower()) > 0)
+        conditions.append(func.strpos(lowered(texts), wanted.text.lower()) > 0)
     if wanted.decided_in:
         conditions.append(_t[f"verdict_{wanted.decided_in.value}"].in_(_VALIDATED))
     if wanted.since:

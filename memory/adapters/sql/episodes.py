@@ -20,12 +20,12 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, missing_vectors, summaries, use
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.dialect import insert as upsert
 from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
 from memory.adapters.sql.nearest import RecallIndex
 from memory.adapters.sql.session import (
@@ -35,7 +35,6 @@ from memory.adapters.sql.session import (
     add_statement,
     among,
     matching,
-    needing,
     put_statement,
     row_of,
 )
@@ -208,7 +207,7 @@ class SqlEpisodeTable(SqlTable):
 
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
-        with needing(f"episode {episode_id} in {workspace}; store it"):
+        with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
             if self._session.run(add_statement(episode_vectors), row):  # and what had no vector was not findable
                 return
             self._session.run(put_statement(episode_vectors), row)
@@ -219,7 +218,7 @@ class SqlEpisodeTable(SqlTable):
             {"workspace": workspace, "episode_id": name, "model": storable(model), "vector": half(vector)}
             for name, vector in vectors.items()
         ]
-        with needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
+        with self._session.needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
             is_new = self._session.run(add_statement(episode_vectors), rows) == len(rows)
         for name, vector in vectors.items() if not is_new else ():
             self.put_vector(workspace, name, model, vector)
@@ -240,7 +239,7 @@ class SqlEpisodeTable(SqlTable):
 
     def note_words(self, workspace: str, episode_id: str, person: str) -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "person": storable(person)}
-        with needing(f"episode {episode_id} in {workspace}; store it"):
+        with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
             self._session.run(add_statement(borrowed_words), row)
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
@@ -283,7 +282,7 @@ class SqlEpisodeTable(SqlTable):
 
     def add_link(self, *new: Link) -> None:
         edges = ", ".join(f"{link.from_id} or {link.to_id} in {link.workspace}" for link in new)
-        with needing(f"episode {edges}; store both"):
+        with self._session.needing(f"episode {edges}; store both"):
             self._session.run(add_statement(links), [row_of(links, link) for link in new])
 
     def remove_link(self, link: Link) -> None:

@@ -1,4 +1,4 @@
-"""The driver's errors in the words of `memory.errors`: what was tried, on which file, and what to do."""
+"""The driver's errors in the words of `memory.errors`: what was tried, on which database, and what to do."""
 
 import os
 import shutil
@@ -11,6 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError, StatementError
 
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, StoreFull, StoreReadOnly, StoreUnavailable
 
+Where = Path | str
+"""What messages call a database: the file of SQLite, or host and name without user and password."""
+
 _ROOM = 2**16
 """Bytes that SQLite needs beside the database before it can do anything: its shared memory, and a little more."""
 
@@ -18,28 +21,39 @@ _PRIMARY = 0xFF
 """The low byte of an extended result code is the plain one (sqlite.org/rescode.html)."""
 
 
+def is_of_the_driver(exc: BaseException) -> bool:
+    """Whether the database library or its driver raised it. That of PostgreSQL may not be installed."""
+    return isinstance(exc, SQLAlchemyError | sqlite3.Error) or type(exc).__module__.partition(".")[0] == "psycopg"
+
+
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(where: Where) -> Iterator[None]:
     """Raise the package's errors for those of the database library. Other exceptions pass."""
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error) as exc:
-        raise fault(exc, path) from exc
     except UnicodeEncodeError as exc:
         where = f"character {exc.start + 1} of {len(exc.object)}"
         raise InvalidInput(f"A text is not UTF-8 ({where}) and cannot be looked up. Type it again.") from exc
     except OverflowError as exc:
         raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
+    except Exception as exc:
+        if not is_of_the_driver(exc):
+            raise
+        raise fault(exc, where) from exc
 
 
-def fault(exc: SQLAlchemyError | sqlite3.Error, path: Path) -> Exception:
+def fault(exc: Exception, where: Where) -> Exception:
     """The error to raise instead."""
     original = exc.orig if isinstance(exc, StatementError) else exc
-    if isinstance(original, sqlite3.Error):
-        return _sqlite_fault(original, path)
+    if isinstance(original, sqlite3.Error) and isinstance(where, Path):
+        return _sqlite_fault(original, where)
+    if isinstance(original, Exception) and is_of_the_driver(original) and not isinstance(original, SQLAlchemyError):
+        from memory.adapters.sql.postgres_faults import postgres_fault
+
+        return postgres_fault(original, where)
     if isinstance(original, Exception) and original is not exc:
         return original  # a wrong value, found while the statement was prepared
-    return StoreUnavailable(f"The database {path} did not answer ({type(exc).__name__}). Try again in a moment.")
+    return StoreUnavailable(f"The database {where} did not answer ({type(exc).__name__}). Try again in a moment.")
 
 
 def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:

@@ -22,11 +22,11 @@ from sqlalchemy import (
     type_coerce,
 )
 from sqlalchemy import Row as SqlRow
-from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import LargeBinary, String
 
 from memory.adapters.row_validation import chunks
+from memory.adapters.sql.dialect import insert
 from memory.adapters.sql.session import ID_LIMIT, Session
 from memory.adapters.sql.tables import counters, episode_vectors, episodes, recall_index
 from memory.errors import NotFound
@@ -49,7 +49,7 @@ _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
 )
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
-_SWEEP = delete(recall_index).where(_t.vector.is_(None))
+_SWEEP = delete(recall_index).where(_t.workspace == bindparam("w"), _t.vector.is_(None))
 _DROP_PLANES = delete(counters).where(counters.c.workspace == bindparam("w"), counters.c.name.startswith(PLANES))
 
 
@@ -108,7 +108,7 @@ def sweep(session: Session) -> dict[str, int]:
     swept = {row.workspace: session.advance(row.workspace, EPOCH) for row in session.rows(_TOMBSTONES)}
     for workspace in swept:
         session.run(_DROP_PLANES, {"w": workspace})
-    session.run(_SWEEP)
+        session.run(_SWEEP, {"w": workspace})
     return swept
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import and_, bindparam, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
+from memory.adapters.sql.dialect import insert
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching, row_of
 from memory.adapters.sql.tables import episodes, events, processed_events
 from memory.model import Event, EventKind

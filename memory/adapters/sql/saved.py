@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, delete, select
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
-from memory.adapters.sql.session import SqlTable, among, matching, needing
+from memory.adapters.sql.session import SqlTable, among, matching
 from memory.model.saved import SavedMessage
 
 saved_messages = Table(
@@ -34,7 +34,7 @@ class SqlSavedMessageTable(SqlTable):
     """`memory.ports.SavedMessageTable` in SQL."""
 
     def put(self, saved: SavedMessage) -> None:
-        with needing("lesson"):
+        with self._session.needing("lesson"):
             self._session.put(saved_messages, saved)
 
     def get(self, workspace: str, channel: str, message_id: str) -> SavedMessage | None:

@@ -1,10 +1,8 @@
 """One connection inside one transaction: the only place where statements are executed."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -20,8 +18,6 @@ from sqlalchemy import (
     literal_column,
     null,
 )
-from sqlalchemy.dialects.sqlite import Insert, insert
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
@@ -29,7 +25,8 @@ from sqlalchemy.types import TypeEngine
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
-from memory.adapters.sql.faults import translated
+from memory.adapters.sql.dialect import Insert, insert
+from memory.adapters.sql.faults import Where, is_of_the_driver, translated
 from memory.adapters.sql.tables import counters
 from memory.errors import Conflict, NotFound, StoreUnavailable
 
@@ -63,15 +60,6 @@ def matching(table: FromClause, *names: str) -> ColumnElement[bool]:
 def among(table: FromClause, name: str) -> ColumnElement[bool]:
     """Of a query or deletion: the rows of this workspace that have one of the `ids` in this column (`Session.each`)."""
     return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
-
-
-@contextmanager
-def needing(what: str) -> Iterator[None]:
-    """Raise `NotFound`, which says what has to be stored first, where a row would refer to nothing."""
-    try:
-        yield
-    except Conflict as exc:
-        raise NotFound(f"There is no {what} first.") from exc
 
 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
@@ -114,9 +102,9 @@ class SqlTable:
 class Session:
     """Runs statements for the tables of one transaction and translates what goes wrong."""
 
-    def __init__(self, connection: Connection, path: Path, *, writes: bool) -> None:
+    def __init__(self, connection: Connection, where: Where, *, writes: bool) -> None:
         self._connection = connection
-        self._path = path
+        self._where = where
         self._writes = writes
         self._is_open = True
         self.filed: set[str] = set()
@@ -129,7 +117,7 @@ class Session:
     def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
         """What a query finds."""
         self._require_open()
-        with translated(self._path):
+        with translated(self._where):
             found = self._connection.execute(statement, parameters)
             with self._readable(statement, parameters):
                 return found.all()
@@ -137,7 +125,7 @@ class Session:
     def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
         """The first row a query finds, or None."""
         self._require_open()
-        with translated(self._path):
+        with translated(self._where):
             found = self._connection.execute(statement, parameters)
             with self._readable(statement, parameters):
                 return found.first()
@@ -154,7 +142,7 @@ class Session:
     def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
         """What a query in SQLite's own words finds, as the driver has it, so many rows at a time."""
         self._require_open()
-        with translated(self._path):
+        with translated(self._where):
             cursor = self._connection.connection.cursor()
             cursor.execute(statement, parameters)
             while rows := cursor.fetchmany(size):
@@ -163,7 +151,7 @@ class Session:
     def execute(self, statement: str, parameters: Sequence[object]) -> None:
         """Change something, in SQLite's own words. Raises `RuntimeError` in a reading transaction."""
         self.require_writing()
-        with translated(self._path):
+        with translated(self._where):
             self._connection.connection.cursor().execute(statement, parameters)
 
     def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
@@ -180,16 +168,38 @@ class Session:
         """Say which row it is that holds what no column of ours can. The statement runs again to find out."""
         try:
             yield
-        except (SQLAlchemyError, sqlite3.Error):
-            raise
         except Exception as exc:
-            raise damaged(self._path, self._damage(statement, parameters)) from exc
+            if is_of_the_driver(exc):
+                raise
+            raise damaged(self._where, self._damage(statement, parameters)) from exc
 
     def _damage(self, statement: Executable, parameters: Parameters | None) -> Iterator[Damage]:
         if not isinstance(statement, Select):
             return iter(())
         again = self._connection.execute(statement, parameters).cursor
-        return in_rows(list(statement.selected_columns), again.fetchall() if again is not None else ())
+        columns, dialect = list(statement.selected_columns), self._connection.dialect
+        return in_rows(columns, again.fetchall() if again is not None else (), dialect)
+
+    @contextmanager
+    def needing(self, what: str) -> Iterator[None]:
+        """Raise `NotFound`, which says what has to be stored first, where a row would refer to nothing.
+
+        The transaction goes on as it was before.
+        """
+        point = nullcontext() if self.is_sqlite else self._connection.begin_nested()
+        try:
+            with point:
+                yield
+        except Conflict as exc:
+            raise NotFound(f"There is no {what} first.") from exc
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether functions of Python are at hand in statements, and one that fails leaves the transaction as it was.
+
+        PostgreSQL has neither.
+        """
+        return self._connection.dialect.name == "sqlite"
 
     def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
         """Change something; how many rows. An empty list of rows changes nothing.
@@ -199,7 +209,7 @@ class Session:
         self.require_writing()
         if isinstance(parameters, Sequence) and not parameters:
             return 0
-        with translated(self._path):
+        with translated(self._where):
             return self._connection.execute(statement, parameters).rowcount
 
     def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
@@ -218,7 +228,7 @@ class Session:
         self.require_writing()
         row = self.row(_ADVANCE, {"workspace": workspace, "name": counter, "steps": steps})
         if row is None:
-            raise StoreUnavailable(f"The database {self._path} did not count; run `goodbot doctor`.")
+            raise StoreUnavailable(f"The database {self._where} did not count; run `goodbot doctor`.")
         return int(row[0])
 
     def require_writing(self) -> None:

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.sql.base import Executable
 
 from memory.adapters.row_validation import storable
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.session import SqlTable, among, matching, needing, row_of
+from memory.adapters.sql.dialect import insert as upsert
+from memory.adapters.sql.session import SqlTable, among, matching, row_of
 from memory.adapters.sql.step_tables import session_runs, short_memories, step_grades, steps
 from memory.model import Grade, SessionRun, ShortMemory, StoredGrade, StoredStep
 
@@ -57,7 +57,7 @@ class SqlStepTable(SqlTable):
         return self._session.all(SessionRun, _RUNS, workspace=workspace, person=person, session_id=session_id)
 
     def put(self, step: StoredStep) -> None:
-        with needing(f"episode {step.episode_id} in {step.workspace}; store it"):
+        with self._session.needing(f"episode {step.episode_id} in {step.workspace}; store it"):
             self._session.put(steps, step)
 
     def of_session(self, workspace: str, person: str, session_id: str) -> list[StoredStep]:
@@ -71,7 +71,7 @@ class SqlStepTable(SqlTable):
         row = {name: getattr(given, name) for name in _GRADE}
         row |= {"workspace": grade.workspace, "episode_id": grade.episode_id, "actor": grade.actor}
         row["seq"] = self._session.advance(grade.workspace, "grade")
-        with needing(f"episode {grade.episode_id} in {grade.workspace}; store it"):
+        with self._session.needing(f"episode {grade.episode_id} in {grade.workspace}; store it"):
             self._session.run(insert(step_grades), row)
 
     def grades(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[StoredGrade]]:

@@ -144,6 +144,7 @@ events = Table(
         "kind",
         unique=True,
         sqlite_where=text("source_event_id != ''"),
+        postgresql_where=text("source_event_id != ''"),
     ),
     info={READ_AS: Event},
 )

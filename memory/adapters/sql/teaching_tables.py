@@ -26,7 +26,7 @@ reactions = Table(
 
 MAY_BE_LIMITED = text(
     "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
-    "substr(source || ':', 1, instr(source || ':', ':') - 1) NOT IN ('correction', 'review')))"
+    "substr(source || ':', 1, 11) != 'correction:' AND substr(source || ':', 1, 7) != 'review:'))"
 )
 """`memory.rules.trust.may_be_limited` in SQL; the index has it word for word, for SQLite uses it only then."""
 
@@ -42,7 +42,14 @@ votes = Table(
     Column("standing", Word(Standing), nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
-    Index("ix_votes_that_may_be_limited", "workspace", "actor", "at", sqlite_where=MAY_BE_LIMITED),
+    Index(
+        "ix_votes_that_may_be_limited",
+        "workspace",
+        "actor",
+        "at",
+        sqlite_where=MAY_BE_LIMITED,
+        postgresql_where=MAY_BE_LIMITED,
+    ),
     Index(None, "workspace", "role", "at"),
     sqlite_with_rowid=False,
     info={READ_AS: Vote},

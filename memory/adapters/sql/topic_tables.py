@@ -11,14 +11,13 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
 )
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import exact
 from memory.adapters.sql.columns import READ_AS, metadata, moment, real, short
+from memory.adapters.sql.dialect import PROSE, SHORT
 from memory.adapters.sql.types import Moment, Word, json_object, json_value
 from memory.model import Visibility
 from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
@@ -42,7 +41,7 @@ class ExactVector(TypeDecorator["Vector"]):
 
 def maybe(*names: str) -> list[Column[str | None]]:
     """Texts that may be missing."""
-    return [Column(name, Text, nullable=True) for name in names]
+    return [Column(name, PROSE, nullable=True) for name in names]
 
 
 def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
@@ -101,7 +100,7 @@ topic_fields = Table(
     metadata,
     *short("workspace", "topic_id", "name", "person"),
     Column("field_type", Word(FieldType), nullable=False),
-    Column("ref_topic_id", String, nullable=True),
+    Column("ref_topic_id", SHORT, nullable=True),
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
     *_of_topic("topic_fields", "topic_id"),
     sqlite_with_rowid=False,

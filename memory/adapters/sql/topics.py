@@ -10,7 +10,7 @@ from memory.adapters.row_validation import chunks, exact, storable
 from memory.adapters.sql import missing_vectors
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, needing, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
     topic_events,
     topic_fields,
@@ -85,7 +85,7 @@ class SqlTopicTable(SqlTable):
 
     def put_vector(self, workspace: str, topic_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "topic_id": topic_id, "model": storable(model), "vector": vector}
-        with needing(_missing(workspace, topic_id)):
+        with self._session.needing(_missing(workspace, topic_id)):
             self._session.run(put_statement(topic_vectors), row)
 
     def vectors(self, workspace: str, model: str, topic_ids: Iterable[str]) -> "dict[str, Vector]":
@@ -106,7 +106,7 @@ class SqlTopicTable(SqlTable):
             self.put_vector(workspace, to_id, row.model, row.vector)
 
     def put_field(self, field: TopicField) -> None:
-        with needing(_missing(field.workspace, field.topic_id)):
+        with self._session.needing(_missing(field.workspace, field.topic_id)):
             self._session.put(topic_fields, field)
 
     def fields(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicField]:
@@ -118,7 +118,7 @@ class SqlTopicTable(SqlTable):
         self._session.require_writing()
         row = row_of(topic_revisions, revision)
         row["seq"] = self._session.advance(revision.workspace, "topic")
-        with needing(f"field {revision.name} of topic {revision.topic_id}; store the field"):
+        with self._session.needing(f"field {revision.name} of topic {revision.topic_id}; store the field"):
             return self._session.run(add_statement(topic_revisions), row) == 1
 
     def revisions(self, workspace: str, topic_ids: Iterable[str]) -> list[Revision]:
@@ -129,7 +129,7 @@ class SqlTopicTable(SqlTable):
         return _revisions(self._session.rows(select(topic_revisions).where(*own)))
 
     def add_link(self, link: TopicLink) -> bool:
-        with needing(f"topic {link.from_id} or {link.to_id} in {link.workspace}; store both"):
+        with self._session.needing(f"topic {link.from_id} or {link.to_id} in {link.workspace}; store both"):
             return self._session.run(add_statement(topic_links), row_of(topic_links, link)) == 1
 
     def links(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicLink]:
@@ -141,7 +141,7 @@ class SqlTopicTable(SqlTable):
     def append(self, event: TopicEvent) -> None:
         self._session.require_writing()
         row = row_of(topic_events, event) | {"seq": self._session.advance(event.workspace, "topic")}
-        with needing(_missing(event.workspace, event.topic_id)):
+        with self._session.needing(_missing(event.workspace, event.topic_id)):
             self._session.run(add_statement(topic_events), row)
 
     def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:

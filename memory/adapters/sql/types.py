@@ -7,10 +7,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-from sqlalchemy import BigInteger, Dialect, LargeBinary, String, Text
+from sqlalchemy import BigInteger, Dialect, LargeBinary
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
+from memory.adapters.sql.dialect import PROSE, SHORT
 from memory.model import EnvironmentState, Step, StepKind
 from memory.model.evidence import START, BeliefRecord, EvidenceRecord, WeightRecord
 
@@ -53,7 +54,7 @@ class Moment(TypeDecorator[datetime]):
 class Word(TypeDecorator[E], Generic[E]):
     """A member of an enumeration as its value."""
 
-    impl = String
+    impl = SHORT
     cache_ok = True
 
     def __init__(self, enumeration: type[E]) -> None:
@@ -71,7 +72,7 @@ class Word(TypeDecorator[E], Generic[E]):
 class Json(TypeDecorator[T], Generic[T]):
     """A value as JSON; `write` and `read` turn it into what JSON can say, and back."""
 
-    impl = Text
+    impl = PROSE
     cache_ok = True
 
     def __init__(self, write: Callable[[T], object], read: Callable[[Any], T]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, Float, String, bindparam, case, func, update
+from sqlalchemy import BigInteger, Float, String, bindparam, case, func, select, update
 
-from memory.adapters.sql.session import Session
+from memory.adapters.sql.session import Session, among
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.types import Moment
 from memory.model import Signal, Verdict, Verdicts
@@ -29,7 +29,7 @@ def _strength(personal: str, channel: str, workspace: str, nudge: float) -> floa
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"bumped": _bumped, "nudged": _nudged, "strength_of": _strength}
-"""What every connection must know by these names."""
+"""What every connection to SQLite must know by these names."""
 
 _AT = bindparam("at", type_=Moment)
 _SIGNAL = bindparam("signal", type_=String)
@@ -48,6 +48,13 @@ _USE = (
         strength=func.strength_of(*_VERDICTS, _NUDGE, type_=Float(53)),
     )
 )
+_COUNTED = ("retrieval_count", "used_count", "ignored_count", "salience", "salience_at", "nudge", "strength")
+_LESSONS = select(_t.id, _t.goal, *_VERDICTS, *(_t[name] for name in _COUNTED)).where(among(episodes, "id"))
+_STORE = (
+    update(episodes)
+    .where(_t.workspace == bindparam("w"), _t.id == bindparam("lesson"))
+    .values({name: bindparam(f"new_{name}") for name in _COUNTED})
+)
 
 
 def count(session: Session, uses: Sequence[LessonUse]) -> bool:
@@ -64,4 +71,39 @@ def count(session: Session, uses: Sequence[LessonUse]) -> bool:
         }
         for each in uses
     ]
-    return session.run(_USE, rows) == len(rows)
+    if session.is_sqlite:
+        return session.run(_USE, rows) == len(rows)
+    return _count_here(session, uses)
+
+
+def _count_here(session: Session, uses: Sequence[LessonUse]) -> bool:
+    """The same where statements know no rules: the lessons are read, changed here and stored."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for workspace in dict.fromkeys(each.workspace for each in uses):
+        ids = [each.episode_id for each in uses if each.workspace == workspace]
+        found.update({(workspace, row.id): row._asdict() for row in session.each(_LESSONS, workspace, ids)})
+    known = [(lesson, each) for each in uses if (lesson := found.get((each.workspace, each.episode_id)))]
+    counted = [(lesson, each) for lesson, each in known if lesson["goal"] == each.goal]
+    for lesson, each in counted:
+        _use(lesson, each)
+    changed = {(each.workspace, each.episode_id): _stored(lesson, each.workspace) for lesson, each in counted}
+    session.run(_STORE, list(changed.values()))
+    return len(counted) == len(uses)
+
+
+def _use(lesson: dict[str, Any], use: LessonUse) -> None:
+    verdicts = Verdicts(**{name: lesson[f"verdict_{name}"] for name in ("personal", "channel", "workspace")})
+    nudge = nudged(lesson["nudge"], use.signal)
+    lesson.update(
+        retrieval_count=lesson["retrieval_count"] + 1,
+        used_count=lesson["used_count"] + int(use.signal is Signal.USED),
+        ignored_count=lesson["ignored_count"] + int(use.signal is Signal.IGNORED),
+        salience=bumped(lesson["salience"], lesson["salience_at"], use.at),
+        salience_at=max(lesson["salience_at"], use.at),
+        nudge=nudge,
+        strength=strength(verdicts, nudge),
+    )
+
+
+def _stored(lesson: Mapping[str, Any], workspace: str) -> dict[str, Any]:
+    return {"w": workspace, "lesson": lesson["id"]} | {f"new_{name}": lesson[name] for name in _COUNTED}

@@ -59,7 +59,7 @@ def batches(connection: Connection, table: Table) -> Iterator[list[Stored]]:
     """Every row in the order of the key, `BATCH` at a time; the database sends them as they are taken."""
     columns = [_as_stored(column) for column in table.columns]
     wanted = select(*columns).order_by(*table.primary_key.columns)
-    found = connection.execution_options(stream_results=True, yield_per=BATCH).execute(wanted)
+    found = connection.execute(wanted, execution_options={"stream_results": True, "yield_per": BATCH})
     for some in found.partitions(BATCH):
         yield [tuple(row) for row in some]
 

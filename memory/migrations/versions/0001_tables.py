@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, SmallInteger, String, Text
+from sqlalchemy import BigInteger, Boolean, Column, Float, LargeBinary, SmallInteger
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
@@ -17,10 +17,14 @@ branch_labels = None
 depends_on = None
 
 Real = Float(53)
+# PostgreSQL sorts text by bytes only if it is told to, as SQLite does; and its integers have 32 bits.
+String = sa.String().with_variant(sa.String(collation="C"), "postgresql")
+Text = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+Integer = sa.Integer().with_variant(BigInteger(), "postgresql")
 
 _MAY_BE_LIMITED = (
     "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
-    "substr(source || ':', 1, instr(source || ':', ':') - 1) NOT IN ('correction', 'review')))"
+    "substr(source || ':', 1, 11) != 'correction:' AND substr(source || ':', 1, 7) != 'review:'))"
 )
 
 
@@ -61,7 +65,14 @@ def _index(table: str, columns: str, name: str = "") -> None:
 def _unique_index(table: str, columns: str, name: str = "", *, where: str = "") -> None:
     names = columns.split()
     condition = sa.text(where) if where else None
-    op.create_index(name or f"ix_{table}_{'_'.join(names)}", table, names, unique=True, sqlite_where=condition)
+    op.create_index(
+        name or f"ix_{table}_{'_'.join(names)}",
+        table,
+        names,
+        unique=True,
+        sqlite_where=condition,
+        postgresql_where=condition,
+    )
 
 
 def _create_episodes() -> None:
@@ -196,9 +207,9 @@ def _create_teaching() -> None:
     )
     _index("votes", "workspace actor at")
     _index("votes", "workspace role at")
-    op.create_index(
-        "ix_votes_that_may_be_limited", "votes", ["workspace", "actor", "at"], sqlite_where=sa.text(_MAY_BE_LIMITED)
-    )
+    limited = sa.text(_MAY_BE_LIMITED)
+    columns = ["workspace", "actor", "at"]
+    op.create_index("ix_votes_that_may_be_limited", "votes", columns, sqlite_where=limited, postgresql_where=limited)
     _table(
         "trust_evidence",
         "workspace run_id node_id actor",
@@ -312,9 +323,9 @@ def _create_deliveries() -> None:
         with_rowid=True,
     )
     _index("outgoing", "workspace channel thread")
-    op.create_index(
-        "ix_outgoing_unsent", "outgoing", ["sent_at", "workspace", "run_id"], sqlite_where=sa.text("sent_at IS NULL")
-    )
+    unsent = sa.text("sent_at IS NULL")
+    columns = ["sent_at", "workspace", "run_id"]
+    op.create_index("ix_outgoing_unsent", "outgoing", columns, sqlite_where=unsent, postgresql_where=unsent)
 
 
 def _create_conversations() -> None:

@@ -81,6 +81,17 @@ def test_without_anything_the_defaults_hold_and_files_go_to_the_data_directory(p
     assert not (place / "data").exists()
 
 
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_a_server_holds_memory_and_what_belongs_to_this_machine_lies_in_the_data_directory(
+    tmp_path: Path, scheme: str
+) -> None:
+    url = f"{scheme}://me:hunter2@db.example.org:5432/bot?sslmode=require"
+    storage = load_settings({"DATABASE_URL": url}, config_path=None, cwd=tmp_path, data_dir=tmp_path / "data").storage
+    assert storage.place == "db.example.org:5432/bot"
+    assert storage.beside == tmp_path / "data" / "postgresql-db-example-org-5432-bot"
+    assert not storage.is_file
+
+
 def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(place: Path) -> None:
     text = "[recall]\nfinal_k = 7\nmin_similarity = 0.5\n"
     settings = load(place, {"GOODBOT_RECALL_FINAL_K": "9"}, text=text)

@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.adapters.planes import read, sign_words
 from memory.adapters.sql import SqlStore
+from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.sql.tables import recall_index
 from memory.model import Vector
 from tests.doubles.stores import open_file
@@ -35,7 +36,13 @@ def vector_of(number: int, dimension: int = DIMENSION) -> Vector:
 def opened(path: Path) -> SqlStore:
     """A store to which six rows are a large partition."""
     open_file(path).close()
-    return SqlStore(path, exact_rows=EXACT_ROWS)
+    return SqlStore(SqliteDatabase(path), exact_rows=EXACT_ROWS)
+
+
+def file_of(store: SqlStore) -> Path:
+    where = store._database.where
+    assert isinstance(where, Path)
+    return where
 
 
 def add(store: SqlStore, *numbers: int, dimension: int = DIMENSION) -> None:
@@ -81,7 +88,7 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
 
 
 def files_of(store: SqlStore) -> list[Path]:
-    return sorted(store._path.parent.glob("goodbot.db-planes/*"))
+    return sorted(file_of(store).parent.glob("goodbot.db-planes/*"))
 
 
 def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlStore) -> None:
@@ -104,7 +111,7 @@ def test_another_process_maps_the_file_and_makes_none(store: SqlStore) -> None:
     found(store, vector_of(1))
     ready(store)
     before = [path.stat().st_mtime_ns for path in files_of(store)]
-    with closing(SqlStore(store._path, exact_rows=EXACT_ROWS)) as other:
+    with closing(SqlStore(SqliteDatabase(file_of(store)), exact_rows=EXACT_ROWS)) as other:
         assert found(other, vector_of(98)) == scanned(store, vector_of(98))
         ready(other)
         assert other._shelf is not None
@@ -230,7 +237,7 @@ class Shared(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1))
     def start_again(self, which: int) -> None:
-        path = self.stores[which]._path
+        path = file_of(self.stores[which])
         self.stores[which].close()
         self.stores[which] = opened(path)
 
@@ -256,9 +263,10 @@ WRITER = """
 import random, sys
 from pathlib import Path
 from memory.adapters.sql import SqlStore
+from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, episode
 from tests.memory.adapters.test_large_partitions import vector_of
-store, first = SqlStore(Path(sys.argv[1]), exact_rows=5), int(sys.argv[2])
+store, first = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5), int(sys.argv[2])
 chance = random.Random(first)
 for number in range(first, first + 60):
     with store.write() as tx:
@@ -276,7 +284,7 @@ store.close()
 @pytest.mark.process
 def test_several_processes_write_while_another_searches(store: SqlStore) -> None:
     add(store, *range(30))
-    script = [sys.executable, "-c", WRITER, str(store._path)]
+    script = [sys.executable, "-c", WRITER, str(file_of(store))]
     writers = [subprocess.Popen([*script, str(first)]) for first in (100, 200, 300)]
     while any(writer.poll() is None for writer in writers):
         query = vector_of(random.randrange(100, 360))
@@ -294,9 +302,10 @@ BUILDER = """
 import sys
 from pathlib import Path
 from memory.adapters.sql import SqlStore
+from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import MODEL, nearest
 from tests.memory.adapters.test_large_partitions import vector_of
-store = SqlStore(Path(sys.argv[1]), exact_rows=5)
+store = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5)
 from memory.adapters.sql.copies import Key
 key = Key("w", "workspace", MODEL, 16)
 print("building", flush=True)
@@ -310,7 +319,9 @@ while True:
 def test_a_process_that_is_killed_while_it_makes_planes_leaves_a_valid_file_or_none(store: SqlStore) -> None:
     add(store, *range(200))
     for number in range(4):
-        builder = subprocess.Popen([sys.executable, "-c", BUILDER, str(store._path)], stdout=subprocess.PIPE, text=True)
+        builder = subprocess.Popen(
+            [sys.executable, "-c", BUILDER, str(file_of(store))], stdout=subprocess.PIPE, text=True
+        )
         assert builder.stdout is not None
         assert builder.stdout.readline() == "building\n"
         for query in range(20 * number):
@@ -319,7 +330,7 @@ def test_a_process_that_is_killed_while_it_makes_planes_leaves_a_valid_file_or_n
         builder.wait()
         builder.stdout.close()
         add(store, 300 + number)
-        with closing(SqlStore(store._path, exact_rows=EXACT_ROWS)) as other:
+        with closing(SqlStore(SqliteDatabase(file_of(store)), exact_rows=EXACT_ROWS)) as other:
             for query in range(5):
                 assert found(other, vector_of(query)) == scanned(other, vector_of(query))
                 assert found(store, vector_of(query)) == scanned(store, vector_of(query))

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.errors import MemoryFault
 from memory.model import EventKind, LinkKind, Progress, Signal, Verdict, Verdicts
-from memory.ports import Transaction
+from memory.ports import Store, Transaction
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import (
     CHANNEL,
@@ -53,13 +53,19 @@ class TwoStores(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._folder = tempfile.TemporaryDirectory()
-        self._path = Path(self._folder.name) / "goodbot.db"
-        self.stores = (open_file(self._path), open_file(self._path))
+        self.stores = self.open_stores(Path(self._folder.name))
         self._turns = cycle(self.stores)
+
+    def open_stores(self, folder: Path) -> tuple[Store, Store]:
+        self._path = folder / "goodbot.db"
+        return open_file(self._path), open_file(self._path)
+
+    def open_third(self) -> Store:
+        return open_file(self._path)
 
     def teardown(self) -> None:
         """A third one, which comes when all is done, sees it too."""
-        with closing(open_file(self._path)) as third:
+        with closing(self.open_third()) as third:
             for workspace in ("w", "v"):
                 assert dump(third, workspace) == dump(self.stores[0], workspace)
         for store in self.stores:

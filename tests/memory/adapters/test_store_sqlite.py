@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.faults import fault
+from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.errors import (
     Conflict,
     InvalidInput,
@@ -172,7 +173,7 @@ def test_a_removed_file_is_noticed(path: Path) -> None:
 
 def test_copies_beyond_the_budget_are_made_again(path: Path) -> None:
     open_at(path).close()
-    with closing(SqlStore(path, recall_bytes=1)) as store:
+    with closing(SqlStore(SqliteDatabase(path), recall_bytes=1)) as store:
         learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)
         for _ in range(2):
             assert near(store, "workspace", "channel/C1") == ["a"]
@@ -289,8 +290,8 @@ def _holds(path: Path, text: str) -> bool:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("postgresql://me:hunter2@host/db", "only SQLite"),
-        ("mysql+pymysql://me:hunter2@host/db", "only SQLite"),
+        ("mysql+pymysql://me:hunter2@host/db", "SQLite and PostgreSQL"),
+        ("postgresql://me:hunter2@host:port/db", "not an address"),
         ("sqlite://", "name a file"),
         ("sqlite:///:memory:", "name a file"),
         ("sqlite:////tmp/x.db?mode=hunter2", "name a file"),
@@ -398,8 +399,9 @@ def test_a_file_that_becomes_read_only_loses_nothing() -> None:
         path = folder / "goodbot.db"
         with closing(open_at(path)) as store, store.write() as tx:
             fill(tx, "w")
-        store = SqlStore(path)
-        store._file = (path.stat().st_dev, path.stat().st_ino)
+        database = SqliteDatabase(path)
+        database._file = (path.stat().st_dev, path.stat().st_ino)
+        store = SqlStore(database)
         path.chmod(0o400)
         with closing(store):
             with pytest.raises(StoreReadOnly, match="read-only"), store.write() as tx:

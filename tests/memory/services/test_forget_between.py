@@ -11,6 +11,7 @@ from bot.model import ModelReply, ModelRequest, PersonRetry
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.in_memory import IN_MEMORY
+from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Role, Vector
 from memory.ports import EpisodeFilter, Transaction
@@ -28,7 +29,7 @@ class Watched(SqlStore):
     """Does something once, just before a transaction: the n-th from when it is told to."""
 
     def __init__(self) -> None:
-        super().__init__(IN_MEMORY)
+        super().__init__(SqliteDatabase(IN_MEMORY))
         self._left = 0
         self._then: Callable[[], object] = int
 

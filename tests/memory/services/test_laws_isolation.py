@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_access import LessonAccess, may_repeat
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
+from memory.ports import Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.prompt import render_lessons
 from memory.services.topics import FieldInput, Ingest
@@ -61,8 +62,8 @@ def role_of(person: str) -> Role:
 class Play:
     """A history in which every text carries a mark of where it was said."""
 
-    def __init__(self) -> None:
-        self.world = World(config=EVERYTHING)
+    def __init__(self, store: Store | None = None) -> None:
+        self.world = World(store, config=EVERYTHING)
         self.world.actions = ()
         self.said: list[tuple[str, Scope]] = []
         """Each mark with the scope it was said in."""
