@@ -288,7 +288,8 @@ def peers(
     """Time other memories on the same vectors: LangGraph's SqliteStore, Chroma, LlamaIndex and mem0.
 
     Each runs in an environment of its own, which is installed when it is first measured (about 1 GB for all). Every
-    search is for the ten nearest rows of one person; beside each time stands what part of them was found.
+    search is for the ten nearest rows of one person; beside each time stands what part of them was found, and how much
+    of the processor's time a search takes, which other work on the machine changes less.
     """
     from platformdirs import user_cache_path
 
