@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from bot.app.beginning import load_early, make_embedder, read_settings
+from bot.app.log_file import start_log
 
 
 @click.command()
@@ -15,12 +16,11 @@ def chat(ctx: click.Context, teacher: bool) -> None:
     """Talk with the bot in this terminal. Needs no account and no key; reads piped input too."""
     config = ctx.find_root().obj
     settings = read_settings(Path(config) if config else None)
+    start_log(settings)
     load_early(embedder := make_embedder(settings))
     # Imported while that loads: half of the time until the first answer is importing.
     from bot.app.build import open_memory
     from bot.app.chat import chat as run_chat
-    from bot.app.log_file import start_log
 
-    start_log(settings)
     with open_memory(settings, embedder) as memory:
         asyncio.run(run_chat(settings, memory, teacher=teacher))
