@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
     from starlette.middleware import Middleware
 
-    from bot.adapters.mcp.agent_memory import AgentMemory
+    from bot.adapters.mcp.explained_memory import ExplainedMemory
     from bot.adapters.mcp.server import Door
 
 PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
@@ -64,16 +64,16 @@ def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
 
 def door_over_http(memory: Memory, emoji: EmojiMap) -> "Door":
     """The memory of whoever sends a request, as its key and headers say."""
-    from bot.adapters.mcp.agent_memory import AgentMemory
+    from bot.adapters.mcp.explained_memory import ExplainedMemory
     from bot.adapters.web.authentication import Caller
 
-    def door(context: "Context[Any, Any]", right: Right) -> AgentMemory:
+    def door(context: "Context[Any, Any]", right: Right) -> ExplainedMemory:
         request = context.request_context.request
         assert request is not None  # noqa: S101 - every call over HTTP comes with one
         caller: Caller = request.state.caller
         caller.require(right)
         scope = caller.place(request.headers.get(PERSON_HEADER, ""), request.headers.get(CHANNEL_HEADER, ""))
-        return AgentMemory(memory=memory, scope=scope, role=Role.MEMBER, emoji=emoji)
+        return ExplainedMemory(memory=memory, scope=scope, role=Role.MEMBER, emoji=emoji)
 
     return door
 
@@ -82,13 +82,13 @@ def _emoji(settings: Settings) -> EmojiMap:
     return EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
 
 
-def _adapter() -> "tuple[Callable[..., Any], type[AgentMemory]]":
+def _adapter() -> "tuple[Callable[..., Any], type[ExplainedMemory]]":
     try:
-        from bot.adapters.mcp.agent_memory import AgentMemory
+        from bot.adapters.mcp.explained_memory import ExplainedMemory
         from bot.adapters.mcp.server import make_server
     except ImportError as error:
         raise _not_installed(error, "mcp") from error
-    return make_server, AgentMemory
+    return make_server, ExplainedMemory
 
 
 def _not_installed(error: ImportError, extra: str) -> ConfigError:

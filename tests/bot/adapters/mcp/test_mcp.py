@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-from bot.adapters.mcp.agent_memory import AgentMemory
+from bot.adapters.mcp.explained_memory import ExplainedMemory
 from bot.adapters.mcp.server import make_http_application, make_server, sessions
 from bot.adapters.web.server import serving
 from bot.app.mcp import CHANNEL_HEADER, PERSON_HEADER, door_over_http, key_required
@@ -34,7 +34,7 @@ def world() -> World:
 
 
 def client_of(world: World, person: Scope, role: Role = Role.MEMBER) -> Client:
-    door = AgentMemory(memory=world.memory, scope=person, role=role, emoji=EMOJI)
+    door = ExplainedMemory(memory=world.memory, scope=person, role=role, emoji=EMOJI)
     return Client(make_server(lambda _, __: door))
 
 

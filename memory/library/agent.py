@@ -1,16 +1,14 @@
-"""What another agent does with memory: recall, record, react, correct, ask why. The use cases are those of chat."""
+"""What another agent does with memory: recall, record, react, correct. The use cases are those of chat."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.conversation.explanation import explain
-from bot.conversation.lesson_story import explain_lesson
 from memory.errors import InvalidInput, NotFound
 from memory.library.episodic import EpisodicMemory
 from memory.library.ledger import ReactionContext, ReactionLedger
+from memory.library.reactions import AGENT_EMOJI
 from memory.model import Episode, Exemplar, Lesson, Reaction, Role, Scope, Step, StepKind
-from memory.rules.audience import may_read, may_see
 from memory.rules.emoji import EmojiMap
 from memory.services import Memory
 
@@ -27,8 +25,8 @@ class AgentMemory:
 
     memory: Memory
     scope: Scope
-    role: Role
-    emoji: EmojiMap
+    role: Role = Role.MEMBER
+    emoji: EmojiMap = AGENT_EMOJI
 
     def recall(self, goal: str, limit: int) -> dict[str, Any]:
         """The validated lessons nearest to a goal, and what an answer to it may be if people's verdicts are sure."""
@@ -68,7 +66,7 @@ class AgentMemory:
         ReactionLedger(episodic).record(answer_id, context, channel=self.scope.channel, run_id=stored.run_id)
         return {"answer_id": answer_id, "verdict": stored.verdict.value}
 
-    def react(self, answer_id: str, emoji: str, *, withdraw: bool) -> dict[str, Any]:
+    def react(self, answer_id: str, emoji: str, *, withdraw: bool = False) -> dict[str, Any]:
         """Take in what the person thinks of a recorded answer."""
         value = self.emoji.value(emoji)
         if value is None:
@@ -99,18 +97,6 @@ class AgentMemory:
         if done is None:
             raise NotFound(f"the answer {answer_id} cannot be corrected from here; record it first")
         return {"lesson_id": done.lesson.id, "verdict": done.lesson.verdict.value}
-
-    def why(self, subject_id: str) -> str:
-        """Why a recorded answer is what it is, or why a lesson counts as it does, as Markdown."""
-        entry = self.memory.answers.of_message(self.scope, subject_id, self.memory.clock())
-        if entry is not None:
-            story = self.memory.explaining.answer(self.scope.workspace, entry)
-            if may_read(self.scope, story.view.root):
-                return explain(story, self.scope)
-        lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)
-        if not may_see(self.scope, lesson.episode):
-            raise NotFound(f"nothing with the id {subject_id} can be explained here; `recall` and `record` give ids")
-        return explain_lesson(lesson, self.scope)
 
     def _run(self, answer_id: str) -> str:
         run_id = self.memory.answers.of_message(self.scope, answer_id, self.memory.clock())

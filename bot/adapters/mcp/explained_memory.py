@@ -1,0 +1,26 @@
+"""Memory for another agent, with explanations in the words of chat."""
+
+from dataclasses import dataclass
+
+from bot.conversation.explanation import explain
+from bot.conversation.lesson_story import explain_lesson
+from memory.errors import NotFound
+from memory.library.agent import AgentMemory
+from memory.rules.audience import may_read, may_see
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedMemory(AgentMemory):
+    """Memory as one person's agent sees it, which can say why."""
+
+    def why(self, subject_id: str) -> str:
+        """Why a recorded answer is what it is, or why a lesson counts as it does, as Markdown."""
+        entry = self.memory.answers.of_message(self.scope, subject_id, self.memory.clock())
+        if entry is not None:
+            story = self.memory.explaining.answer(self.scope.workspace, entry)
+            if may_read(self.scope, story.view.root):
+                return explain(story, self.scope)
+        lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)
+        if not may_see(self.scope, lesson.episode):
+            raise NotFound(f"nothing with the id {subject_id} can be explained here; `recall` and `record` give ids")
+        return explain_lesson(lesson, self.scope)
