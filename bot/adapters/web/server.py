@@ -44,7 +44,7 @@ async def serving(application: Starlette, *, host: str, port: int) -> AsyncItera
     server = _Server(config)
     try:
         listening = config.bind_socket()
-        # Whatever connects inherits it. asyncio sets it only where the protocol is named, and without it the second part
+        # Whatever connects inherits it. asyncio sets it only where the protocol is named; without it the second part
         # of each response waits 40 ms for the first one to be confirmed.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.listen(config.backlog)  # who is told the address may come before the server has begun
