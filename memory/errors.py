@@ -4,6 +4,7 @@
     ├─ NotFound            no such episode, run or retrieval in this workspace
     ├─ Conflict            the write contradicts what is stored
     ├─ InvalidInput        the caller's text, number or name cannot be accepted; a `ValueError` too
+    ├─ NotAdmitted         the lists that people keep in chat do not let somebody use the bot there
     ├─ StoreUnavailable *  the database cannot be opened, read or written now
     │  ├─ StoreFull *      its disk has no room left
     │  ├─ StoreReadOnly    the file or its folder refuses writes
@@ -36,6 +37,10 @@ class Conflict(MemoryFault):
 
 class InvalidInput(MemoryFault, ValueError):
     """An input cannot be accepted, a person's or a program's; the message is fit to be shown to that person."""
+
+
+class NotAdmitted(MemoryFault):
+    """The lists that people keep in chat do not let somebody use the bot in a place."""
 
 
 class StoreUnavailable(MemoryFault):

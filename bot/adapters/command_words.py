@@ -14,6 +14,8 @@ TEACH = "teach"
 WITH_TEXT = (RESTATE, TEACH)
 """Commands with an id and a text behind it."""
 
+SETTINGS = "settings"
+_SETTING = r"(?:mode|known-answers|teachers|allowed-people|allowed-channels|digest|control-arm)(?: everywhere)?"
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
 _LISTED = rf"{_ID}(?: review)?(?: {_PAGE})?"
@@ -38,6 +40,7 @@ _ARGUMENTS = {
     "stop": "",
     CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)",
     "mode": r"(?:mention|threads|always|default)?",
+    SETTINGS: rf"(?:history|undo {_SETTING}|{_SETTING}(?: \S+){{0,100}})?",
     "review": rf"(?:{_PAGE})?",
     "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",
@@ -51,7 +54,7 @@ COMMANDS = tuple(_ARGUMENTS)
 
 _SERIOUS = ("forget", "export")
 """Commands that a question mark keeps from being one."""
-_NAMES_A_PERSON = re.compile(r"purge\b", re.IGNORECASE)
+_NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
 _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -125,7 +128,7 @@ def command_in(text: str) -> Typed | None:
         return None
     if "?" in words[len(words_given) :] and (argument or name in _SERIOUS):
         return None
-    return Typed(name, argument if name == "purge" else argument.lower())
+    return Typed(name, argument if name in ("purge", SETTINGS) else argument.lower())
 
 
 def _with_text(text: str) -> Typed | None:
@@ -146,9 +149,9 @@ def without_mention(text: str, tag: str) -> str:
     return re.sub(rf"(?<![^\S\n])[^\S\n]*+{tag}", "", text).strip()
 
 
-def with_ids(text: str, person: re.Pattern[str]) -> str:
-    """The text with mentions of people as their ids where a command is about a person: two may have the same name."""
-    return person.sub(r"\g<id>", text) if _NAMES_A_PERSON.match(text.strip()) else text
+def with_ids(text: str, mention: re.Pattern[str]) -> str:
+    """The text with mentions as ids where a command is about people or channels: two may have the same name."""
+    return mention.sub(r"\g<id>", text) if _NAMES_IDS.match(text.strip()) else text
 
 
 def slash_command(text: str) -> Typed:

@@ -86,13 +86,15 @@ class AgentTree:
         preferences: tuple[str, ...] = (),
         recalled: Recollection | None = None,
         role: Role = Role.MEMBER,
+        recall: Recall | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
-        `chosen` is what the person chose when they were asked what they mean: it is done first, in their `role`.
+        `chosen` is what they chose when asked what they mean: it is done first, in their `role`.
+        `recall` replaces the tree's own.
         Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
         nothing to save, and the caller knows best what to tell the person.
         """
@@ -103,7 +105,7 @@ class AgentTree:
             model=self.model,
             rewriter=self.rewriter or self.model,
             tools=self.tools,
-            recall=self.recall,
+            recall=recall or self.recall,
             budget=Budget(self.limits, self.monotonic),
             clock=self.clock,
             new_id=self.new_id,

@@ -21,6 +21,18 @@ from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Incoming, ListeningMode, Role, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
+from memory.rules.chat_settings import (
+    ALLOWED_CHANNELS,
+    ALLOWED_PEOPLE,
+    CONTROL_ARM,
+    DIGEST,
+    KNOWN_ANSWERS,
+    MODE,
+    OFF,
+    ON,
+    TEACHERS,
+    names_of,
+)
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
@@ -33,6 +45,7 @@ if TYPE_CHECKING:
     from bot.conversation.answering import Answering, InWork
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
+    from bot.conversation.settings_command import SettingsFile
     from bot.ports import EventSink, LanguageModel, Messenger
 
 log = logging.getLogger(__name__)
@@ -66,6 +79,8 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
         guesses=settings.grading.model != "off",
         upkeep=upkeep_policy(settings),
         message_characters=settings.limits.message_characters,
+        settable=names_of(settings.teaching.chat_settings),
+        control_arm=settings.recall.control_arm,
     )
 
 
@@ -201,6 +216,29 @@ def make_agent(
     )
 
 
+def settings_file(settings: Settings) -> "SettingsFile":
+    """What the file has of all that may be changed in chat."""
+    from bot.conversation.settings_command import SettingsFile
+
+    slack, discord = settings.slack, settings.discord
+    return SettingsFile(
+        values={
+            MODE: settings.listening.mode,
+            KNOWN_ANSWERS: ON if settings.recall.known_answers else OFF,
+            DIGEST: settings.teaching.digest,
+            CONTROL_ARM: f"{settings.recall.control_arm:g}",
+        },
+        lists={
+            ("slack", TEACHERS): slack.teachers,
+            ("slack", ALLOWED_PEOPLE): slack.allowed_users,
+            ("slack", ALLOWED_CHANNELS): slack.allowed_channels,
+            ("discord", TEACHERS): discord.teachers,
+            ("discord", ALLOWED_PEOPLE): discord.allowed_people,
+            ("discord", ALLOWED_CHANNELS): discord.allowed_channels,
+        },
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
     """The assembled bot."""
@@ -251,6 +289,7 @@ def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answ
         welcomes=listening.welcome == "on",
         save_emoji=teaching.emoji_save,
         digest_to=teaching.digest,
+        settings_file=settings_file(settings),
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, 
 from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
 from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
+from memory.rules.chat_settings import CATALOGUE, names_of
 from memory.rules.emoji import normalise
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -157,6 +158,7 @@ class RecallSettings(Section):
     lessons_budget_tokens: int = Field(default=1500, ge=100, le=100_000)
     known_answers: bool = False
     error_budget: float = Field(default=0.05, ge=0.01, le=0.5)
+    control_arm: float = Field(default=0.0, ge=0, le=0.5)
     proposals: bool = True
     weight_platform: Weight = 1.0
     weight_channel: Weight = 3.0
@@ -212,6 +214,12 @@ class TeachingSettings(Section):
     emoji_mute: Texts = ("🤐", "zipper_mouth_face")
     emoji_save: Texts = ("📚", "books")
     digest: str = Field(default="dm", min_length=1, max_length=64)
+    chat_settings: Texts = tuple(CATALOGUE)
+
+    @field_validator("chat_settings")
+    @classmethod
+    def _may_be_set_in_chat(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in CATALOGUE if each in names_of(names))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

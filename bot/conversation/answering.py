@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
-from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall
+from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall, without_lessons
 from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
@@ -200,7 +200,8 @@ class Answering:
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         may_judge = bool(HINT.match(incoming.text) or wish_in(incoming.text))
-        recall = None if may_judge else partial(self._recall, incoming, run_id)
+        without = await without_lessons(self._memory, self._executor, incoming, run_id)
+        recall = None if may_judge or without else partial(self._recall, incoming, run_id)
         background = await self._backgrounds.of(messenger, incoming, recall)
         if may_judge:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
@@ -222,6 +223,7 @@ class Answering:
                 preferences=background.preferences,
                 recalled=background.recollection,
                 role=incoming.tap.role if incoming.tap is not None else Role.MEMBER,
+                recall=without,
             )
             if self.is_leaving and cancel.is_set():
                 return None

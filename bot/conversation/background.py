@@ -48,6 +48,31 @@ class MemoryRecall:
         return self._memory.recalling.weighing.weigh(scope, goal, actions, run_id=run_id)
 
 
+@dataclass(frozen=True, slots=True)
+class NoRecall:
+    """The same for a run in the control arm: no lessons, no evidence."""
+
+    _memory: Memory
+    _executor: Executor
+
+    async def __call__(
+        self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
+    ) -> Recollection:
+        """Nothing, noted as the control arm's."""
+        return await self._executor(self._memory.control_arm.recall, goal)
+
+    def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
+        """Nothing speaks for anything."""
+        return Evidence()
+
+
+async def without_lessons(memory: Memory, executor: Executor, message: Incoming, run_id: str) -> NoRecall | None:
+    """What a run in the control arm recalls with; None for any other."""
+    if not message.has_settings and not memory.core.control_arm:
+        return None
+    return NoRecall(memory, executor) if await executor(memory.control_arm.has, message.scope, run_id) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundConfig:
     """How much of a conversation is looked up."""

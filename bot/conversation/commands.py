@@ -17,6 +17,7 @@ from bot.conversation import (
     purge_command,
     restate_command,
     review_commands,
+    settings_command,
     votes_command,
 )
 from bot.conversation.command_context import CommandContext, Handler
@@ -27,6 +28,7 @@ from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
+from bot.conversation.settings_command import SETTINGS, SettingsFile
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
@@ -51,6 +53,7 @@ class Commands:
         *,
         actions: Sequence[str] = (),
         default_mode: ListeningMode = ListeningMode.THREADS,
+        settings_file: SettingsFile | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -59,6 +62,7 @@ class Commands:
         self._handlers: dict[str, Handler] = {
             **_HANDLERS,
             "mode": partial(mode_command.show_or_choose, default=default_mode),
+            SETTINGS: partial(settings_command.settings, file=settings_file or SettingsFile()),
         }
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:

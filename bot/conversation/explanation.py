@@ -58,6 +58,8 @@ def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:
 
 def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
     recalls = story.recalls
+    if any(recall.retrieval.is_control for recall in recalls):
+        return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
     if not any(recall.shown for recall in recalls):
         return ["**Lessons**: none was near enough.", *(_stages(recall, reader) for recall in recalls)]
     lines = ["**Lessons it was shown**"]

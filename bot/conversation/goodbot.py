@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import listening_messages, messages
+from bot.conversation.admission import Admitter
 from bot.conversation.answering import Answering
 from bot.conversation.changes import ChangeHandler
 from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
@@ -28,6 +29,7 @@ from bot.conversation.pictures import full_text
 from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
 from bot.conversation.saving import SAVE_EMOJI, SaveHandler
+from bot.conversation.settings_command import SettingsFile
 from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
@@ -80,6 +82,7 @@ class Goodbot:
         welcomes: bool = True,
         save_emoji: Sequence[str] = SAVE_EMOJI,
         digest_to: str = TO_TEACHERS,
+        settings_file: SettingsFile | None = None,
     ) -> None:
         self._memory = memory
         self._executor = executor
@@ -92,7 +95,15 @@ class Goodbot:
         self._mute_emoji = frozenset(map(normalise, listening.mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, listening.mode)
         actions = [each.name for each in answering.actions]
-        self._commands = Commands(memory, executor, self._stop, actions=actions, default_mode=listening.mode)
+        self._commands = Commands(
+            memory,
+            executor,
+            self._stop,
+            actions=actions,
+            default_mode=listening.mode,
+            settings_file=settings_file or SettingsFile(),
+        )
+        self._admitter = Admitter(memory, executor)
         self._restate_notices = RestateNotices(memory, executor)
         self._decisions = DecisionTeller(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
@@ -124,6 +135,10 @@ class Goodbot:
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
+        admitted = await self._admitter.admitted(messenger, event)
+        if admitted is None:
+            return
+        event = admitted
         is_of_no_place = isinstance(event, PersonEdit) and not event.is_addressed
         if not isinstance(event, NOTED_WITH_IT) and not is_of_no_place:
             await self._executor(self._memory.channels.note, event.scope)
@@ -219,7 +234,8 @@ class Goodbot:
             at=event.at,
             reply_to=event.reply_to,
         )
-        accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention)
+        accept = self._memory.recording.accept
+        accepted = await self._executor(accept, incoming, wakes=is_mention, role=event.role)
         if accepted is not None:
             self._answering.pictures.keep(event.event_id, event.images)
             self._answering.worded.events[event.event_id] = event

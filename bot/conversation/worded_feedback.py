@@ -209,12 +209,13 @@ class WordedFeedback:
     async def _role(self, message: Incoming) -> Role | None:
         """Who says it; None where that cannot be known now."""
         event = self.events.get(message.event_id)
-        if event is None or event.find_role is None:
-            return event.role if event is not None else None
+        if event is None:
+            return None
         try:
-            return await event.find_role()
+            role = event.role if event.find_role is None else await event.find_role()
         except MessengerError:
             return None
+        return (await self._executor(self._memory.chat_settings.admission, message.scope, role)).role
 
     # Showing and taking back ----------------------------------------------------------------------------------------
 

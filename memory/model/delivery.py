@@ -67,6 +67,8 @@ class Incoming:
     """What it was taken to mean in its conversation, where that is more than it says."""
     has_notes: bool = field(default=False, compare=False)
     """Whether short memories of its sender are kept (`ShortMemory`) as it is accepted or read; never stored with it."""
+    has_settings: bool = field(default=False, compare=False)
+    """Whether anything is set in chat for its workspace, as it is accepted or read; never stored with it."""
     is_muted: bool = False
     """Whether its thread is muted; only told when it is accepted, never stored."""
     is_noted: bool = False
@@ -142,3 +144,5 @@ class LedgerEntry:
     expires_at: datetime
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
+    has_settings: bool = field(default=False, compare=False)
+    """Whether anything is set in chat for its workspace, where all of its answer is read; never stored with it."""

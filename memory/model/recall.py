@@ -116,6 +116,8 @@ class Recollection:
     known_answers: bool | None = None
     """Whether a known answer shall be given without the model, as was decided for the channel; None: nobody did, or
     there is no such answer."""
+    is_control: bool = False
+    """Whether its run is in the control arm, and so gets no lessons and no evidence."""
     vector: Vector | None = field(default=None, repr=False, compare=False)
     """The goal's embedding; None where the embedder failed."""
     node_path: str = "0"
@@ -147,6 +149,8 @@ class Retrieval:
     counts: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
     evidence: EvidenceRecord | None = None
     """What all lessons in reach said together, where it was asked for."""
+    is_control: bool = False
+    """Whether its run was in the control arm, and so got no lessons and no evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,11 @@ class Settable:
     """The least role that may change it."""
 
     @property
+    def replaces_file(self) -> bool:
+        """Whether a value takes the place of the settings file's; teachers named in chat stand beside the file's."""
+        return self.name != TEACHERS
+
+    @property
     def is_list(self) -> bool:
         """Whether it takes several ids."""
         return self.kind in (Kind.PEOPLE, Kind.CHANNELS)

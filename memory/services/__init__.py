@@ -7,6 +7,7 @@ from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.chat_settings import NAMES
+from memory.rules.control_arm import Chance, hashed
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
@@ -28,6 +29,7 @@ from memory.services.batches import (
 )
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
+from memory.services.control_arm import ControlArm
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.decision_notices import DecisionNotice, DecisionNotices
@@ -74,7 +76,8 @@ class Memory:
     enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
     beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
     lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
-    taken; `settable` the names of settings that may be changed in chat; `world` has the numbers of the topics.
+    taken; `settable` the names of settings that may be changed in chat; `control_arm` the share of the runs that get no
+    lessons, by `chance`; `world` has the numbers of the topics.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -108,6 +111,8 @@ class Memory:
         guesses: bool = False,
         message_characters: int = MESSAGE_CHARACTERS,
         settable: frozenset[str] = NAMES,
+        control_arm: float = 0.0,
+        chance: Chance = hashed,
         world: WorldPolicy | None = None,
     ) -> None:
         core = Core(
@@ -120,6 +125,8 @@ class Memory:
             redactor=Redactor(secrets),
             message_characters=message_characters,
             settable=settable,
+            control_arm=control_arm,
+            chance=chance,
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
@@ -148,6 +155,7 @@ class Memory:
         self.in_words = FeedbackInWords(core)
         self.channels = Channels(core)
         self.chat_settings = ChatSettings(core)
+        self.control_arm = ControlArm(core)
         self.listening = Listening(core)
         self.model_grades = ModelGrades(core)
         self.privacy = Privacy(core)

@@ -1,16 +1,24 @@
 """What people change in chat about how the bot works: kept, recorded, taken back; read anew by everybody at once."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memory.errors import InvalidInput
-from memory.model import Event, EventKind, Role, Scope, Visibility
+from memory.errors import InvalidInput, NotAdmitted
+from memory.model import Event, EventKind, Reaction, Role, Scope, Visibility
 from memory.model.chat_setting import ChatSetting, SettingChange, in_force
 from memory.ports import Transaction
-from memory.rules.chat_settings import Settable, canonical, settable
+from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
 from memory.services.core import Core
 
 NO_EPISODE = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What somebody may do in a place, as the lists that people keep in chat have it."""
+
+    role: Role
+    is_admitted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,11 @@ class ChatSettings:
         """
         with self._core.store.read() as tx:
             return values_of(settings_at(self._core, tx, workspace, channel))
+
+    def admission(self, scope: Scope, role: Role) -> Admission:
+        """The role of a person where the platform gives them this one, and whether they may use the bot there."""
+        with self._core.store.read() as tx:
+            return admission(self._core, tx, scope, role)
 
     def change(self, scope: Scope, role: Role, name: str, value: str | None, *, everywhere: bool = False) -> None:
         """Set a value for the channel, or for the workspace if it has no others or `everywhere` says so.
@@ -118,6 +131,30 @@ def settable_of(core: Core, stored: Iterable[ChatSetting]) -> dict[str, ChatSett
     """The same of what was read already for the channel and its workspace."""
     found = in_force(stored)
     return {name: each for name, each in found.items() if name in core.settable}
+
+
+def admission(core: Core, tx: Transaction, scope: Scope, role: Role) -> Admission:
+    """What the lists in chat make of a person with this role."""
+    values = values_of(settings_at(core, tx, scope.workspace, scope.channel))
+    role = effective_role(role, scope.person, values)
+    is_direct = scope.visibility is Visibility.DIRECT
+    return Admission(role=role, is_admitted=admits(role, scope.person, scope.channel, values, is_direct=is_direct))
+
+
+def require_admitted(core: Core, tx: Transaction, scope: Scope, role: Role) -> None:
+    """Raise `NotAdmitted` for somebody who may not use the bot in a place."""
+    if not admission(core, tx, scope, role).is_admitted:
+        raise NotAdmitted("the lists in chat do not name this person, or not this channel")
+
+
+def admitted(core: Core, tx: Transaction, reactions: Iterable[Reaction]) -> list[Reaction]:
+    """The reactions of those who may use the bot where they react, with the roles that the lists give."""
+    found: list[Reaction] = []
+    for each in reactions:
+        place = Scope(workspace=each.workspace, channel=each.channel, person=each.actor)
+        may = admission(core, tx, place, each.role)
+        found += [replace(each, role=may.role)] if may.is_admitted or not each.is_active else []
+    return found
 
 
 def values_of(settings: Mapping[str, ChatSetting]) -> dict[str, str]:

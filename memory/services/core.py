@@ -10,6 +10,7 @@ from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.audience import filing_of
 from memory.rules.chat_settings import NAMES
+from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply
 from memory.rules.redaction import Redactor
@@ -41,6 +42,10 @@ class Core:
     """Names of settings that may be changed in chat; what is stored of others has no effect."""
     message_characters: int = MESSAGE_CHARACTERS
     """The longest message that is taken in."""
+    control_arm: float = 0.0
+    """The share of the runs that get no lessons, where nobody set another in chat."""
+    chance: Chance = hashed
+    """Which runs these are."""
 
     def require_short(self, text: str) -> None:
         """Raise `InvalidInput` for a message that is too long."""

@@ -1,11 +1,14 @@
 """An answer with everything that led to it, ready to be committed at once, and its nodes as they are stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import reduce
 
-from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Tap
+from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap
+from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
+from memory.rules.evidence.judgements import is_followed
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
@@ -77,3 +80,25 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
             if node.parent_id
         )
     )
+
+
+def retrieval_of(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
+    """The record of one of its recalls."""
+    return Retrieval(
+        workspace=run.workspace,
+        id=recall.retrieval_id,
+        run_id=run.run_id,
+        node_path=recall.node_path,
+        goal=recall.goal,
+        at=now,
+        counts=recall.counts.as_dict(),
+        evidence=_evidence(run, recall),
+        is_control=recall.is_control,
+    )
+
+
+def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
+    if recall.evidence is None:
+        return None
+    made_by = (node for node in run.nodes if node.node_path == recall.node_path)
+    return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))

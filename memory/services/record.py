@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from memory.errors import NotFound
+from memory.errors import NotAdmitted, NotFound
 from memory.model import (
     FROM_PEOPLE,
     Episode,
@@ -16,22 +16,20 @@ from memory.model import (
     Outgoing,
     Posted,
     Progress,
-    Recollection,
-    Retrieval,
+    Role,
     Scope,
     Verdict,
     offers_of,
 )
 from memory.model.delivery import RETRY, UNFINISHED
-from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.audience import stays
-from memory.rules.evidence.judgements import is_followed
 from memory.services.answers import question_behind
 from memory.services.asking import count_choice, note_offered
 from memory.services.channels import note
+from memory.services.chat_settings import admitted, require_admitted
 from memory.services.core import Core, event, record
-from memory.services.finished_run import FinishedRun, as_made, attach
+from memory.services.finished_run import FinishedRun, as_made, attach, retrieval_of
 from memory.services.quarantine_actions import SYSTEM
 from memory.services.shown import (
     JudgedLesson,
@@ -77,26 +75,34 @@ class Recording:
 
     _core: Core
 
-    def accept(self, message: Incoming, *, wakes: bool = False) -> Incoming | None:
+    def accept(self, message: Incoming, *, wakes: bool = False, role: Role | None = None) -> Incoming | None:
         """Store a message before it is worked on; the message as it is now. None if it was accepted before.
 
-        `wakes`: it mentions the bot, which listens in its thread again if that was muted.
+        `wakes`: it mentions the bot, which listens in its thread again if that was muted. With the author's `role`,
+        None also where the lists that people keep in chat do not let them use the bot there.
 
         `InvalidInput`: it is too long.
         """
         self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
-        scope = message.scope
-        with self._core.store.write() as tx:
-            accepted = tx.deliveries.accept(kept)
-            now = self._core.clock()
-            if accepted is None or not accepted.is_noted:
-                tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
-            if wakes and accepted is not None and accepted.is_muted:
-                tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
-            if accepted is not None and accepted.channel_visibility is scope.visibility:
-                return accepted
-            is_news = note(tx, scope, now)
+        try:
+            with self._core.store.write() as tx:
+                return self._accepted(tx, kept, wakes=wakes, role=role)
+        except NotAdmitted:  # nothing of it stays
+            return None
+
+    def _accepted(self, tx: Transaction, message: Incoming, *, wakes: bool, role: Role | None) -> Incoming | None:
+        scope, now = message.scope, self._core.clock()
+        accepted = tx.deliveries.accept(message)
+        if accepted is not None and accepted.has_settings and role is not None:
+            require_admitted(self._core, tx, scope, role)
+        if accepted is None or not accepted.is_noted:
+            tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
+        if wakes and accepted is not None and accepted.is_muted:
+            tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
+        if accepted is not None and accepted.channel_visibility is scope.visibility:
+            return accepted
+        is_news = note(tx, scope, now)
         return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
 
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
@@ -239,7 +245,7 @@ class Recording:
         options = _options(nodes)
         if options:
             note_offered(tx, nodes)
-        tx.retrievals.add([_retrieval(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
+        tx.retrievals.add([retrieval_of(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
@@ -336,8 +342,9 @@ class Recording:
         if not posted.is_overtaken:
             return
         waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
-        if waiting:
-            write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in waiting))
+        counted = admitted(self._core, tx, waiting)
+        if counted:
+            write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in counted))
 
     def unfinished(self) -> list[Unsent]:
         """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
@@ -374,25 +381,5 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
     )
 
 
-def _retrieval(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
-    return Retrieval(
-        workspace=run.workspace,
-        id=recall.retrieval_id,
-        run_id=run.run_id,
-        node_path=recall.node_path,
-        goal=recall.goal,
-        at=now,
-        counts=recall.counts.as_dict(),
-        evidence=_evidence(run, recall),
-    )
-
-
 def _is_from_people(nodes: Sequence[Episode]) -> bool:
     return any(node.is_root and node.model == FROM_PEOPLE for node in nodes)
-
-
-def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
-    if recall.evidence is None:
-        return None
-    made_by = (node for node in run.nodes if node.node_path == recall.node_path)
-    return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))

@@ -12,6 +12,7 @@ from memory.rules.trust import CORRECTION
 from memory.rules.verdict import is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
+from memory.services.chat_settings import admitted
 from memory.services.core import ALL, Core, act, event, existing, record
 from memory.services.correct import (
     Corrected,
@@ -65,7 +66,7 @@ class Teaching:
         reaction on a message of the bot's own that is not in the ledger yet is kept until it is. So is the removal of
         a kept reaction, also where the event names somebody else as the message's author. A messenger gives the
         `place` as it is now, which is noted (`Channels.note`), and gets what to show and to say (`VoteResult.marks`
-        and what follows it).
+        and what follows it). The lists that people keep in chat say then what this person may do there.
         """
         if reaction.role is Role.BOT:
             return VoteResult(is_known=False)
@@ -80,6 +81,10 @@ class Teaching:
                 if _keep_until_posted(tx, reaction, on_own_message=on_own_message):
                     tx.people.note(reaction.workspace, reaction.actor, now, self._core.policy.newcomer)
                 return VoteResult(is_known=False)
+            counted = admitted(self._core, tx, [reaction]) if place and parts[0].has_settings else [reaction]
+            if not counted:
+                return VoteResult(is_known=True)
+            (reaction,) = counted
             result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))
             return _with_news(tx, result, reaction, parts, now) if place is not None else result
 

@@ -8,6 +8,7 @@ from bot.conversation.answering import Answering, InWork, unnoted
 from bot.conversation.background import BackgroundConfig, MemoryRecall
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
+from bot.conversation.settings_command import SettingsFile
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
@@ -151,6 +152,7 @@ class Chat:
         tools: Sequence[Tool] = (),
         asks_first: bool = False,
         background: BackgroundConfig | None = None,
+        settings_file: SettingsFile | None = None,
     ) -> None:
         self.world = world or World()
         self.oracle = Oracle()
@@ -181,6 +183,7 @@ class Chat:
             emoji=DEFAULT_EMOJI,
             new_id=self.world.ids,
             welcomes=False,
+            settings_file=settings_file,
         )
         self.sink = self.bot.sink(self.messenger)
 

@@ -12,7 +12,7 @@ MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
 """Of a person, a role or a channel."""
 NOBODY = {"@": "somebody", "@!": "somebody", "@&": "a-role", "#": "a-channel"}
 """In place of a name that Discord does not tell."""
-_PERSON = re.compile(r"<@!?(?P<id>\d+)>")
+_ONE_MENTION = re.compile(r"<(?:@!?|#)(?P<id>\d+)>")
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
@@ -28,8 +28,8 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
 
 def as_command(text: str, names: Mapping[str, str]) -> str:
-    """The text as the words of a command: where one is about a person, by id."""
-    return plain(command_words.with_ids(text, _PERSON), names)
+    """The text as the words of a command: where one is about people or channels, by id."""
+    return plain(command_words.with_ids(text, _ONE_MENTION), names)
 
 
 def mentions(text: str, *ids: int) -> bool:

@@ -17,7 +17,7 @@ Json = Mapping[str, Any]
 """What Slack sends."""
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
-_PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_MENTION = re.compile(r"<[@#](?P<id>[UWCG][A-Z0-9]+)(?:\|[^<>]*)?>")
 _CALLS = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
 """What notifies a person, a group or everybody."""
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -262,8 +262,8 @@ def plain(text: str, names: Mapping[str, str] | None = None) -> str:
 
 
 def as_command(text: str) -> str:
-    """The text as the words of a command: where one is about a person, by id."""
-    return plain(command_words.with_ids(text, _PERSON))
+    """The text as the words of a command: where one is about people or channels, by id."""
+    return plain(command_words.with_ids(text, _MENTION))
 
 
 def mentions(text: str, user: str) -> bool:

@@ -1,6 +1,6 @@
 """Settings that were changed in chat."""
 
-from sqlalchemy import PrimaryKeyConstraint, Table, bindparam, delete, select, update
+from sqlalchemy import Label, PrimaryKeyConstraint, Table, bindparam, delete, exists, select, update
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
 from memory.adapters.sql.session import SqlTable, matching
@@ -22,6 +22,11 @@ _DROP = delete(settings).where(matching(settings, *_KEY))
 _WITHIN = (
     select(settings).where(matching(settings), _s.channel.in_(["", bindparam("here")])).order_by(_s.channel, _s.name)
 )
+
+
+def is_set_in_chat(table: Table) -> Label[bool]:
+    """Whether the workspace of a row has any setting, as `has_settings` beside the row's columns."""
+    return exists().where(_s.workspace == table.c.workspace).correlate(table).label("has_settings")
 
 
 class SqlChatSettingTable(SqlTable):

@@ -9,6 +9,7 @@ from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, lite
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.chat_settings import is_set_in_chat, settings
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.delivery_tables import (
     channels,
@@ -47,10 +48,17 @@ _IS_MUTED = exists().where(
 _IS_NOTED = exists().where(
     people.c.workspace == changed_column(_i.workspace), people.c.person == changed_column(_i.person)
 )
+_HAS_SETTINGS = exists().where(settings.c.workspace == changed_column(_i.workspace))
 _ACCEPT = (
     insert(incoming)
     .on_conflict_do_nothing()
-    .returning(_READERS, _HAS_NOTES.label("has_notes"), _IS_MUTED.label("is_muted"), _IS_NOTED.label("is_noted"))
+    .returning(
+        _READERS,
+        _HAS_NOTES.label("has_notes"),
+        _HAS_SETTINGS.label("has_settings"),
+        _IS_MUTED.label("is_muted"),
+        _IS_NOTED.label("is_noted"),
+    )
 )
 _ASKER = (
     select(_a.person)
@@ -72,6 +80,7 @@ _WHOLE = select(
     func.coalesce(_ASKER, "").label("asked_by"),
     channel_visibility(incoming),
     _KEEPS_NOTES.label("has_notes"),
+    is_set_in_chat(incoming),
     *_TAP,
 ).join_from(incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True)
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
@@ -158,7 +167,8 @@ class SqlDeliveryTable(SqlTable):
         if tap := message.tap:
             row_of_tap = {**event, "asked_run_id": tap.run_id, "number": tap.number, "role": tap.role}
             self._session.run(add_statement(incoming_taps), row_of_tap)
-        known = {name: getattr(row, name) for name in ("channel_visibility", "has_notes", "is_muted", "is_noted")}
+        beside = ("channel_visibility", "has_notes", "has_settings", "is_muted", "is_noted")
+        known = {name: getattr(row, name) for name in beside}
         return replace(message, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:

@@ -6,6 +6,7 @@ Keys start with the workspace; narrow columns come first and long texts last, so
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ForeignKeyConstraint,
     Index,
@@ -198,6 +199,7 @@ retrievals = Table(
     Column("counts", json_object, nullable=False),
     *prose("goal"),
     Column("evidence", evidence, nullable=True),
+    Column("is_control", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id"),
     info={READ_AS: Retrieval},

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from memory.adapters.row_validation import check_of_run, chunks, storable
 from memory.adapters.sql import polls
 from memory.adapters.sql.channels import channel_visibility
+from memory.adapters.sql.chat_settings import is_set_in_chat
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.tables import events as events_table
@@ -77,7 +78,7 @@ _AT_ONCE = 100
 _LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
 _own = ledger.alias("own")
 _ANSWER = (
-    select(ledger, channel_visibility(ledger))
+    select(ledger, channel_visibility(ledger), is_set_in_chat(ledger))
     .where(
         matching(ledger),
         _l.run_id

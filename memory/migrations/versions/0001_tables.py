@@ -351,6 +351,7 @@ def _create_retrievals() -> None:
         *_columns(BigInteger, "at"),
         *_columns(Text, "counts goal"),
         *_columns(Text, "evidence", nullable=True),
+        *_columns(Boolean, "is_control"),
         with_rowid=True,
     )
     _index("retrievals", "workspace run_id")

@@ -1,0 +1,46 @@
+"""Applies the lists that people keep in chat to each event: who teaches, and who may use the bot where."""
+
+from dataclasses import replace
+
+from bot.conversation.executor import Executor
+from bot.conversation.notifications import tell
+from bot.conversation.setting_messages import NOT_ADMITTED
+from bot.model import (
+    ChannelChanged,
+    PersonCommand,
+    PersonDeletion,
+    PersonEdit,
+    PersonEvent,
+    PersonMessage,
+    PersonReaction,
+    PersonVote,
+    ReactionsCleared,
+)
+from bot.ports import Messenger
+from memory.services import Memory
+
+_JUDGED_WITH_IT = (PersonMessage, PersonReaction, PersonVote)
+"""Events with which memory reads the lists in the transaction that takes them in."""
+_OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit, ReactionsCleared)
+"""Events that count whoever may use the bot."""
+OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "unrate"})
+"""Commands by which anybody sees, takes back and erases what is theirs."""
+
+
+class Admitter:
+    """Reads the lists anew each time, so that a change counts at once in every process."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+
+    async def admitted(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
+        """The event with the role that its person has; None if they may not use the bot there."""
+        if isinstance(event, _JUDGED_WITH_IT + _OF_NOBODY):
+            return event
+        may = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
+        if not may.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
+            if isinstance(event, PersonCommand):  # otherwise it would vanish without a word
+                await tell(messenger, event, NOT_ADMITTED)
+            return None
+        return replace(event, role=may.role) if may.role is not event.role else event
