@@ -93,10 +93,9 @@ class AgentTree:
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
-        `chosen` is what they chose when asked what they mean: it is done first, in their `role`.
-        `recall` replaces the tree's own.
-        Always ends with something to say. Raises `ModelError` only if the very first reply failed: then there is
-        nothing to save, and the caller knows best what to tell the person.
+        `chosen` is what they chose when asked what they mean, in their `role`: it is done first. `recall` replaces the
+        tree's own. Always ends with something to say. Raises `ModelError` only if the very first reply failed: then
+        there is nothing to save, and the caller knows best what to tell the person.
         """
         run = Run(
             question=goal,

@@ -16,17 +16,21 @@ from memory.adapters.system import utc_now
 from memory.services import Memory
 
 
-async def chat(settings: Settings, memory: Memory, *, teacher: bool, environ: Mapping[str, str] | None = None) -> None:
+async def chat(
+    settings: Settings, memory: Memory, *, teacher: bool, admin: bool = False, environ: Mapping[str, str] | None = None
+) -> None:
     """Talk in this terminal until the person leaves."""
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
         running = assemble(settings, memory, report.in_work)
         await stack.enter_async_context(watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace))
-        await _talk(settings, memory, running, teacher=teacher, environ=os.environ if environ is None else environ)
+        await _talk(
+            settings, memory, running, teacher=teacher, admin=admin, environ=os.environ if environ is None else environ
+        )
 
 
 async def _talk(
-    settings: Settings, memory: Memory, running: Running, *, teacher: bool, environ: Mapping[str, str]
+    settings: Settings, memory: Memory, running: Running, *, teacher: bool, admin: bool, environ: Mapping[str, str]
 ) -> None:
     from bot.adapters.terminal.messenger import TerminalMessenger
     from bot.adapters.terminal.streams import standard_streams
@@ -44,6 +48,7 @@ async def _talk(
         new_id=memory.new_id,
         folder=Path.cwd(),
         teacher=teacher,
+        admin=admin,
         greeting=f"Goodbot ({settings.model.name} model). Memory: {settings.storage.place}",
         wait_until_answered=goodbot.idle,
         stop=stop,

@@ -233,6 +233,7 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             teaches=goodbot.knows,
             saves=goodbot.saves,
             is_for_bot=goodbot.is_for_bot,
+            set_in_chat=goodbot.set_in_chat,
         )
     except ImportError as error:
         missing = error.name or error
@@ -252,6 +253,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
             teaches=goodbot.knows,
             saves=goodbot.saves,
             is_for_bot=goodbot.is_for_bot,
+            set_in_chat=goodbot.set_in_chat,
         )
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
@@ -263,4 +265,5 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         teaches=goodbot.knows,
         saves=goodbot.saves,
         is_for_bot=goodbot.is_for_bot,
+        set_in_chat=goodbot.set_in_chat,
     )

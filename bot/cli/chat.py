@@ -11,8 +11,9 @@ from bot.app.log_file import start_log
 
 @click.command()
 @click.option("--teacher", is_flag=True, help="Be a teacher: what you approve or correct counts for everybody here.")
+@click.option("--admin", is_flag=True, help="Be an administrator: a teacher who may change settings, too.")
 @click.pass_context
-def chat(ctx: click.Context, teacher: bool) -> None:
+def chat(ctx: click.Context, teacher: bool, admin: bool) -> None:
     """Talk with the bot in this terminal. Needs no account and no key; reads piped input too."""
     config = ctx.find_root().obj
     settings = read_settings(Path(config) if config else None)
@@ -23,4 +24,4 @@ def chat(ctx: click.Context, teacher: bool) -> None:
     from bot.app.chat import chat as run_chat
 
     with open_memory(settings, embedder) as memory:
-        asyncio.run(run_chat(settings, memory, teacher=teacher))
+        asyncio.run(run_chat(settings, memory, teacher=teacher, admin=admin))

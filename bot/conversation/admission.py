@@ -1,5 +1,6 @@
 """Applies the lists that people keep in chat to each event: who teaches, and who may use the bot where."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.conversation.executor import Executor
@@ -11,17 +12,11 @@ from bot.model import (
     PersonDeletion,
     PersonEdit,
     PersonEvent,
-    PersonMessage,
-    PersonReaction,
-    PersonVote,
-    ReactionsCleared,
 )
 from bot.ports import Messenger
 from memory.services import Memory
 
-_JUDGED_WITH_IT = (PersonMessage, PersonReaction, PersonVote)
-"""Events with which memory reads the lists in the transaction that takes them in."""
-_OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit, ReactionsCleared)
+_OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
 """Events that count whoever may use the bot."""
 OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "unrate"})
 """Commands by which anybody sees, takes back and erases what is theirs."""
@@ -35,8 +30,11 @@ class Admitter:
         self._executor = executor
 
     async def admitted(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
-        """The event with the role that its person has; None if they may not use the bot there."""
-        if isinstance(event, _JUDGED_WITH_IT + _OF_NOBODY):
+        """The event with the role that its person has; None if they may not use the bot there.
+
+        Memory asks this by itself as it takes in a message, a reaction or a vote.
+        """
+        if isinstance(event, _OF_NOBODY):
             return event
         may = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
         if not may.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
@@ -44,3 +42,7 @@ class Admitter:
                 await tell(messenger, event, NOT_ADMITTED)
             return None
         return replace(event, role=may.role) if may.role is not event.role else event
+
+    async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
+        """What people set in chat for a workspace. Raises `StoreUnavailable` kinds."""
+        return await self._executor(self._memory.chat_settings.values, workspace)

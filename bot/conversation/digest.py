@@ -14,13 +14,11 @@ from bot.model import BotMessage, Choice
 from bot.ports import KnowsTeachers, Messenger
 from memory.model import Episode, Origin, Scope, Visibility
 from memory.rules.audience import visibility_of
+from memory.rules.chat_settings import DIGEST, DIRECT, OFF
 from memory.rules.quarantine import Flag
 from memory.services import Gap, Memory
 
 log = logging.getLogger(__name__)
-
-TO_TEACHERS, OFF = "dm", "off"
-"""Settings beside the id of a channel."""
 
 PATIENCE = timedelta(days=1)
 """How long something waits until teachers are reminded of it."""
@@ -38,7 +36,7 @@ class Digest:
     What is claimed in the database first is sent by one of several processes, and after a crash rather not than twice.
     """
 
-    def __init__(self, memory: Memory, executor: Executor, to: str = TO_TEACHERS) -> None:
+    def __init__(self, memory: Memory, executor: Executor, to: str = DIRECT) -> None:
         self._memory = memory
         self._executor = executor
         self._to = to
@@ -48,7 +46,7 @@ class Digest:
         """Send what is due on one platform. Returns how many messages. Raises `StoreUnavailable` kinds."""
         now = self._memory.clock()
         looked = self._looked_at.get(messenger.platform)
-        if self._to == OFF or (looked is not None and now - looked < _EVERY):
+        if looked is not None and now - looked < _EVERY:
             return 0
         self._looked_at[messenger.platform] = now
         sent = 0
@@ -58,12 +56,16 @@ class Digest:
         return sent
 
     async def _send_within(self, messenger: Messenger, workspace: str, now: datetime) -> int:
+        chosen = await self._executor(self._memory.chat_settings.values, workspace)
+        to = chosen.get(DIGEST, self._to)
+        if to == OFF:
+            return 0
         waiting = await self._executor(self._waiting, workspace, now)
         gaps = await self._executor(self._gaps, workspace, now)
         if not waiting and not gaps:
             return 0
-        if self._to != TO_TEACHERS:
-            return await self._post(messenger, workspace, self._to, waiting, gaps)
+        if to != DIRECT:
+            return await self._post(messenger, workspace, to, waiting, gaps)
         sent = 0
         teachers = await messenger.teachers(workspace) if isinstance(messenger, KnowsTeachers) else []
         for teacher in teachers:

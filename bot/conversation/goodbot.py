@@ -19,7 +19,7 @@ from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
 from bot.conversation.decisions import DecisionTeller
-from bot.conversation.digest import TO_TEACHERS, Digest
+from bot.conversation.digest import Digest
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
@@ -56,13 +56,14 @@ from bot.ports import EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.ports import NewId
+from memory.rules.chat_settings import DIRECT
 from memory.rules.emoji import EmojiMap, normalise, spellings
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
 NOTED_WITH_IT = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
-"""Events that memory takes in together with who can read their channel now."""
+"""Events that memory takes in together with who can read their channel now, and who may use the bot there."""
 _OF_PLACES = (BotInvited, ChannelChanged, PersonArrived)
 """Events with which nobody asked for anything, so that nobody is told of a failure."""
 
@@ -81,7 +82,7 @@ class Goodbot:
         listening: ListeningPolicy | None = None,
         welcomes: bool = True,
         save_emoji: Sequence[str] = SAVE_EMOJI,
-        digest_to: str = TO_TEACHERS,
+        digest_to: str = DIRECT,
         settings_file: SettingsFile | None = None,
     ) -> None:
         self._memory = memory
@@ -104,6 +105,7 @@ class Goodbot:
             settings_file=settings_file or SettingsFile(),
         )
         self._admitter = Admitter(memory, executor)
+        self.set_in_chat = self._admitter.set_in_chat
         self._restate_notices = RestateNotices(memory, executor)
         self._decisions = DecisionTeller(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
@@ -135,10 +137,11 @@ class Goodbot:
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
-        admitted = await self._admitter.admitted(messenger, event)
-        if admitted is None:
-            return
-        event = admitted
+        if not isinstance(event, NOTED_WITH_IT):
+            admitted = await self._admitter.admitted(messenger, event)
+            if admitted is None:
+                return
+            event = admitted
         is_of_no_place = isinstance(event, PersonEdit) and not event.is_addressed
         if not isinstance(event, NOTED_WITH_IT) and not is_of_no_place:
             await self._executor(self._memory.channels.note, event.scope)

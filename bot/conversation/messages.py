@@ -36,6 +36,7 @@ _TEACHERS_COMMANDS = {
     "teach": "the answer to one of them, by its id",
     "known-answers": "whether I give what people taught here without asking the language model: `on` or `off`",
     "purge": "take back everything one person taught, after showing how much it is",
+    "settings": "who teaches, who may use me, how I listen; most of it for administrators",
 }
 
 

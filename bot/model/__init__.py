@@ -30,6 +30,8 @@ from bot.model.events import (
     PersonTooFast,
     PersonVote,
     ReactionsCleared,
+    SetInChat,
+    nothing_set,
 )
 from bot.model.messages import (
     UNADDRESSED,
@@ -80,6 +82,7 @@ __all__ = [
     "ReactionsCleared",
     "ReadThread",
     "Remark",
+    "SetInChat",
     "TextFile",
     "ThreadSoFar",
     "ToolCall",
@@ -88,4 +91,5 @@ __all__ = [
     "Turn",
     "Unaddressed",
     "UserTurn",
+    "nothing_set",
 ]

@@ -1,6 +1,6 @@
 """Events: what people do on a platform, the same on every one."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -149,6 +149,15 @@ class PersonSave(BaseEvent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelChanged(BaseEvent):
     """The platform says that other people may read a channel than before, or that they might."""
+
+
+SetInChat = Callable[[str], Awaitable[Mapping[str, str]]]
+"""Reads the settings that people changed in chat for a whole workspace, by name."""
+
+
+async def nothing_set(workspace: str) -> Mapping[str, str]:
+    """For a messenger without a memory behind it."""
+    return {}
 
 
 NameTeachers = Callable[[], Awaitable[list[str]]]

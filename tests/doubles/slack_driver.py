@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
-from bot.model import BotMessage, IsForBot, MessageRef
+from bot.model import BotMessage, IsForBot, MessageRef, SetInChat, nothing_set
 from bot.ports import EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard
@@ -43,6 +43,7 @@ def make_messenger(
     teaches: Callable[[str], bool] = lambda emoji: True,
     saves: Callable[[str], bool] = lambda emoji: False,
     is_for_bot: IsForBot = any_reply,
+    set_in_chat: SetInChat = nothing_set,
     **settings: Any,
 ) -> SlackMessenger:
     """A messenger that is not connected yet."""
@@ -52,6 +53,7 @@ def make_messenger(
         teaches=teaches,
         saves=saves,
         is_for_bot=is_for_bot,
+        set_in_chat=set_in_chat,
         sleep=naps or Naps(),
     )
 

@@ -107,7 +107,7 @@ async def _assembled(
 def _judged_by(running: Running) -> dict[str, Any]:
     """What a messenger asks the bot about."""
     bot = running.goodbot
-    return {"teaches": bot.knows, "saves": bot.saves, "is_for_bot": bot.is_for_bot}
+    return {"teaches": bot.knows, "saves": bot.saves, "is_for_bot": bot.is_for_bot, "set_in_chat": bot.set_in_chat}
 
 
 @asynccontextmanager

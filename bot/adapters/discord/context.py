@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import discord
 
 from bot.adapters.discord.client import Client
-from bot.adapters.discord.directory import ChannelInfo, Channels, Roles
+from bot.adapters.discord.directory import ChannelInfo, Channels, Roles, Somebody, workspace_of
 from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
@@ -17,7 +17,7 @@ from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import IsForBot
+from bot.model import IsForBot, SetInChat
 from bot.ports import EventSink
 from memory.model import Role
 from memory.ports import Clock
@@ -77,6 +77,7 @@ class HandlerContext:
     teaches: Callable[[str], bool]
     saves: Callable[[str], bool]
     is_for_bot: IsForBot
+    set_in_chat: SetInChat
     clock: Clock
     command_name: str
     """Of the slash command."""
@@ -92,6 +93,16 @@ class HandlerContext:
         """What people call the bot."""
         user = self.client.user
         return user.name if user is not None else "bot"
+
+    async def admits(self, somebody: Somebody, channels: Iterable[int | None], guild: int | None) -> bool:
+        """Whether this person may use the bot there, by the settings file, as far as people keep no such list in chat.
+
+        A list in chat takes its place, and is looked at by the sink.
+        """
+        refused_by = self.roles.refused_by(somebody, channels, is_direct=guild is None)
+        if not refused_by:
+            return True
+        return refused_by <= (await self.set_in_chat(workspace_of(guild))).keys()
 
     def tidy(self, channel: int) -> None:
         """Begin to take away what a killed process left in a channel or thread."""
@@ -118,6 +129,6 @@ class HandlerContext:
         except (NotPermitted, ChannelNotFound):
             return None
         may_look = parent.permissions_for(member).view_channel
-        if not may_look or not self.roles.admit(member, (channel_id, parent.id), is_direct=False):
+        if not may_look or not await self.admits(member, (channel_id, parent.id), guild.id):
             return None
         return await self.channels.of(channel_id, guild.id), self.roles.of(member)

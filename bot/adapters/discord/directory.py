@@ -10,6 +10,7 @@ from bot.adapters.discord.rest import UNKNOWN_CHANNEL, Rest, code_of
 from bot.config import DiscordSettings
 from bot.errors import MessengerError
 from memory.model import Role, Scope, Visibility
+from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +20,11 @@ _MOST_REMEMBERED = 5000
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _OUT_OF_REACH = object()
 """In place of a channel that Discord could not be asked about just now."""
+
+
+def workspace_of(guild: int | None) -> str:
+    """The workspace of a server; without one that of direct messages."""
+    return f"{PLATFORM}:{guild}" if guild is not None else DIRECT_WORKSPACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +211,16 @@ class Roles:
 
     def admit(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> bool:
         """Whether this person may use the bot here. `channels` are the channel and, of a thread, its parent."""
+        return not self.refused_by(somebody, channels, is_direct=is_direct)
+
+    def refused_by(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> set[str]:
+        """The lists of the settings file that do not let this person use the bot here."""
+        refused_by: set[str] = set()
         if self._people and not self._people & set(_ids(somebody)):
-            return False
-        return not self._channels or is_direct or bool(self._channels & {str(channel) for channel in channels})
+            refused_by.add(ALLOWED_PEOPLE)
+        if self._channels and not is_direct and not self._channels & {str(channel) for channel in channels}:
+            refused_by.add(ALLOWED_CHANNELS)
+        return refused_by
 
 
 def _ids(somebody: Somebody) -> list[str]:

@@ -66,7 +66,7 @@ class Intake:
     # Messages -------------------------------------------------------------------------------------------------
 
     def _message(self, message: discord.Message) -> None:
-        if not is_of_a_person(message) or not self._admits(message) or self._gone.get(message.id):
+        if not is_of_a_person(message) or self._gone.get(message.id):
             return
         address = self._address(message)
         if address is None:
@@ -78,7 +78,7 @@ class Intake:
 
     def late(self, message: discord.Message) -> None:
         """Take in a question from while the bot was away. Commands of that time are not carried out."""
-        if not self._addressed.get(message.id) and is_of_a_person(message) and self._admits(message):
+        if not self._addressed.get(message.id) and is_of_a_person(message):
             self._addressed.put(message.id, order(message))
             self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
@@ -92,12 +92,14 @@ class Intake:
             return None
         return Address.FOLLOW_UP if isinstance(message.channel, discord.Thread) else Address.OPEN
 
-    def _admits(self, message: discord.Message) -> bool:
+    async def _admits(self, message: discord.Message) -> bool:
         channel = message.channel
         channels = (channel.id, getattr(channel, "parent_id", None))
-        return self._context.roles.admit(message.author, channels, is_direct=guild_id(message) is None)
+        return await self._context.admits(message.author, channels, guild_id(message))
 
     async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
+        if not await self._admits(message):
+            return
         place = await self._context.channels.of(message.channel.id, guild_id(message))
         names = await self._names(message)
         text = plain(without_mention(message.content, *self._ids(message)), names)

@@ -13,7 +13,7 @@ from typing import Any
 import discord
 
 from bot.adapters import forms
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import SETTINGS, Typed, command_event
 from bot.adapters.discord import views
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
@@ -158,7 +158,8 @@ class Interactions:
         way = InteractionReply(use, self._context.rest)
         await way.wait()
         place = await self._place(use)
-        argument = await self._context.mentions.plain(argument, use.user)
+        if name != SETTINGS:  # whose mentions are ids
+            argument = await self._context.mentions.plain(argument, use.user)
         await self._carry_out(
             use, way, place, Typed(name, argument), about=place.message_id(message_id) if message_id else ""
         )
@@ -257,7 +258,7 @@ class Interactions:
 
     async def _admitted(self, use: Use) -> bool:
         channels = (use.channel_id, getattr(use.channel, "parent_id", None))
-        if self._context.roles.admit(use.user, channels, is_direct=use.guild_id is None):
+        if await self._context.admits(use.user, channels, use.guild_id):
             return True
         await InteractionReply(use, self._context.rest).tell(_NOT_LISTED)
         return False

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord import app_commands
 
-from bot.adapters.command_words import CORRECT, RESTATE
+from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS
 from bot.adapters.command_words import TEACH as TEACH_ANSWER
 from bot.adapters.discord.views import Use
+from memory.rules.chat_settings import CATALOGUE
 
 if TYPE_CHECKING:
     from bot.adapters.discord.interactions import Interactions
@@ -116,6 +117,12 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     async def mode(interaction: Use, listen: str = "") -> None:
         await orders.command(interaction, "mode", listen)
 
+    @group.command(name=SETTINGS, description="For administrators: what may be changed in chat")
+    @app_commands.describe(name="Which one; without, I show all", value="Its new value, or: add @somebody, default")
+    @app_commands.choices(name=[app_commands.Choice(name=each, value=each) for each in (*CATALOGUE, "history", "undo")])
+    async def settings(interaction: Use, name: str = "", value: app_commands.Range[str, 0, 2000] = "") -> None:
+        await orders.command(interaction, SETTINGS, f"{name} {value}".strip())
+
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
@@ -174,6 +181,7 @@ _OPTIONS = {
     "known-answers": ("switch",),
     "export": ("form",),
     "mode": ("listen",),
+    SETTINGS: ("name", "value"),
     RESTATE: ("lesson", "question"),
 }
 """What the slash command calls the words that follow a command."""

@@ -35,7 +35,17 @@ from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
+from bot.model import (
+    Attachment,
+    BotMessage,
+    IsForBot,
+    MessageRef,
+    PersonReaction,
+    PersonVote,
+    Remark,
+    SetInChat,
+    nothing_set,
+)
 from bot.ports import EventSink
 from memory.model import Scope, Visibility
 from memory.model.saved import AnsweredQuestion
@@ -52,8 +62,8 @@ class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
     `teaches` says whether an emoji counts on an answer, `saves` on a person's message; all others cost nothing.
-    `is_for_bot` says whom a message without a mention is for. `sleep` is how it waits before it tries again, `begun`
-    when the process began.
+    `is_for_bot` says whom a message without a mention is for, `set_in_chat` which lists people keep. `sleep` is how it
+    waits before it tries again, `begun` when the process began.
     """
 
     def __init__(
@@ -65,6 +75,7 @@ class DiscordMessenger:
         teaches: Callable[[str], bool],
         saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
+        set_in_chat: SetInChat = nothing_set,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
     ) -> None:
@@ -72,7 +83,7 @@ class DiscordMessenger:
         self._clock = clock
         self._new_id = new_id
         self._teaches, self._saves = teaches, saves
-        self._is_for_bot = is_for_bot
+        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None
@@ -169,6 +180,7 @@ class DiscordMessenger:
             teaches=self._teaches,
             saves=self._saves,
             is_for_bot=self._is_for_bot,
+            set_in_chat=self._set_in_chat,
             clock=self._clock,
             command_name=self._settings.command,
         )
@@ -256,7 +268,7 @@ class DiscordMessenger:
     async def teachers(self, workspace: str) -> list[str]:
         """Who can, by id."""
         guild = self._guild(workspace)
-        return teacher_ids(self._at_hand(), guild) if guild is not None else []
+        return await teacher_ids(self._at_hand(), guild) if guild is not None else []
 
     def _guild(self, workspace: str) -> discord.Guild | None:
         guild = workspace.partition(":")[2]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import discord
 
 from bot.adapters.discord.context import HandlerContext
-from bot.adapters.discord.directory import ChannelInfo
+from bot.adapters.discord.directory import ChannelInfo, workspace_of
 from bot.adapters.discord.private_replies import directly
 from bot.adapters.private_reply import replying_to
 from bot.model import PersonCommand, PersonEvent, PersonReaction, PersonSave, ReactionsCleared
@@ -55,8 +55,23 @@ class Reactions:
         emoji = spelling(reaction.emoji)
         if reaction.user_id == self._context.me or (person is not None and person.bot):
             return
-        if not self._admits_reaction(reaction, person):
-            return
+        if person is None or not self._refused_by(reaction, person):
+            self._take(reaction, person, emoji)
+        else:
+            where = (reaction.channel_id, reaction.message_id)
+            self._context.tasks.start(where, lambda: self._take_if_named(reaction, person, emoji))
+
+    async def _take_if_named(
+        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member, emoji: str
+    ) -> None:
+        """The settings file's lists refuse it; those that people keep in chat, in their place, may not."""
+        chosen = await self._context.set_in_chat(workspace_of(reaction.guild_id))
+        if self._refused_by(reaction, person) <= chosen.keys():
+            self._take(reaction, person, emoji)
+
+    def _take(
+        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member | None, emoji: str
+    ) -> None:
         role = self._context.roles.of(person) if person else self._context.roles.of_id(str(reaction.user_id))
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
@@ -66,14 +81,10 @@ class Reactions:
         if reaction.message_author_id != self._context.me and self._context.saves(emoji):
             self._start_save(reaction, role)
 
-    def _admits_reaction(
-        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member | None
-    ) -> bool:
-        if person is None:
-            return True
+    def _refused_by(self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member) -> set[str]:
         channel = self._context.client.get_channel(reaction.channel_id)
         channels = (reaction.channel_id, getattr(channel, "parent_id", None))
-        return self._context.roles.admit(person, channels, is_direct=reaction.guild_id is None)
+        return self._context.roles.refused_by(person, channels, is_direct=reaction.guild_id is None)
 
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
         """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""

@@ -1,6 +1,6 @@
 """The dependencies of the handlers of Slack's payloads: the sink, people, channels."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from bot.model import Address, IsForBot, PersonCommand
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock
+from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effective_role
 
 LISTS = ("admins", "teachers", "allowed_users", "allowed_channels")
 """Settings of ids, which may name their workspace: `T0123/U0456`."""
@@ -47,18 +48,29 @@ class HandlerContext:
     teaches: Callable[[str], bool]
     saves: Callable[[str], bool]
     is_for_bot: IsForBot
+    set_in_chat: Callable[[], Awaitable[Mapping[str, str]]]
+    """What people set in chat for the workspace."""
     clock: Clock
 
     async def admits(self, location: Location) -> bool:
         """Whether this person may use the bot in this channel, by their own id or a user group's.
 
+        A list that people keep in chat takes the place of the settings file's, and is looked at by the sink.
         Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
         """
         people, channels = self.settings.allowed_users, self.settings.allowed_channels
         is_direct = location.channel.startswith("D")
+        refused_by: set[str] = set()
         if channels and not is_direct and location.channel not in channels:
-            return False
-        return not people or await self.roles.is_among(location.user, people)
+            refused_by.add(ALLOWED_CHANNELS)
+        if people and not await self.roles.is_among(location.user, people):
+            refused_by.add(ALLOWED_PEOPLE)
+        return not refused_by or refused_by <= (await self.set_in_chat()).keys()
+
+    async def teaches_here(self, location: Location) -> bool:
+        """Whether a person is a teacher or an administrator there. Raises as `Roles.of` does."""
+        role = await self.roles.of(location)
+        return role.may_promote or effective_role(role, location.user, await self.set_in_chat()).may_promote
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """Where memory files what happened at a location."""

@@ -17,7 +17,6 @@ from bot.adapters.slack.events import Location
 from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import Attachment, Choice
-from memory.model import Role
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +72,7 @@ class Home:
     ) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: messages} if part else {}
-        is_teacher = await self._context.roles.of(location) in (Role.TEACHER, Role.ADMIN)
+        is_teacher = await self._context.teaches_here(location)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
             *(self._answer(Typed(name), location, f"{occasion}/page") for name in (*missing, "privacy"))

@@ -42,7 +42,6 @@ from bot.model import (
     ThreadSoFar,
     Unaddressed,
 )
-from memory.model import Role
 from memory.rules.emoji import normalise
 
 log = logging.getLogger(__name__)
@@ -306,5 +305,5 @@ class Intake:
         thread = reacted.ts if reacted.ts in busy else await handlers.threads.of(location.channel, reacted.ts)
         askers = handlers.threads.askers(location.channel, thread)
         may_have_asked = not askers or location.user in askers
-        if thread in busy and (may_have_asked or await handlers.roles.of(location) in (Role.TEACHER, Role.ADMIN)):
+        if thread in busy and (may_have_asked or await handlers.teaches_here(location)):
             await handlers.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

@@ -35,7 +35,17 @@ from bot.adapters.tasks import unless
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import Attachment, BotMessage, Choice, IsForBot, MessageRef, PersonReaction, PersonVote
+from bot.model import (
+    Attachment,
+    BotMessage,
+    Choice,
+    IsForBot,
+    MessageRef,
+    PersonReaction,
+    PersonVote,
+    SetInChat,
+    nothing_set,
+)
 from bot.ports import EventSink
 from memory.ports import Clock
 
@@ -70,9 +80,9 @@ class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
     `teaches` says whether an emoji counts on an answer and `saves` on a person's message, so that most reactions cost
-    nothing; `is_for_bot` says whom a message without a mention is for. `sleep` is how it waits where Slack asks to,
-    `begun` when the process began. `on_end` is told why there is no more use for the token. `installer` is the person
-    who installed the app, where that is known.
+    nothing; `is_for_bot` says whom a message without a mention is for, `set_in_chat` which lists people keep. `sleep`
+    is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why there is no more use for
+    the token. `installer` is the person who installed the app, where that is known.
     """
 
     def __init__(
@@ -83,6 +93,7 @@ class SlackMessenger(Lookups):
         teaches: Callable[[str], bool] = lambda emoji: True,
         saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
+        set_in_chat: SetInChat = nothing_set,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
@@ -92,7 +103,7 @@ class SlackMessenger(Lookups):
         self._installer = installer
         self._clock = clock
         self._teaches, self._saves = teaches, saves
-        self._is_for_bot = is_for_bot
+        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end
@@ -202,7 +213,8 @@ class SlackMessenger(Lookups):
         mentions = Mentions(self._web, self._names, channels, self._clock, me=identity)
         self._labelled = mentions.labelled
         roles = Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer)
-        self._teachers = Teachers(settings, channels, roles, mentions)
+        named = partial(self._set_in_chat, identity.workspace)
+        self._teachers = Teachers(settings, channels, roles, mentions, named)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,
@@ -218,6 +230,7 @@ class SlackMessenger(Lookups):
             teaches=self._teaches,
             saves=self._saves,
             is_for_bot=self._is_for_bot,
+            set_in_chat=named,
             clock=self._clock,
         )
         arrivals = Arrivals(handlers)

@@ -1,6 +1,7 @@
 """Who can approve lessons in a Slack workspace: by name for people to read, by id to write to them."""
 
 import logging
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from bot.adapters.slack.directory import OWNERS, Channels, Roles
@@ -8,6 +9,7 @@ from bot.adapters.slack.events import Location
 from bot.adapters.slack.mentions import Mentions
 from bot.config import SlackSettings
 from bot.errors import MessengerError
+from memory.rules.chat_settings import TEACHERS
 
 log = logging.getLogger(__name__)
 
@@ -17,18 +19,19 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Teachers:
-    """Looks up teachers and administrators by the settings, and what Slack says of groups, channels and names."""
+    """Looks up who teaches by the settings, of the file and of the chat, and what Slack says of them."""
 
     _settings: SlackSettings
     _channels: Channels
     _roles: Roles
     _mentions: Mentions
+    _set_in_chat: Callable[[], Awaitable[Mapping[str, str]]]
 
     async def names(self, location: Location) -> list[str]:
         """Who may approve for others at a location, by name as far as Slack tells."""
         settings, names = self._settings, list[str]()
         creator = await self._channels.creator(location) if settings.creators == "teachers" else ""
-        for each in dict.fromkeys((creator, *settings.admins, *settings.teachers)):
+        for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *await self._named_in_chat())):
             if each and (name := await self._mentions.name_of(each)):
                 group = "the group " if each.startswith("S") else ""
                 names.append(f"{group}{name}{' (made this channel)' if each == creator else ''}")
@@ -37,7 +40,8 @@ class Teachers:
     async def ids(self) -> list[str]:
         """The people who teach in the whole workspace; its owners only where nobody else is known."""
         found: dict[str, None] = {}
-        for each in (*self._settings.admins, *self._settings.teachers, self._roles.installer):
+        named = (*self._settings.admins, *self._settings.teachers, *await self._named_in_chat())
+        for each in (*named, self._roles.installer):
             if each.startswith("S"):
                 found |= dict.fromkeys(sorted(await self._roles.members(each))[:_MOST])
             elif each:
@@ -48,3 +52,6 @@ class Teachers:
             except MessengerError as error:
                 log.info("the owners of the workspace are not known: %s", error)
         return list(found)
+
+    async def _named_in_chat(self) -> list[str]:
+        return (await self._set_in_chat()).get(TEACHERS, "").split()

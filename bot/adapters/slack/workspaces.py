@@ -28,7 +28,17 @@ from bot.adapters.slack.web import Web
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
-from bot.model import Attachment, BotMessage, IsForBot, MessageRef, PersonReaction, PersonVote, Remark
+from bot.model import (
+    Attachment,
+    BotMessage,
+    IsForBot,
+    MessageRef,
+    PersonReaction,
+    PersonVote,
+    Remark,
+    SetInChat,
+    nothing_set,
+)
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
@@ -55,13 +65,14 @@ class SlackWorkspaces:
         teaches: Callable[[str], bool] = lambda emoji: True,
         saves: Callable[[str], bool] = lambda emoji: False,
         is_for_bot: IsForBot = any_reply,
+        set_in_chat: SetInChat = nothing_set,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
         self._teaches, self._saves = teaches, saves
-        self._is_for_bot = is_for_bot
+        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
         self._sleep = sleep
         self._begun = clock()
         self._ended = asyncio.Event()
@@ -164,6 +175,7 @@ class SlackWorkspaces:
             teaches=self._teaches,
             saves=self._saves,
             is_for_bot=self._is_for_bot,
+            set_in_chat=self._set_in_chat,
             sleep=self._sleep,
             begun=self._begun,
             on_end=on_end,

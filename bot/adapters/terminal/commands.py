@@ -54,6 +54,9 @@ For teachers:
   /known-answers on|off
                         give what people taught without asking the model
   /purge NAME           take back everything somebody taught; asks first
+For administrators:
+  /settings [NAME VALUE]
+                        who teaches, who may use me, how I listen
 """
 
 
@@ -229,7 +232,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy"),
-    *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers"),
+    *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
 )
 """Commands of the bot that are passed on as they are typed."""
 

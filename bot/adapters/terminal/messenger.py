@@ -25,7 +25,7 @@ from bot.adapters.terminal.commands import (
 from bot.adapters.terminal.file_export import save
 from bot.adapters.terminal.lines import Lines, PipedLines
 from bot.adapters.terminal.screen import PlainScreen, Screen
-from bot.adapters.terminal.speaker import Speaker
+from bot.adapters.terminal.speaker import ROLES, Speaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.errors import ChannelNotFound, NotPermitted
@@ -66,6 +66,7 @@ class TerminalMessenger:
         new_id: NewId,
         folder: Path,
         teacher: bool = False,
+        admin: bool = False,
         greeting: str = "",
         wait_until_answered: Callable[[], Awaitable[None]] | None = None,
         stop: Callable[[], Awaitable[None]] | None = None,
@@ -75,7 +76,7 @@ class TerminalMessenger:
         self._channel = settings.channel
         self._new_id = new_id
         self._folder = folder
-        self._speaker = Speaker(settings, clock=clock, new_id=new_id, teacher=teacher)
+        self._speaker = Speaker(settings, clock=clock, new_id=new_id, teacher=teacher, admin=admin)
         self._greeting = greeting
         self._wait_until_answered = wait_until_answered
         self._stop = stop
@@ -235,7 +236,7 @@ class TerminalMessenger:
 
     async def _speak_as(self, name: str) -> None:
         self._speaker.person = name or self._speaker.person
-        await self._screen.remark(f"you are {self._speaker.person} now, a {self._speaker.role.value}")
+        await self._screen.remark(f"you are {self._speaker.person} now, {ROLES[self._speaker.role]}")
 
     async def _react(self, typed: React, sink: EventSink) -> None:
         message_id = self._board.find(typed.number)

@@ -6,24 +6,31 @@ from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReac
 from memory.model import Role, Scope, Visibility
 from memory.ports import Clock, NewId
 
+ROLES = {Role.MEMBER: "a member", Role.TEACHER: "a teacher", Role.ADMIN: "an administrator"}
+"""Those that somebody at the keyboard may have, in words."""
+
 
 class Speaker:
     """Who is speaking. `person` may be set to somebody else at any time.
 
-    With `teacher`, the person the chat started with is a teacher whenever they speak; everybody else is a member.
+    With `teacher` or `admin`, the person the chat started with is one whenever they speak; everybody else is a member.
     """
 
-    def __init__(self, settings: TerminalSettings, *, clock: Clock, new_id: NewId, teacher: bool) -> None:
+    def __init__(
+        self, settings: TerminalSettings, *, clock: Clock, new_id: NewId, teacher: bool, admin: bool = False
+    ) -> None:
         self.person = settings.person
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._teacher = settings.person if teacher else ""
+        self._first, self._first_role = settings.person, Role.MEMBER
+        if teacher or admin:
+            self._first_role = Role.ADMIN if admin else Role.TEACHER
 
     @property
     def role(self) -> Role:
         """What this person may decide."""
-        return Role.TEACHER if self.person == self._teacher else Role.MEMBER
+        return self._first_role if self.person == self._first else Role.MEMBER
 
     @property
     def scope(self) -> Scope:

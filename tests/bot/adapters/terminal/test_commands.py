@@ -122,7 +122,7 @@ def test_the_longest_message_is_sent_whole() -> None:
 def test_every_command_is_in_the_help_of_whoever_may_use_it() -> None:
     assert [name for name in COMMAND_NAMES if name not in help_text(teacher=True)] == []
     missing = [name for name in COMMAND_NAMES if name not in help_text(teacher=False)]
-    assert missing == ["/review", "/promote", "/release", "/purge", "/gaps", "/teach", "/known-answers"]
+    assert missing == ["/review", "/promote", "/release", "/purge", "/gaps", "/teach", "/known-answers", "/settings"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Settings in chat, on the platforms."""
