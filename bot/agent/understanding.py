@@ -26,7 +26,8 @@ BUDGET_TOKENS = 600
 
 _FEW_WORDS, _MANY_WORDS = 4, 30
 _REFERS = re.compile(
-    r"^\W*(?:and|or|but|also|what about|how about|what if|same|instead|why)\b|"
+    r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|thank you|cool|great)\W+)*+"
+    r"(?:and|or|but|also|what about|how about|what if|same|instead|why)\b|"
     r"\b(?:it|its|he|him|his|she|her|they|them|their|theirs|this|that|these|those|there|one|ones|"
     r"same|other|others|another|else|instead|former|latter)\b",
     re.IGNORECASE,

@@ -62,7 +62,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return None
     if words.ASTERISK.match(text):
         return Reading(Correction(text[1:]))
-    return _refusal(text, question, answer) or _replacement(text, answer)
+    return _refusal(text, question, answer) or _replacement(text, question, answer)
 
 
 def _approves(text: str) -> bool:
@@ -152,10 +152,9 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     if not (is_apart or words.begins_statement(rest) or words.DONT.match(rest)):
         return None
     clause, behind = _first_clause(rest)
-    if words.DENIES.search(clause):
-        if not behind or _is_no_answer(behind):
-            return refuses or _denial(clause, rest, question, answer)
-        rest, clause = behind, _first_clause(behind)[0]
+    clause, rest, is_denial = _what_is_so(clause, rest, behind)
+    if is_denial:
+        return refuses or _denial(clause, rest, question, answer)
     if opening.is_strong:
         is_answer = opening.is_given or words.begins_statement(rest) or _is_evident(rest, question, answer)
         return Reading(Correction(rest)) if is_answer else refuses
@@ -164,6 +163,16 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     if _is_evident(rest, question, answer):
         return Reading(Correction(rest))
     return Reading(Correction(rest), is_sure=False) if words.begins_statement(rest) else None
+
+
+def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
+    """The first clause that says what is so, with all from it on; and whether there is none, only what is not so."""
+    denies = words.DENIES.search(clause) is not None
+    if denies and (not behind or _is_no_answer(behind)):
+        return clause, rest, True
+    if denies or (words.ENDED.search(clause) and words.tells_what_to_do(behind)):
+        return _first_clause(behind)[0], behind, False
+    return clause, rest, False
 
 
 def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | None:
@@ -176,7 +185,7 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | Non
     return Reading(Refusal()) if is_about_answer else None
 
 
-def _replacement(text: str, answer: str) -> Reading | None:
+def _replacement(text: str, question: str, answer: str) -> Reading | None:
     """What says without a word of refusal that something came in the place of what the answer names."""
     if (
         (instead := words.INSTEAD_OF.search(text))
@@ -184,6 +193,9 @@ def _replacement(text: str, answer: str) -> Reading | None:
         and not _is_no_answer(text)
     ):
         return Reading(Correction(_without_end(text)))
+    at_the_end = words.AT_THE_END.fullmatch(text)
+    if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
+        return Reading(Correction(at_the_end["text"]))
     clause, behind = _first_clause(text)
     if words.NOT_THAT.match(clause) and behind and _words(clause) & _words(answer) and not _is_no_answer(behind):
         return Reading(Correction(_without_end(behind)))
@@ -191,6 +203,13 @@ def _replacement(text: str, answer: str) -> Reading | None:
     if is_about_answer and words.GONE.search(clause) and words.NOW.search(behind) and not words.SELF.match(behind):
         return Reading(Correction(behind))
     return None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it is a value, a name or a place, alone or behind "it is"."""
+    if _is_no_answer(text) or words.FIRST_PERSON.search(text):
+        return False
+    return words.IT_IS.match(text) is not None or not words.begins_statement(text)
 
 
 def _is_no_answer(rest: str) -> bool:

@@ -88,9 +88,17 @@ NO = Phrase(r"no+|nope|nah+|nein|nee*|nö+")
 """Refuses an answer by itself."""
 CONTRARY = Phrase(
     r"(?:it|that|this) should (?:be|have been|say|read)|actually|in fact|almost|nearly|not quite|close"
+    r"|not (?:any ?more|any longer|since \w+)|nicht mehr"
     r"|eigentlich|tatsächlich|doch|fast"
 )
 """Says that something else is right, if something follows."""
+AT_THE_END = re.compile(
+    r"(?P<text>(?:(?:it|that)(?:['’]?s|\s+is)|es\s+ist)(?:\s+[^\s,?!]+){1,4}?|[^\s,?!]+(?:\s+[^\s,?!]+)?),?\s+"
+    r"(?:actually|in fact|eigentlich|tatsächlich)[\s.!]*+$",
+    re.IGNORECASE,
+)
+"""The same behind what is right."""
+IT_IS = re.compile(r"(?:(?:it|that)(?:['’]?s|\s+is)|es\s+ist)\s", re.IGNORECASE)
 FILLER = Phrase(
     r"h+m+|u+h+m*|u+m+|er+m|ah+|oh+|well|ok|okay|hey|hi|sorry|sry|pardon|but|aber|sondern|na ?ja|ä+h*m*|also"
     r"|ach|lol|haha+"
@@ -186,6 +194,12 @@ GONE = re.compile(
     re.IGNORECASE,
 )
 """Stands in a clause about what was replaced."""
+ENDED = re.compile(
+    r"\b(?:gone|dead|retired|deprecated|obsolete|removed|replaced|closed|discontinued|(?:switched|turned|shut|closed) "
+    r"(?:off|down)|no longer (?:exists?|there|used|available)|abgeschafft|abgeschaltet|geschlossen|eingestellt)\b",
+    re.IGNORECASE,
+)
+"""Stands in a clause that says only that something is over."""
 NOW = re.compile(
     r"(?:please\s+)?(?:its|it['’]s|it is|use|ask|call|write to|mail|bitte|nutze|nimm|frag)\b|\b(?:now|nowadays"
     r"|these days"
@@ -339,7 +353,7 @@ _HINTS = Phrase(
     r"no+|nope|nah+|nein|nee*|nö+|not|n't|\w+n't|wrong|incorrect|false|outdated|actually|almost|correct(?:ion)?|should"
     r"|bs|mixed|messed|mistake|falsch\w*|nicht|kein\w*|sondern|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*"
     r"|korrekt\w*|stimmt|inzwischen|worked|works|working|saved|help(?:ed|s|ful)|solved|fixed|exactly|right|true|found"
-    r"|trick|spot on|geklappt|funktioniert|geholfen|gefunden|genau|lösung"
+    r"|(?:that|this|it) did it|trick|spot on|geklappt|funktioniert|geholfen|gefunden|genau|lösung"
 )
 HINT = re.compile(
     r"\s*+(?![@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"

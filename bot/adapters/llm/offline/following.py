@@ -16,6 +16,7 @@ from bot.adapters.llm.offline.tokenizer import content_words
 from memory.rules.evidence.opposition import words
 
 MOST_WORDS = 9
+_FEW = 2
 _LONGEST_MESSAGE, _LONGEST_GOAL = 200, 300
 _KNOWN = 0.62
 """Similarity to the last question and the follow-up together from which a known question is what is meant."""
@@ -24,7 +25,7 @@ _LIKE = 0.05
 
 _OPENING = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|and|so|but|then|or|also|hm+|right|thanks|cool)\b[\s,.:]*)*"
-    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|(?:same|likewise)\s+(?:for|with|in|on|at)\b(?=\s))?[\s,:]*",
+    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|(?:(?:the\s+)?same(?:\s+(?:question|thing|again|here))?|likewise)\s+(?:for|with|in|on|at|about)\b(?=\s))?[\s,:]*",
     re.IGNORECASE,
 )
 _CONJUNCTION = re.compile(r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|cool)\b[\s,.:]*)*(?:and|or|but|also|then)\b", re.I)
@@ -110,10 +111,18 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
     `known` are questions people taught the answers of. Blocking: it embeds.
     """
     rest = left_out(message, last)
-    if rest is None or "\n" in last.strip():
+    if "\n" in last.strip():
         return message
     joined = f"{last.strip()} {message.strip()}"
+    if rest is None:
+        bare = _bare_words(message, last)
+        return (_known_question(bare, last, joined, similarity, known) if bare else "") or message
     return _known_question(rest, last, joined, similarity, known) or _in_place(rest, last, similarity) or joined
+
+
+def may_follow(message: str, last: str) -> bool:
+    """Whether a message may be a follow-up; only then is it compared with what people taught."""
+    return left_out(message, last) is not None or bool(_bare_words(message, last))
 
 
 def left_out(message: str, last: str) -> str | None:
@@ -135,6 +144,15 @@ def left_out(message: str, last: str) -> str | None:
     if _refers(rest):
         return rest
     return rest if text.endswith("?") and _is_fragment(rest, last) else None
+
+
+def _bare_words(message: str, last: str) -> str:
+    """A word or two that ask, and could be anything: a follow-up only if people taught what it then asks."""
+    if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or not message.strip().endswith("?"):
+        return ""
+    rest = _CLOSING.sub("", " ".join(message.split()))
+    is_bare = 0 < len(rest.split()) <= _FEW and not _is_whole(rest) and not _COURTESY.match(rest)
+    return rest if is_bare and content_words(rest) else ""
 
 
 def _goes_on(text: str, rest: str) -> bool:

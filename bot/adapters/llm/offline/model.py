@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.deciding import Decider
-from bot.adapters.llm.offline.following import follow, left_out
+from bot.adapters.llm.offline.following import follow, may_follow
 from bot.adapters.llm.offline.reading import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
@@ -61,7 +61,7 @@ class OfflineModel:
     def _understand(self, message: str, opening: str, request: ModelRequest) -> str:
         """What a message means in its conversation."""
         last = read_last_question(opening)
-        if last is None or left_out(message, last.goal) is None:
+        if last is None or not may_follow(message, last.goal):
             return message
         evidence = request.weigh(f"{last.goal} {message}") if request.weigh else Evidence()
         known = [weight.goal for belief in evidence.beliefs for weight in belief.weights if weight.approves]
