@@ -1,7 +1,7 @@
 """Follow-ups with what they mean, and messages that stand alone.
 
-Of the first 60 of each every second one was left unseen until the rule was built; 30 more were written after it, and the last 20 (6 that
-stand alone) by somebody who had not seen it.
+Of the first 60 of each every second one was left unseen until the rule was built; 30 more were written after it, and
+the last 20 (6 that stand alone) by somebody who had not seen it.
 """
 
 from pathlib import Path
