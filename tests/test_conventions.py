@@ -73,6 +73,7 @@ def test_transactions_belong_to_memory() -> None:
         f"{name_of(path)}:{node.lineno}"
         for path in SOURCES
         if path.relative_to(CHECKOUT).parts[0] == "bot"
+        and name_of(path) != "bot/app/bench/peers/own.py"  # it times the store
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Attribute) and re.search(r"store\.(read|write)$", ast.unparse(node))
     ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.budget import Budget, Limits, Monotonic
+from bot.agent.control import Outcome
 from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
@@ -124,14 +125,18 @@ class AgentTree:
         )
         meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
-        return RunResult(
-            output=outcome.output,
-            termination=outcome.termination,
-            nodes=run.episodes,
-            recollections=run.recollections,
-            asked=outcome.asked,
-            usage=run.budget.usage,
-            chosen=chosen is not None,
-            understood=meant if meant != goal else "",
-            words_of=frozenset(run.words_of),
-        )
+        return _result(run, outcome, "" if meant == goal else meant)
+
+
+def _result(run: Run, outcome: Outcome, understood_as: str) -> RunResult:
+    return RunResult(
+        output=outcome.output,
+        termination=outcome.termination,
+        nodes=run.episodes,
+        recollections=run.recollections,
+        asked=outcome.asked,
+        usage=run.budget.usage,
+        chosen=run.chosen is not None,
+        understood=understood_as,
+        words_of=frozenset(run.words_of),
+    )
