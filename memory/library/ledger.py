@@ -57,7 +57,7 @@ class ShortMemoryStore:
         scope = self.episodic.scope
         kept = {"said_in": place_json(scope), "value": value}
         with self.episodic.memory.store.write() as tx:
-            keep_for_a_while(tx, self.episodic, kind, _keys(scope, key)[0], kept, ttl)
+            keep_for_a_while(tx, self.episodic, kind, keys_here(scope, key)[0], kept, ttl)
 
     def get(self, kind: str, key: str) -> Mapping[str, object] | None:
         """The value, or None if there is none or it has expired. What was set here comes before what is public."""
@@ -83,7 +83,7 @@ class ShortMemoryStore:
     def _found(self, tx: Transaction, episodic: EpisodicMemory, kind: str, key: str) -> dict[str, Mapping[str, object]]:
         """The values that may be shown here by their stored key, that of the present place first."""
         scope, now = episodic.scope, episodic.memory.clock()
-        entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in _keys(scope, key)}
+        entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in keys_here(scope, key)}
         values = {each: _shown_value(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
         return {each: value for each, value in values.items() if value is not None}
 
@@ -106,7 +106,7 @@ def _shown_value(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> M
     return value if may_be_shown(tx, scope, place) else None
 
 
-def _keys(scope: Scope, key: str) -> list[str]:
+def keys_here(scope: Scope, key: str) -> list[str]:
     """The stored keys of a person's value, that of the present place first. Keys of two people never meet."""
     own = [name for name in partitions_for(scope) if is_personal(name, scope.person)]
     escaped = key.replace("%", "%25").replace("/", "%2F")

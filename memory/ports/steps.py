@@ -70,8 +70,8 @@ class ShortMemoryTable(Protocol):
         """Remove one entry, expired or not; whether it was there."""
         ...
 
-    def of_person(self, workspace: str, person: str) -> list[ShortMemory]:
-        """A person's entries, expired or not, by kind and key."""
+    def of_person(self, workspace: str, person: str, kind: str = "") -> list[ShortMemory]:
+        """A person's entries, of one kind or all, expired or not, by kind and key."""
         ...
 
     def delete_by(self, workspace: str, person: str) -> int:

@@ -33,7 +33,7 @@ class DecisionNotices:
     def waiting(self, workspace: str, person: str) -> list[DecisionNotice]:
         """What the person was not told, the oldest first."""
         with self._core.store.read() as tx:
-            kept = {each.key: each for each in tx.short.of_person(workspace, person) if each.kind == KIND}
+            kept = {each.key: each for each in tx.short.of_person(workspace, person, KIND)}
             lessons = tx.episodes.get_many(workspace, kept) if kept else {}
             in_order = sorted(kept.values(), key=lambda each: (each.created_at, each.key))
             return [

@@ -118,8 +118,7 @@ def _put(tx: Transaction, workspace: str, person: str, preference: Preference, n
 
 
 def _stored(tx: Transaction, workspace: str, person: str) -> Sequence[ShortMemory]:
-    own = [each for each in tx.short.of_person(workspace, person) if each.kind == KIND]
-    return sorted(own, key=lambda each: (each.created_at, each.key))
+    return sorted(tx.short.of_person(workspace, person, KIND), key=lambda each: (each.created_at, each.key))
 
 
 def _read(stored: ShortMemory) -> Preference:

@@ -66,7 +66,7 @@ class Restating:
     def unnotified(self, workspace: str, person: str) -> list[str]:
         """The ids of those that the person was not told about. One look-up for nearly everybody."""
         with self._core.store.read() as tx:
-            ids = [each.key for each in tx.short.of_person(workspace, person) if each.kind == NOTICE]
+            ids = [each.key for each in tx.short.of_person(workspace, person, NOTICE)]
             lessons = tx.episodes.get_many(workspace, ids) if ids else {}
             return [each.id for each in lessons.values() if _is_waiting(tx, each)]
 

@@ -104,8 +104,9 @@ class SqlShortMemoryTable(SqlTable):
         gone = delete(short_memories).where(_m.workspace == workspace, _m.kind == kind, _m.key == key)
         return self._session.run(gone) > 0
 
-    def of_person(self, workspace: str, person: str) -> list[ShortMemory]:
+    def of_person(self, workspace: str, person: str, kind: str = "") -> list[ShortMemory]:
         mine = select(short_memories).where(_m.workspace == workspace, _m.person == person)
+        mine = mine.where(_m.kind == kind) if kind else mine
         return self._session.all(ShortMemory, mine.order_by(_m.kind, _m.key))
 
     def delete_by(self, workspace: str, person: str) -> int:

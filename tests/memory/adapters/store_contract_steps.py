@@ -179,6 +179,7 @@ class StepsContract(StoreCase):
             for key, kind, person in [("k2", "b", "ana"), ("k1", "b", "ana"), ("k3", "a", "ana"), ("k4", "a", "bo")]:
                 tx.short.put(short(key, kind=kind, person=person))
             assert [each.key for each in tx.short.of_person("w", "ana")] == ["k3", "k1", "k2"]
+            assert [each.key for each in tx.short.of_person("w", "ana", "b")] == ["k1", "k2"]
             assert tx.short.delete_by("w", "ana") == 3
             assert tx.short.delete_by("w", "ana") == 0
             assert [each.key for each in tx.short.of_person("w", "bo")] == ["k4"]

@@ -97,6 +97,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.steps.grades_by("w", "ana")
     tx.short.get("w", "notes", "k1", NOW)
     tx.short.of_person("w", "ana")
+    tx.short.of_person("w", "ana", "notes")
 
 
 def listen(tx: Transaction) -> None:
