@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.config import Settings
-from memory.adapters.private_files import FILE_MODE
+from memory.adapters.private_files import FILE_MODE, make_folder
 
 
 @contextmanager
@@ -16,8 +16,10 @@ def only_one(settings: Settings, part: str) -> Iterator[bool | None]:
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(Path(f"{settings.storage.beside}.{part}.lock").expanduser(), mode=FILE_MODE)
+    path = Path(f"{settings.storage.beside}.{part}.lock").expanduser()
+    lock = FileLock(path, mode=FILE_MODE)
     try:
+        make_folder(path.parent)  # for this user alone, where no database made it before
         lock.acquire(timeout=0)
     except Timeout:
         yield False
