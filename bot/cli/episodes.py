@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from bot.cli.importing import import_
+from bot.cli.output import require_own, save
 from bot.cli.run_tree import print_run, print_why
 from bot.cli.session import (
     Result,
@@ -21,8 +22,7 @@ from bot.cli.session import (
     workspace_option,
 )
 from bot.cli.table import print_episodes
-from bot.config import Settings
-from memory.adapters.private_files import is_plain_file, write_whole
+from memory.adapters.private_files import is_plain_file
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
@@ -207,7 +207,7 @@ def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, s
 def export(*, workspace: str, format_: str, output: Path | None, archived: bool, as_json: bool) -> None:
     """Export every episode: json (whole), csv (for a spreadsheet) or prompt (the lessons as an agent reads them)."""
     if output is not None:
-        _require_own(output, settings_of())
+        require_own(output, settings_of())
     with memory_of() as memory:
         wanted = EpisodeFilter(include_archived=archived, limit=None, newest_first=False)
         narrow = _listed(memory, workspace, wanted)[::-1]
@@ -219,7 +219,7 @@ def export(*, workspace: str, format_: str, output: Path | None, archived: bool,
         ]
     text = export_memories(whole, "json" if as_json else format_)  # type: ignore[arg-type]  # one of the choices
     if output is not None:
-        _save(output, text)
+        save(output, text)
         if is_plain_file(output):
             say(f"{len(whole)} episodes written to {output}")
     elif as_json or format_ == "json":
@@ -228,22 +228,3 @@ def export(*, workspace: str, format_: str, output: Path | None, archived: bool,
         say(text)
     else:
         click.echo(text)
-
-
-def _require_own(output: Path, settings: Settings) -> None:
-    """Raise `InvalidInput` for a file that belongs to the bot: the database and what lies beside it, or the log."""
-    where = output.resolve()
-    for name in (settings.storage.beside, settings.log.file):
-        kept = Path(name).resolve()
-        if where.parent == kept.parent and where.name.startswith(kept.name):
-            raise InvalidInput(f"cannot write {output}: it belongs to the bot; name another file with --output")
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        if is_plain_file(path):
-            write_whole(path, text.encode())
-        else:
-            path.write_bytes(text.encode())
-    except OSError as exc:
-        raise InvalidInput(f"cannot write {path}: {exc.strerror or exc}; name another file with --output") from exc

@@ -21,6 +21,7 @@ _COMMANDS = {
     "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
     "forget": ("bot.cli.maintenance", "forget", "Erase everything about one person."),
+    "handbook": ("bot.cli.handbook", "handbook", "Write down what people taught, as an FAQ."),
     "jobs": ("bot.cli.jobs", "jobs", "What keeps memory in shape: see when it ran, run it now."),
     "keys": ("bot.cli.web", "keys", "Make and revoke keys of programs that use memory over HTTP."),
     "mcp": ("bot.cli.mcp", "mcp", "Let other agents use this memory (Model Context Protocol)."),

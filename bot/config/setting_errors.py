@@ -20,6 +20,8 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(field.annotation) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(field.annotation))
     default = field.default
+    if isinstance(default, bool):
+        return "true or false"
     if isinstance(default, int):
         return f"a whole number{_range(field)}"
     if isinstance(default, float):

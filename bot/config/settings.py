@@ -215,6 +215,7 @@ class TeachingSettings(Section):
     emoji_save: Texts = ("📚", "books")
     digest: str = Field(default="dm", min_length=1, max_length=64)
     chat_settings: Texts = tuple(CATALOGUE)
+    name_authors: bool = False
 
     @field_validator("chat_settings")
     @classmethod

@@ -140,6 +140,9 @@ def read_environment(environ: Mapping[str, str], given: Given) -> None:
             given.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
 
 
+_SWITCH = {"true": True, "1": True, "false": False, "0": False}
+
+
 def _value(name: Name, text: str) -> object:
     """A variable's text as the setting's type. What cannot be read stays a text, for validation to refuse."""
     section, key = name
@@ -149,6 +152,8 @@ def _value(name: Name, text: str) -> object:
             if text.lstrip().startswith("["):
                 return tomllib.loads(f"value = {text.strip()}")["value"]
             return [part.strip() for part in text.split(",") if part.strip()]
+        if isinstance(default, bool):
+            return _SWITCH.get(text.strip().casefold(), text)
         if isinstance(default, int | float):
             return int(text) if isinstance(default, int) else float(text)
     except (ValueError, RecursionError):

@@ -42,6 +42,7 @@ from memory.services.feedback_in_words import FeedbackInWords, Opinion
 from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gap, Gaps
+from memory.services.handbook import Handbook, HandbookEntry
 from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
@@ -166,6 +167,7 @@ class Memory:
         self.saving = Saving(core)
         self.restating = Restating(core)
         self.reembedding = Reembedding(core)
+        self.handbook = Handbook(core)
         self.batches = Batches(core)
         self.batch_review = BatchReview(core)
         self.batch_undo = BatchUndo(core)
@@ -217,6 +219,8 @@ __all__ = [
     "FinishedRun",
     "Gap",
     "Guess",
+    "Handbook",
+    "HandbookEntry",
     "Happened",
     "Holdings",
     "Intake",

@@ -286,3 +286,13 @@ def test_secrets_are_not_shown_by_errors(secret: str, tmp_path_factory: pytest.T
     assert secret not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("False", False), ("1", True), ("0", False)])
+def test_a_switch_is_set_by_the_environment(place: Path, text: str, value: bool) -> None:
+    assert load(place, {"GOODBOT_RECALL_PROPOSALS": text}).recall.proposals is value
+
+
+def test_what_is_no_switch_is_told_what_is_allowed(place: Path) -> None:
+    with pytest.raises(ConfigError, match="true or false"):
+        load(place, {"GOODBOT_RECALL_PROPOSALS": "perhaps"})

@@ -1,0 +1,45 @@
+"""`goodbot handbook`: what people taught, as a file to read or to take elsewhere."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from bot.app.handbook import FORMATS, written
+from bot.cli.output import require_own, save
+from bot.cli.session import memory_of, print_json, say, settings_of
+from bot.conversation.counts import count
+from memory.adapters.private_files import is_plain_file
+
+
+@click.command()
+@click.option("--workspace", default="", help="Of this workspace; the terminal's by default.")
+@click.option("--channel", default="", help="Only of this channel, by id; the way to what a private one was taught.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By the name of the file; else md.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+def handbook(*, workspace: str, channel: str, form: str | None, output: Path | None, as_json: bool) -> None:
+    """Write down what people taught: approved answers for the workspace and its public channels, as an FAQ.
+
+    `goodbot learn` reads it back whole. What counts for one person alone, direct messages and what is to be avoided are
+    not in it; private channels only one by one, with --channel. Authors are named where `[teaching] name_authors` says.
+    """
+    settings = settings_of()
+    if output is not None:
+        require_own(output, settings)
+    name = workspace or settings.terminal.workspace
+    with memory_of() as memory:
+        entries = memory.handbook.entries(name, channel)
+    if as_json:
+        print_json(entries)
+        return
+    chosen = form or ("csv" if output is not None and output.suffix.casefold() == ".csv" else "md")
+    text = written(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
+    if output is not None:
+        save(output, text)
+        if is_plain_file(output):
+            say(f"{count(len(entries), 'answer')} written to {output}")
+    elif sys.stdout.isatty():
+        say(text)
+    else:
+        click.echo(text, nl=False)
