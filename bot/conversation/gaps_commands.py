@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.conversation import gap_messages, messages
+from bot.conversation import batch_commands, gap_messages, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, short
 from bot.errors import CommandRefused
@@ -79,6 +79,8 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     if not answer.strip():
         return CommandReply(text=gap_messages.how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
+    if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
+        return batch_commands.edited(context, lesson, answer)
     taught = teaching.teach(
         replace(lesson.scope, person=context.scope.person),
         lesson.goal,

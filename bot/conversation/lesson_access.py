@@ -39,14 +39,16 @@ class LessonAccess:
     def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> Page[Episode]:
         """One page of what a teacher could widen or release, newest first: only what was said where they may read.
 
+        What was learned from a file is not in it: that is decided batch by batch.
+
         `only_here`: only what was said in the teacher's channel.
         """
-        wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher)
+        wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher, unbatched=True)
         return self._page(
             teacher.workspace,
             wanted,
             lambda each: (
-                _may_review(teacher, each)
+                may_review(teacher, each)
                 and (bool(each.quarantine) or _may_widen(each))
                 and (not only_here or each.channel == teacher.channel)
             ),
@@ -61,7 +63,7 @@ class LessonAccess:
             if each.workspace == reader.workspace
             and each.is_root
             and each.id.endswith(ending)
-            and (may_see(reader, replace(each, archived_at=None)) or (role.may_promote and _may_review(reader, each)))
+            and (may_see(reader, replace(each, archived_at=None)) or (role.may_promote and may_review(reader, each)))
         ]
         return found[0] if len(found) == 1 else None
 
@@ -99,7 +101,7 @@ def may_repeat(reader: Scope, episode: Episode) -> bool:
     return may_read(reader, episode) or may_see(reader, replace(episode, archived_at=None))
 
 
-def _may_review(teacher: Scope, episode: Episode) -> bool:
+def may_review(teacher: Scope, episode: Episode) -> bool:
     """Public talk, which anybody may read; private talk only from inside; a direct conversation never."""
     if visibility_of(episode) is Visibility.PUBLIC:
         return may_read(teacher, episode)

@@ -97,10 +97,10 @@ class Page(Generic[T]):
         """A line for each item, with the number its choices name."""
         return [f"{number}. {line}" for number, line in enumerate(lines, start=self.first)]
 
-    def page_choices(self, command: str, *, onward: str = "Next page") -> tuple[Choice, ...]:
-        """Choices for the pages before and after this one."""
-        before = Choice(label="Previous page", command=command, argument=f"page {self.number - 1}")
-        after = Choice(label=onward, command=command, argument=f"page {self.number + 1}")
+    def page_choices(self, command: str, *, of: str = "", onward: str = "Next page") -> tuple[Choice, ...]:
+        """Choices for the pages before and after this one; `of` is what the pages are of."""
+        before = Choice(label="Previous page", command=command, argument=f"{of} page {self.number - 1}".strip())
+        after = Choice(label=onward, command=command, argument=f"{of} page {self.number + 1}".strip())
         return (*([before] if self.number > 1 else []), *([after] if self.number < self.last else []))
 
 

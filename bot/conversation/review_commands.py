@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.conversation import messages
+from bot.conversation import batch_commands, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, Pointed, authors, page_number, short
 from bot.errors import CommandRefused
@@ -14,7 +14,9 @@ from memory.rules.trust import REVIEW
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`review [page N]`."""
+    """`review [page N]`; `review batch ...` is about what was learned from one file."""
+    if context.argument.casefold().startswith("batch"):
+        return batch_commands.run(context)
     return page(context, page_number(context.argument))
 
 
@@ -30,9 +32,13 @@ def page(context: CommandContext, number: int) -> CommandReply:
         for choice in _choices(episode, place, page.number)
     ]
     text = messages.review(page.numbered(lines), page.total, page.place)
-    return CommandReply(
+    reply = CommandReply(
         text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors(seen)
     )
+    batches = batch_commands.overview(context) if page.number == 1 else None
+    if batches is None:
+        return reply
+    return batches.above(reply) if page.total else batches
 
 
 def promote(context: CommandContext) -> CommandReply:

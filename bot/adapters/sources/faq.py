@@ -13,7 +13,8 @@ T = TypeVar("T", Audience, Visibility)
 COLUMNS = ("question", "answer", "audience", "channel", "visibility", "place", "author")
 """Of a file of ours; only the first two are needed."""
 _ALIASES = {
-    "q": "question", "frage": "question", "title": "question", "prompt": "question", "pregunta": "question",
+    "q": "question", "frage": "question", "title": "question", "prompt": "question", "query": "question",
+    "pregunta": "question",
     "a": "answer", "antwort": "answer", "response": "answer", "respuesta": "answer", "réponse": "answer",
     "content": "answer",
 }  # fmt: skip

@@ -47,6 +47,7 @@ To look:
 _FOR_TEACHERS = """\
 For teachers:
   /review [page N]      lessons that wait for a teacher
+  /review batch ID      what was learned from one file, and waits
   /release ID           let a lesson be used that I hold back
   /promote ID [channel|workspace|personal]
                         whom a lesson counts for

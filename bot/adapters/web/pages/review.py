@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from bot.adapters.web.pages import batches
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import Page, PageRoute, Visit
 from memory.model import Episode, LinkKind, Origin, Visibility
@@ -18,7 +19,7 @@ def show(visit: Visit) -> Response:
     """What comes next: disputes, lessons that are held back, corrections that nobody has judged; newest first."""
     after = visit.query.get("after", "")
     wanted = EpisodeFilter(
-        to_decide=True, roots_only=True, public_only=visit.public_only, limit=LISTED + 1, after=after
+        to_decide=True, unbatched=True, roots_only=True, public_only=visit.public_only, limit=LISTED + 1, after=after
     )
     waiting = visit.memory.audit.episodes(visit.workspace, wanted)
     first = visit.memory.audit.get(visit.workspace, waiting[0].id) if waiting else None
@@ -31,6 +32,7 @@ def show(visit: Visit) -> Response:
         corrected=_corrected(visit, first, view) if first and view else None,
         behind=waiting[1:],
         after=after,
+        batches=visit.memory.batches.views(visit.workspace, visit.may_see, open_only=True),
         why=_why(first) if first else "",
         may_share=first is not None and visibility_of(first) is Visibility.PUBLIC,
         lacks_question=first is not None and Flag.NEEDS_QUESTION in first.quarantine,
@@ -57,5 +59,10 @@ PAGE = Page(
     name="review",
     title="Review",
     needs=WebRole.TEACHER,
-    routes=(PageRoute(path="review", handler=show),),
+    routes=(
+        PageRoute(path="review", handler=show),
+        PageRoute(path="review/batches/{batch_id}", handler=batches.show),
+        PageRoute(path="review/batches/{batch_id}", handler=batches.decide, method="POST"),
+        PageRoute(path="review/batches/{batch_id}/edit", handler=batches.edit, method="POST"),
+    ),
 )

@@ -1,0 +1,78 @@
+"""The review of a batch: what was learned from one file, decided about one by one, by choosing, or all at once."""
+
+from starlette.responses import Response
+
+from bot.adapters.web.pages.cookies import Notice
+from bot.adapters.web.pages.page import Visit
+from bot.conversation.counts import count
+from memory.errors import InvalidInput, NotFound
+from memory.model import Audience
+from memory.services import BatchView, Decided, Reviewer
+
+PAGE_ROWS = 20
+
+
+def show(visit: Visit) -> Response:
+    """One page of what waits in it, in the order of the file."""
+    view = _view(visit)
+    waiting = view.waiting + view.held_back
+    last = max(1, -(-waiting // PAGE_ROWS))
+    page = min(_page(visit.query.get("page", "")), last)
+    first = (page - 1) * PAGE_ROWS
+    rows, _ = visit.memory.batches.waiting(
+        visit.workspace, view.batch.id, visit.may_see, lambda _: slice(first, first + PAGE_ROWS)
+    )
+    return visit.render("batch.html", here="review", view=view, rows=rows, page=page, last=last, first=first + 1)
+
+
+def decide(visit: Visit) -> Response:
+    """Approve or reject what was chosen, or all of it."""
+    view, what = _view(visit), visit.form.get("what", "")
+    only = None if what.endswith("-all") else set(visit.chosen)
+    if only is not None and not only:
+        return _back(visit, view, Notice("Choose something first.", is_fault=True))
+    decided = _decided(visit, view, what, only)
+    done = "approved" if what.startswith("approve") else "rejected"
+    left = f" {decided.left_held_back} held back: approve each by itself." if decided.left_held_back else ""
+    return _back(visit, view, Notice(f"{count(decided.done, 'lesson')} {done}.{left}"))
+
+
+def edit(visit: Visit) -> Response:
+    """Approve one in the reviewer's own words."""
+    view, form = _view(visit), visit.form
+    visit.memory.batch_review.edit(
+        visit.workspace, form.get("lesson", ""), form.get("question", ""), form.get("answer", ""), _reviewer(visit)
+    )
+    return _back(visit, view, Notice("Approved in your words."))
+
+
+def _decided(visit: Visit, view: BatchView, what: str, only: set[str] | None) -> Decided:
+    review, by = visit.memory.batch_review, _reviewer(visit)
+    match what:
+        case "approve" | "approve-all":
+            return review.approve(visit.workspace, view.batch.id, by, only=only)
+        case "approve-workspace":
+            return review.approve(visit.workspace, view.batch.id, by, only=only, audience=Audience.WORKSPACE)
+        case "reject" | "reject-all":
+            return review.reject(visit.workspace, view.batch.id, by, only=only)
+    raise InvalidInput("choose what is to be done")
+
+
+def _reviewer(visit: Visit) -> Reviewer:
+    return Reviewer(actor=visit.actor, role=visit.role.role, may_decide=visit.may_see)
+
+
+def _view(visit: Visit) -> BatchView:
+    """The batch of the address, as far as they may see it. Raises `NotFound`."""
+    view = visit.memory.batches.view(visit.workspace, visit.path["batch_id"], visit.may_see)
+    if not view.total:
+        raise NotFound(f"no batch {view.batch.id} in {visit.workspace} that you may see")
+    return view
+
+
+def _back(visit: Visit, view: BatchView, notice: Notice) -> Response:
+    return visit.back(f"review/batches/{view.batch.id}", notice, page=_page(visit.form.get("page", "")))
+
+
+def _page(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and int(text[:6]) > 0 else 1

@@ -1,0 +1,104 @@
+"""The page of a batch: what a file taught, approved, edited and rejected, one by one or at once."""
+
+import re
+
+import pytest
+
+from bot.adapters.web.pages.batches import PAGE_ROWS
+from memory.adapters.sql import SqlStore
+from memory.model import Visibility
+from memory.model.batch import Batch
+from tests.bot.adapters.web.pages.test_lists import HOSTILE
+from tests.doubles.memory_world import World, scope
+from tests.doubles.pages import Visitor, counted_statements
+from tests.memory.services.batches.learning import learned, proposal, recalled, waiting
+
+NUMBER = PAGE_ROWS + 5
+
+
+@pytest.fixture
+def batch(world: World, nobody: Visitor) -> Batch:
+    return learned(world, *(proposal(f"question {n}?", f"answer {n}") for n in range(NUMBER)))[0]
+
+
+def address(batch: Batch) -> str:
+    return f"review/batches/{batch.id}"
+
+
+def listed(html: str) -> list[str]:
+    return re.findall(r"<b><bdi>(.*?)</bdi></b>", html)
+
+
+def test_it_is_in_the_review_and_its_lessons_are_not(admin: Visitor, batch: Batch) -> None:
+    html = admin.page("review")
+    assert f"{NUMBER} to approve" in html
+    assert "question 0?" not in html
+    assert "Nothing else waits" in html
+    assert f"/{address(batch)}" in html
+
+
+def test_page_by_page_in_the_order_of_the_file(admin: Visitor, batch: Batch) -> None:
+    assert listed(admin.page(address(batch))) == [f"question {n}?" for n in range(PAGE_ROWS)]
+    assert listed(admin.page(address(batch), page="2")) == [f"question {n}?" for n in range(PAGE_ROWS, NUMBER)]
+    for odd in ("0", "-1", "99999999999999999999", "x"):
+        assert listed(admin.page(address(batch), page=odd))
+
+
+def test_chosen_ones_are_decided_and_then_all(world: World, admin: Visitor, batch: Batch) -> None:
+    ids = [each.id for each in waiting(world, batch)]
+    assert "2 lessons approved." in admin.done(address(batch), chosen=ids[:2], what="approve")
+    assert recalled(world, "dora", "question 0?", channel="c1")[0] == "answer 0"
+    assert "1 lesson rejected." in admin.done(address(batch), chosen=ids[2:3], what="reject")
+    assert "1 lesson approved." in admin.done(address(batch), chosen=ids[3:4], what="approve-workspace")
+    assert recalled(world, "dora", "question 3?", channel="c9") == ["answer 3"]
+    assert "Choose something first" in admin.done(address(batch), what="approve")
+    html = admin.done(address(batch), what="approve-all")
+    assert f"{NUMBER - 4} lessons approved." in html
+    assert "Nothing of it waits" in html
+    assert "Learned from files" not in admin.page("review")
+    assert world.memory.audit.check() == []
+
+
+def test_one_is_approved_in_other_words(world: World, admin: Visitor, batch: Batch) -> None:
+    first = waiting(world, batch)[0]
+    form = {"lesson": first.id, "question": "question zero?", "answer": "Other words"}
+    assert "Approved in your words" in admin.done(f"{address(batch)}/edit", **form)
+    assert recalled(world, "dora", "question zero?")[0] == "Other words"
+
+
+def test_all_is_rejected(world: World, admin: Visitor, batch: Batch) -> None:
+    admin.done(address(batch), what="reject-all")
+    assert waiting(world, batch) == []
+
+
+def test_a_teacher_sees_what_was_public_alone(world: World, nobody: Visitor) -> None:
+    board = scope("bea", channel="board", visibility=Visibility.PRIVATE)
+    mixed, _ = learned(world, proposal("pay?", "A hundred.", of=board), proposal("where?", "Here."), digest="mixed")
+    secret, _ = learned(world, proposal("what else?", "A secret.", of=board), digest="secret")
+    nobody.log_in("tom")
+    assert listed(nobody.page(address(mixed))) == ["where?"]
+    assert "1 to approve" in nobody.page("review")
+    assert nobody.get(address(secret)).status_code == 404
+    nobody.done(address(mixed), what="approve-all")
+    assert [each.goal for each in waiting(world, mixed)] == ["pay?"]
+    nobody.log_in("vera")
+    assert nobody.get(address(mixed)).status_code == 403
+    assert nobody.send(address(mixed), what="approve-all").status_code == 403
+
+
+def test_what_a_file_says_is_shown_as_text(world: World, admin: Visitor) -> None:
+    batch, _ = learned(world, *(proposal(f"what is {text}?", f"it is {text}") for text in HOSTILE))
+    for path in ("review", address(batch)):
+        html = admin.page(path)
+        assert [text for text in HOSTILE if "<" in text and text in html] == []
+
+
+def test_it_costs_as_many_statements_for_many_as_for_few(store: SqlStore, world: World, admin: Visitor) -> None:
+    few, _ = learned(world, *(proposal(f"few {n}?", "yes") for n in range(2)), digest="few")
+    many, _ = learned(world, *(proposal(f"many {n}?", "yes") for n in range(60)), digest="many")
+    counts = []
+    for batch in (few, many):
+        with counted_statements(store) as found:
+            admin.page(address(batch))
+            counts.append(len(found))
+    assert counts[0] == counts[1] <= 9
