@@ -62,7 +62,9 @@ class Batches:
         """Every batch that was not taken back, newest first; those with nothing to see are left out."""
         with self._core.store.read() as tx:
             every = [each for each in tx.batches.within(workspace) if each.undone_at is None]
-            found = [_view(tx, each, narrow) for each in every]
+            # Counted first: a batch that is reviewed costs next to nothing.
+            chosen = [each for each in every if not open_only or tx.episodes.count(workspace, _to_decide(each))]
+            found = [_view(tx, each, narrow) for each in chosen]
         return [each for each in found if each.total and (each.is_open or not open_only)]
 
     def view(self, workspace: str, batch_id: str, narrow: Narrow = everything) -> BatchView:
@@ -116,6 +118,10 @@ def is_waiting(lesson: Episode) -> bool:
     """Whether nobody has decided about it, and somebody else than its people may."""
     is_open = bool(lesson.quarantine) or lesson.verdict is Verdict.PENDING
     return lesson.archived_at is None and is_open and lesson.visibility is not Visibility.DIRECT
+
+
+def _to_decide(batch: Batch) -> EpisodeFilter:
+    return EpisodeFilter(batch=batch.id, to_decide=True, roots_only=True)
 
 
 def _view(tx: Transaction, batch: Batch, narrow: Narrow) -> BatchView:
