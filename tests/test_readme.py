@@ -269,6 +269,7 @@ SMALL = {
     "bench_bulk": ["--episodes", "20"],
     "bench_detector": [],
     "bench_message": ["--episodes", "20", "--rounds", "2"],
+    "bench_scale": ["--episodes", "30", "--rounds", "6"],
     "bench_soak": ["--messages", "10"],
     "bench_store": ["20"],
 }

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Protocol
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,12 +20,23 @@ if TYPE_CHECKING:
 Label = tuple[str, Audience, Verdict]
 """Whose row it is (an episode's id), and the audience and verdict it is found with."""
 
+_RANK = itemgetter(0, 1)
 _SETS_OF_ACTIONS = 4
 """For how many sets of actions a partition keeps which rows approve them."""
 
 
 BLOCK = 1024
 """How many rows lie side by side: a partition that grows copies no more than these."""
+
+
+class Hit(NamedTuple):
+    """A row that was found, in the place where it lies."""
+
+    cosine: float
+    episode_id: str
+    audience: Audience
+    verdict: Verdict
+    vector: "Vector"
 
 
 class Partition(Protocol):
@@ -36,7 +48,7 @@ class Partition(Protocol):
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
-    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """The k rows most like the query with at least this cosine, best first; equal ones by later id.
 
         And, if there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
@@ -110,7 +122,7 @@ class VectorPartition:
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
-    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`."""
         cosines = self.cosines(query)
         return self.nearest(cosines, k, min_cosine), self.approved(cosines, actions) if actions else None
@@ -126,24 +138,21 @@ class VectorPartition:
             del self._approved[next(iter(self._approved))]
         return found.totals(cosines)
 
-    def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Neighbour]:
+    def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
         """The k best rows with at least this cosine, best first; equal ones by later id."""
         count = len(self._rows)
         if not count or k < 1:
             return []
         floor = min_cosine if count <= k else max(min_cosine, np.partition(scores, count - k)[count - k].item())
-        found = [
-            Neighbour(
-                episode_id=row[0],
-                cosine=scores[place].item(),
-                audience=row[1],
-                verdict=row[2],
-                vector=self._vector(int(place)).copy(),
-            )
-            for place in np.flatnonzero(scores >= floor)
-            for row in (self._rows[place],)
-        ]
-        return best(found, k)
+        places = np.flatnonzero(scores >= floor)
+        rows, blocks = self._rows, self._blocks
+        return best(
+            [
+                Hit(cosine, *rows[place], blocks[place // BLOCK][place % BLOCK])
+                for place, cosine in zip(places.tolist(), scores[places].tolist(), strict=True)
+            ],
+            k,
+        )
 
     def _vector(self, place: int) -> "NDArray[np.float32]":
         vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
@@ -179,7 +188,7 @@ def search(
     finite is like nothing.
     """
     query = np.asarray(vector, np.float32)
-    first: dict[str, Neighbour] = {}
+    first: dict[str, Hit] = {}
     totals = np.zeros((2, len(actions)))
     for partition in partitions if np.isfinite(query).all() else ():
         found, approved = partition.find(query, k, min_cosine, tuple(actions))
@@ -192,10 +201,15 @@ def search(
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    hits = tuple(best(list(first.values()), k))
+    nearest = best(list(first.values()), k)
+    vectors = np.array([hit.vector for hit in nearest])  # of their own: a row may move when its partition changes
+    hits = tuple(
+        Neighbour(episode_id=hit.episode_id, cosine=hit.cosine, audience=hit.audience, verdict=hit.verdict, vector=own)
+        for hit, own in zip(nearest, vectors, strict=True)
+    )
     return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
 
 
-def best(hits: list[Neighbour], k: int) -> list[Neighbour]:
+def best(hits: list[Hit], k: int) -> list[Hit]:
     """The k most alike, best first; equal ones by later id."""
-    return sorted(hits, key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)[: max(k, 0)]
+    return sorted(hits, key=_RANK, reverse=True)[: max(k, 0)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.model import (
     Audience,
@@ -92,8 +92,7 @@ class Neighbour:
     """The one it was found by; None where it was found by its words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ballot:
+class Ballot(NamedTuple):
     """One person's vote on a lesson, or on the answer it is a part of."""
 
     actor: str
@@ -108,8 +107,7 @@ class Ballot:
     """How often the voter was proven right and wrong in the workspace."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LessonSummary:
+class LessonSummary(NamedTuple):
     """What a lesson was for, what it did and who judged it, without its steps and context."""
 
     id: str

@@ -11,6 +11,7 @@ reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stol
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from memory.model import MAX_WEIGHT, Acquaintance, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 
@@ -60,6 +61,7 @@ def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def weight(right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
     """What a vote of somebody with this record weighs for a channel or a workspace, 0..`MAX_WEIGHT`."""
     start = policy.trust_agree + (policy.trust_teacher if role is Role.TEACHER else 0.0)

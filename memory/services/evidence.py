@@ -1,6 +1,6 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -101,16 +101,15 @@ def _judged(
     is_question = action == ASK and bool(offered)
     if (action not in (ANSWER, *actions) and not is_question) or hit.vector is None:
         return
-    is_own = hit.audience is Audience.PERSONAL
-    is_decided = hit.verdict.is_validated
+    is_own, is_decided, person = hit.audience is Audience.PERSONAL, hit.verdict.is_validated, scope.person
+    is_written = summary.origin is not Origin.RUN
     for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
         behind = [
             vote
             for vote in summary.votes
-            if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == scope.person)
+            if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == person)
         ]
-        voices = tuple(_voices(behind, policy))
-        actors = {vote.actor for vote in behind}
+        voices = _voices(behind, policy)
         is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
         is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
@@ -122,10 +121,10 @@ def _judged(
                 action=action,
                 text=summary.output if action == ANSWER else "",
                 approves=approves,
-                author=min(actors) if len(actors) == 1 else summary.author,
+                author=behind[0].actor if len({vote.actor for vote in behind}) == 1 else summary.author,
                 decided_at=summary.decided_at,
                 is_own=is_own,
-                is_written=summary.origin is not Origin.RUN,
+                is_written=is_written,
                 is_tapped=any(vote.source == TAP for vote in behind),
                 is_trusted=is_trusted,
                 offered=offered,
@@ -133,10 +132,10 @@ def _judged(
             )
 
 
-def _voices(votes: Iterable[Ballot], policy: TeachingPolicy) -> Iterator[Voice]:
+def _voices(votes: Sequence[Ballot], policy: TeachingPolicy) -> tuple[Voice, ...]:
     """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
     weights: dict[str, float] = {}
     for vote in votes:
         weight = voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
         weights[vote.actor] = max(weight, weights.get(vote.actor, 0.0))
-    return (Voice(author, weight) for author, weight in sorted(weights.items()) if weight > 0)
+    return tuple(Voice(author, weight) for author, weight in sorted(weights.items()) if weight > 0)

@@ -26,6 +26,7 @@ from memory.ports import EpisodeFilter
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.prompt import render_lessons
+from tests.benchmarks.bulk import ANSWER
 from tests.doubles.memory_world import World, scope
 
 DIMENSION = 384
@@ -52,23 +53,14 @@ class TableEmbedder:
         return unit
 
 
-REAL_LENGTH = (
-    "To open gate {0}, ask the desk on the ground floor for the grey key and sign for it in the book beside the lift. "
-    "Turn it twice to the left, wait until the lamp above the gate is green, and pull; pushing blocks the lock for ten "
-    "minutes. The code of the night alarm is on the card in drawer {0}, and changes on the first Monday of a month. If "
-    "the lamp stays red, call extension 4{0} and read them the number of the gate. Bring the key back before eight in "
-    "the evening, because the desk is not staffed later and the next shift counts the keys.\n\n"
-    "Visitors need a badge as well, which the host orders the day before; deliveries go to ramp {0} instead."
-)
-"""About as long as what a model answers, in each of which other numbers stand."""
-
-
 def fill(world: World, count: int) -> None:
-    """Answers of many people in several channels, three in four of them approved by their askers."""
+    """Answers of real length to many people in several channels, three in four of them approved by their askers."""
     chance = random.Random(7)
     for number in range(count):
+        world.clock.tick(minutes=2)
         who = scope(f"p{chance.randrange(SENDERS)}", channel=f"c{chance.randrange(CHANNELS)}")
-        episode = world.ask(f"goal {chance.randrange(500)} wording {number}", f"answer {number}", of=who)
+        goal = chance.randrange(500)
+        episode = world.ask(f"goal {goal} wording {number}", ANSWER.format(goal), of=who)
         if number % 4:
             world.react(episode, "👍", by=who.person)
 
@@ -137,21 +129,27 @@ def measure(world: World, rounds: int) -> None:
         world.ask(f"goal {number % 500} and again {number}", "an answer", of=asker)
 
     for number in range(20):
-        lesson = world.ask(f"goal {number} at length", REAL_LENGTH.format(number), of=asker)
+        lesson = world.ask(f"goal {number} at length", ANSWER.format(number), of=asker)
         world.react(lesson, by="p1")
 
     def at_length(number: int) -> None:
-        world.ask(f"goal {number % 20} at length, once more {number}", REAL_LENGTH.format(number % 20), of=asker)
+        world.ask(f"goal {number % 20} at length, once more {number}", ANSWER.format(number % 20), of=asker)
 
     world.actions = ACTIONS  # as the chat recalls
     answers = [world.ask(f"goal {number % 500} to vote on {number}", of=asker) for number in range(rounds + 1)]
+
+    def react(number: int, minutes: float, emoji: str) -> None:
+        world.clock.tick(minutes=minutes)
+        world.react(answers[number], emoji, by="p1")
+
     rows = {
         "embedding stand-in, part of the rows below": median_ms(embed, rounds),
         "recall and prompt": median_ms(recall, rounds),
         "the same with evidence for six actions": median_ms(lambda n: recall(n, ACTIONS), rounds),
         "whole message: accept, recall, commit, ledger": median_ms(whole, rounds),
         "the same with answers of real length": median_ms(at_length, rounds),
-        "reaction to committed verdict": median_ms(lambda n: world.react(answers[n], by="p1"), rounds),
+        "reaction to committed verdict, minutes apart": median_ms(lambda n: react(n, 7, "👍"), rounds),
+        "the same, one a second": median_ms(lambda n: react(n, 1 / 60, "👎"), rounds),
         "baseline: recall by reading every lesson": median_ms(
             lambda n: plain_recall(world, f"goal {n % 500} asked again {n}"), max(5, rounds // 20)
         ),

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import text
 
-from memory.adapters.partitions import Partition, VectorPartition, best, search
+from memory.adapters.partitions import Hit, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
 from memory.adapters.sql.copies import EVERY, Copies, Copy, Key, State, apply, read
 from memory.adapters.sql.plane_shelf import PlaneShelf, counter_of
 from memory.adapters.sql.session import Session
 from memory.model import Audience, Verdict
-from memory.ports import Neighbour, Neighbourhood
+from memory.ports import Neighbourhood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,7 +192,8 @@ class _Reader:
 
     def _updated(self, source: _Source, state: State) -> Partition:
         name, copy = source.key.partition, source.copy
-        apply([row for row in state.rows if row.partition == name], copy.vectors, self.model, self.dimension)
+        if news := [row for row in state.rows if row.partition == name]:
+            apply(news, copy.vectors, self.model, self.dimension)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)
         if self.shelf is None:
@@ -234,7 +235,7 @@ class _PlanePartition:
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
-    ) -> "tuple[list[Neighbour], NDArray[np.float64] | None]":
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
         seqs = self.planes.candidates(query, max(CANDIDATES, 4 * k))
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
@@ -244,7 +245,7 @@ class _PlanePartition:
             totals = totals + self.some.approved(self.some.cosines(query), actions)
         return best([*found, *self._rescored(seqs, query, k, min_cosine)], k), totals
 
-    def _rescored(self, candidates: "NDArray[np.int64]", query: "Vector", k: int, min_cosine: float) -> list[Neighbour]:
+    def _rescored(self, candidates: "NDArray[np.int64]", query: "Vector", k: int, min_cosine: float) -> list[Hit]:
         if k < 1:
             return []
         seqs = json.dumps(candidates.tolist())
@@ -255,12 +256,12 @@ class _PlanePartition:
         cosines = np.clip(np.vecdot(matrix, query), -1.0, 1.0)
         floor = min_cosine if len(rows) <= k else max(min_cosine, np.partition(cosines, len(rows) - k)[len(rows) - k])
         return [
-            Neighbour(
-                episode_id=rows[place].episode_id,
-                cosine=cosines[place].item(),
-                audience=Audience(rows[place].audience),
-                verdict=Verdict(rows[place].verdict),
-                vector=matrix[place],
+            Hit(
+                cosines[place].item(),
+                rows[place].episode_id,
+                Audience(rows[place].audience),
+                Verdict(rows[place].verdict),
+                matrix[place],
             )
             for place in np.flatnonzero(np.isfinite(cosines) & (cosines >= floor)).tolist()
         ]

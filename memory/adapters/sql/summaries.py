@@ -1,10 +1,13 @@
 """Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    CompoundSelect,
     Float,
     Integer,
     Row,
@@ -26,7 +29,7 @@ from sqlalchemy import (
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.chat_settings import settings
 from memory.adapters.sql.judgement_tables import thresholds
-from memory.adapters.sql.session import ID_LIMIT, Session, among, matching, nothing
+from memory.adapters.sql.session import Session, matching, nothing
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import trust_records, votes
 from memory.adapters.sql.upkeep_tables import rules
@@ -83,7 +86,7 @@ _LESSONS = (
         isouter=True,
     )
     .outerjoin(trust_records, and_(trust_records.c.workspace == _v.workspace, trust_records.c.actor == _v.actor))
-    .where(among(episodes, "id"), _t.archived_at.is_(None))
+    .where(_t.workspace == bindparam("workspace", type_=String()), _t.archived_at.is_(None))
 )
 
 
@@ -96,34 +99,44 @@ def _beside(what: str, number: ColumnElement[Any] | None = None, **given: Column
 _s = settings.c
 _here = bindparam("here", type_=String())
 _NUMBERS = {"budget": thresholds.c.budget, "value": thresholds.c.value}
-_WEIGHING = union_all(
-    _LESSONS,
-    _beside(_SETTING, run_id=_s.channel, goal=_s.name, output=_s.value, author=_s.changed_by, decided_at=_s.at).where(
-        matching(settings), _s.channel.in_(["", _here])
-    ),
-    *(_beside(_THRESHOLD, number, id=literal(name)).where(matching(thresholds)) for name, number in _NUMBERS.items()),
-    _beside(_RULES, value=cast(literal(1), Integer)).where(
-        exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
-    ),
-)
+_OF_VOTE = itemgetter(9, 10)
+_AT_ONCE = 500
+
+
+@cache
+def _weighing(count: int) -> CompoundSelect[Any]:
+    """What is read for so many lessons."""
+    ids = [bindparam(f"e{n}", type_=String()) for n in range(count)]
+    return union_all(
+        _LESSONS.where(_t.id.in_(ids)),
+        _beside(
+            _SETTING, run_id=_s.channel, goal=_s.name, output=_s.value, author=_s.changed_by, decided_at=_s.at
+        ).where(matching(settings), _s.channel.in_(["", _here])),
+        *(
+            _beside(_THRESHOLD, number, id=literal(name)).where(matching(thresholds))
+            for name, number in _NUMBERS.items()
+        ),
+        _beside(_RULES, value=cast(literal(1), Integer)).where(
+            exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
+        ),
+    )
 
 
 def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
     """`EpisodeTable.weighing_input`."""
-    rows: list[Row[Any]] = []
-    every = list(chunks(dict.fromkeys(episode_ids), ID_LIMIT)) or [[]]
-    for ids in every:
-        rows = [
-            *(row for row in rows if row.what == _LESSON),
-            *session.rows(_WEIGHING, {"workspace": workspace, "here": channel, "ids": ids}),
-        ]
-    of_one: dict[str, list[Row[Any]]] = {}
-    beside: dict[str, list[Row[Any]]] = {_SETTING: [], _THRESHOLD: [], _RULES: []}
-    for row in rows:
-        (of_one.setdefault(row.id, []) if row.what == _LESSON else beside[row.what]).append(row)
+    of_one: dict[str, list[Any]] = {}
+    beside: dict[str, list[Row[Any]]] = {}
+    for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
+        beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
+        given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(ids)}
+        for row in session.rows(_weighing(len(ids)), given):
+            if row.what == _LESSON:
+                of_one.setdefault(row.id, []).append(row)
+            else:
+                beside[row.what].append(row)
     numbers = {row.id: row.number for row in beside[_THRESHOLD]}
     return WeighingInput(
-        lessons={episode_id: _summary(votes_on) for episode_id, votes_on in of_one.items()},
+        lessons={episode_id: _summary(rows) for episode_id, rows in of_one.items()},
         threshold=Threshold(workspace=workspace, **numbers) if numbers else None,
         settings=tuple(_setting(workspace, row) for row in beside[_SETTING]),
         has_rules=bool(beside[_RULES]),
@@ -141,29 +154,29 @@ def _setting(workspace: str, row: Row[Any]) -> ChatSetting:
     )
 
 
-def _summary(rows: Sequence[Row[Any]]) -> LessonSummary:
+def _summary(rows: Sequence[Any]) -> LessonSummary:
     """One lesson from its rows, of which there is one for each vote, or one without.
 
     A vote on the node itself replaces the same person's on the whole answer (`memory.rules.verdict.ballots`).
     """
-    cast_votes = sorted((row for row in rows if row.actor is not None), key=lambda row: (row.node_id, row.actor))
-    votes_on = {
-        row.actor: Ballot(
-            row.actor, row.role, row.value, row.is_limited, row.source, row.standing, row.right, row.wrong
-        )
-        for row in cast_votes
-    }
-    first = rows[0]
+    _, episode_id, run_id, goal, origin, author, action, output, decided_at, *_, asked, corrected_by = rows[0][:17]
+    if len(rows) > 1:
+        rows = sorted(rows, key=_OF_VOTE)
+    votes_on: dict[str, Ballot] = {}
+    for row in rows:
+        _, actor, role, value, is_limited, source = row[9:15]
+        if actor is not None:
+            votes_on[actor] = Ballot(actor, role, value, is_limited, source, *row[17:20])
     return LessonSummary(
-        id=first.id,
-        run_id=first.run_id,
-        goal=first.goal,
-        origin=first.origin,
-        author=first.author,
-        action=first.action,
-        output=first.output,
-        decided_at=first.decided_at,
-        votes=tuple(votes_on.values()),
-        offered=options_of(first.asked or ()),
-        corrected_by=tuple(sorted((first.corrected_by or "").split(_AND))) if first.corrected_by else (),
+        episode_id,
+        run_id,
+        goal,
+        origin,
+        author,
+        action,
+        output,
+        decided_at,
+        tuple(votes_on.values()),
+        options_of(asked) if asked else (),
+        tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),
     )

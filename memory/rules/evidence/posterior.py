@@ -13,7 +13,7 @@ kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +63,7 @@ class EvidenceConfig:
             raise ValueError("noise must be above 0, and the effect of an author not below it")
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(NamedTuple):
     """One of the people behind a verdict."""
 
     author: str
@@ -72,8 +71,7 @@ class Voice:
     """How much they are trusted, above 0; 1 for a member nothing is proven of."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """One lesson: what was judged, how, and what the verdict is worth."""
 
     candidates: tuple[int, ...]

@@ -148,7 +148,7 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
     """Vectors as the rows of a matrix in double precision."""
     import numpy as np
 
-    return np.asarray(np.stack(vectors), np.float64)
+    return np.array(vectors, np.float64)
 
 
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:

@@ -1,0 +1,233 @@
+"""What recall, a message and a reaction cost with 1,000 to 1,000,000 episodes in the file: the shape of the curve.
+
+    python -m tests.benchmarks.bench_scale [--episodes 1000,10000,100000,1000000] [--rounds 300] [--plot FILE]
+
+Vectors are given and no model runs; 1,000 people by Zipf's law in 50 channels, all tables filled, a tenth of the
+lessons shared with the workspace, `synchronous=FULL`. `--folder` keeps the stores for the next run. Wall time and the
+time that the thread itself ran (`cpu`), which other work on the machine disturbs less.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from memory.adapters.sql import SqlStore
+from memory.model import Scope, Vector
+from memory.model.evidence import ActionText
+from memory.rules.retrieval.config import RetrievalConfig
+from memory.rules.retrieval.prompt import render_lessons
+from tests.benchmarks.bulk import ANSWER, CHANNELS, EVERYTHING, TEXTS, Texts, fill, people
+from tests.doubles.memory_world import World, scope
+
+ACTIONS = tuple(ActionText(name=f"goal_{number}", description=f"goal {number} by a tool") for number in range(6))
+CONFIG = RetrievalConfig(env_threshold=0.5, top_k=None, final_k=4, min_intent=0.6, soft_gate=True, max_per_author=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One operation with so many episodes; milliseconds."""
+
+    operation: str
+    episodes: int
+    median: float
+    p99: float
+    cpu: float
+    """Median of the thread's own time."""
+
+
+class Given:
+    """An embedder to which every vector is known already."""
+
+    name, dimension = Texts.name, Texts.dimension
+
+    def __init__(self) -> None:
+        self._texts = Texts()
+        self._known: dict[str, Vector] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors; what was not `prepared` is made now."""
+        self.prepare(texts)
+        return [self._known[text] for text in texts]
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Know them from now on."""
+        for text in texts:
+            if text not in self._known:
+                (self._known[text],) = self._texts.embed([text])
+
+
+def timed(operation: str, episodes: int, action: Callable[[int], object], rounds: int, warm: int = 0) -> Row:
+    """Each round once; the first `warm` do not count."""
+    walls, cpus = [], []
+    for number in range(rounds + warm):
+        wall, cpu = time.perf_counter(), time.thread_time()
+        action(number)
+        walls.append((time.perf_counter() - wall) * 1000)
+        cpus.append((time.thread_time() - cpu) * 1000)
+    walls, cpus = walls[warm:], cpus[warm:]
+    p99 = sorted(walls)[min(len(walls) - 1, int(0.99 * len(walls)))]
+    return Row(
+        operation=operation, episodes=episodes, median=statistics.median(walls), p99=p99, cpu=statistics.median(cpus)
+    )
+
+
+def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str, float]]:
+    """The rows of one store, and what else is told of it."""
+    embedder = Given()
+    goals = [f"goal {number * 37 % TEXTS} asked again {number}" for number in range(2 * rounds)]
+    embedder.prepare(goals)
+    before = _resident()
+    askers = [scope(f"p{person}", channel=f"c{number % CHANNELS}") for number, person in enumerate(people(rounds, 5))]
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        world = World(store, CONFIG, embedder)
+
+        def recall(asker: Scope, number: int, actions: Sequence[ActionText] | None = ACTIONS) -> None:
+            found = world.memory.recalling.recall(asker, goals[number % len(goals)], actions=actions)
+            render_lessons(found.exemplars, budget_tokens=1500)
+
+        everything = scope("p1", channel=EVERYTHING)
+        first = time.perf_counter()
+        recall(everything, 0)
+        first_ms = (time.perf_counter() - first) * 1000
+        assert store._shelf is not None
+        store._shelf.wait()
+        facts = {"first recall of all lessons, ms": first_ms, "planes ready, s": time.perf_counter() - first}
+        rows = [
+            timed("recall, over all people, first touch included", episodes, lambda n: recall(askers[n], n), rounds),
+            timed("recall in one scope, warm", episodes, lambda n: recall(askers[n % 20], n), rounds, 40),
+            timed("the same without evidence", episodes, lambda n: recall(askers[n % 20], n, None), rounds, 40),
+            timed("recall over all lessons", episodes, lambda n: recall(everything, n), rounds, 5),
+        ]
+        facts["recall@10 over all lessons"] = (
+            recalled(store, path, embedder, goals[:20]) if episodes <= 200_000 else 0.0
+        )
+        facts["memory beyond the imports, MB"] = (_resident() - before) / 1e6
+        rows += _written(world, goals, askers, episodes, rounds)
+    return rows, facts
+
+
+def _written(world: World, goals: Sequence[str], askers: Sequence[Scope], episodes: int, rounds: int) -> list[Row]:
+    """A whole message with an answer of real length, a reaction as people send them, and one within a full hour."""
+    world.actions = ACTIONS
+    world.clock.tick(days=400)
+    asked = [world.ask(goals[number], ANSWER.format(number), of=askers[number % 20]) for number in range(rounds // 3)]
+
+    def message(number: int) -> None:
+        world.ask(goals[-1 - number], ANSWER.format(number), of=askers[number % 20])
+
+    def react(number: int, minutes: float) -> None:
+        world.clock.tick(minutes=minutes)
+        world.react(asked[number], "👎" if minutes < 1 else "👍", by=asked[number].person)
+
+    return [
+        timed("whole message, answers of real length", episodes, message, rounds // 3, 5),
+        timed("reaction to committed verdict, minutes apart", episodes, lambda n: react(n, 7), rounds // 3),
+        timed("the same, one a second", episodes, lambda n: react(n, 1 / 60), rounds // 3),
+    ]
+
+
+def recalled(store: SqlStore, path: Path, embedder: Given, goals: Sequence[str]) -> float:
+    """Of the ten nearest of all lessons, the share that is found."""
+    partition, workspace = f"channel/{EVERYTHING}", scope().workspace
+    with store._engine.connect() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT episode_id, vector FROM recall_index WHERE workspace = ? AND partition = ?", (workspace, partition)
+        ).all()
+    ids = [row[0] for row in rows]
+    matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f2").reshape(len(ids), -1).astype(np.float32)
+    found = 0
+    for vector in embedder.embed(goals):
+        exact = {ids[place] for place in np.argsort(-(matrix @ vector))[:10].tolist()}
+        with store.read() as tx:
+            hits = tx.episodes.nearest(workspace, [partition], embedder.name, vector, 10, -1.0).hits
+        found += len(exact & {hit.episode_id for hit in hits})
+    return found / (10 * len(goals))
+
+
+def _resident() -> float:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--episodes", default="1000,10000,100000")
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    everything: list[Row] = []
+    facts: dict[int, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder: Path = options.folder or Path(temporary)
+        for episodes in map(int, options.episodes.split(",")):
+            path = folder / f"{episodes}.db"
+            if not path.exists():
+                started = time.perf_counter()
+                fill(path, episodes)
+                print(f"{episodes:,} episodes written in {time.perf_counter() - started:.0f} s")
+            rows, facts[episodes] = measure(path, episodes, options.rounds)
+            everything += rows
+            for row in rows:
+                print(
+                    f"{episodes:>9,}  {row.operation:<46} median {row.median:8.2f} ms   p99 {row.p99:8.2f}   "
+                    f"cpu {row.cpu:8.2f}",
+                    flush=True,
+                )
+            for name, value in facts[episodes].items():
+                print(f"{episodes:>9,}  {name:<46} {value:15.3f}", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({"rows": [asdict(row) for row in everything], "facts": facts}, indent=1))
+    if options.plot:
+        options.plot.write_text(plot(everything), encoding="utf-8")
+
+
+WIDTH, HEIGHT, MARGIN = 720, 420, 60
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+
+
+def plot(rows: Sequence[Row]) -> str:
+    """The medians by the number of episodes, both axes logarithmic, as SVG."""
+    across = np.log10([row.episodes for row in rows])
+    up = np.log10([max(row.median, 0.01) for row in rows])
+
+    def place(row: Row) -> tuple[float, float]:
+        x = (np.log10(row.episodes) - across.min()) / max(1e-9, across.max() - across.min())
+        y = (np.log10(max(row.median, 0.01)) - up.min()) / max(1e-9, up.max() - up.min())
+        return MARGIN + x * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - y * (HEIGHT - 2 * MARGIN - 90)
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">']
+    parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>')
+    for number, operation in enumerate(dict.fromkeys(row.operation for row in rows)):
+        own, colour = [row for row in rows if row.operation == operation], COLOURS[number % len(COLOURS)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, own))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts += [
+            f'<text x="{x:.1f}" y="{y - 4:.1f}" font-size="10" fill="{colour}">{row.median:.1f}</text>'
+            for row in own
+            for x, y in (place(row),)
+        ]
+        parts.append(f'<text x="{MARGIN}" y="{18 + 14 * number}" font-size="12" fill="{colour}">{operation}</text>')
+    for episodes in sorted({row.episodes for row in rows}):
+        (x, _) = place(next(row for row in rows if row.episodes == episodes))
+        parts.append(f'<text x="{x:.1f}" y="{HEIGHT - 30}" font-size="12" text-anchor="middle">{episodes:,}</text>')
+    parts.append(
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - 10}" font-size="12" text-anchor="middle">episodes; ms</text></svg>'
+    )
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
