@@ -1,15 +1,15 @@
 """Sign-bit planes: 48 bytes for each row of a large partition, searched at once; a file that processes share.
 
 A plane has one bit of each 64 dimensions of every row, so that how many signs differ from a query's is counted column
-by column. Rows whose signs differ least are candidates; whoever searches compares their vectors exactly
-(`memory/README.md`). Each row is known by its `seq` alone: what the database has under it, or has no more, counts.
+by column. Rows whose signs differ least are candidates, of which the vectors, in the same file, are compared exactly.
+Each row is known by its `seq` alone: what the database has under it, or has no more, counts.
 """
 
 import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 _MAGIC = b"GBPLANE1"
-_HEADER = struct.Struct("<8sQQQQI")
-"""Magic, token, epoch, seq, rows, words a row; then the seqs, the planes, and a checksum of all of it."""
+_HEADER = struct.Struct("<8sQQQQQ")
+"""Magic, token, epoch, seq, rows, dimension; then the vectors, the seqs, the planes, and a checksum without vectors."""
 _STRIDE = 1 << 16
 """How many rows are counted at once: what is added up stays in the processor's cache."""
 
@@ -43,21 +43,32 @@ class Planes:
     """Of each row."""
     planes: "NDArray[np.uint64]"
     """Shape (words, rows)."""
-    content: mmap.mmap | None = None
+    vectors: "NDArray[np.float16]"
+    """Shape (rows, dimension)."""
+    content: mmap.mmap
     """The file they are in."""
 
     @property
     def is_whole(self) -> bool:
         """Whether the file was not erased meanwhile, which begins with its beginning."""
-        return self.content is None or self.content[: len(_MAGIC)] == _MAGIC
+        return self.content[: len(_MAGIC)] == _MAGIC
 
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def candidates(self, query: "Vector", most: int) -> "NDArray[np.int64]":
-        """The seqs of at least `most` rows, if there are as many, whose signs differ least from the query's."""
+    def nearest(self, query: "Vector", most: int) -> "tuple[list[int], NDArray[np.float32], NDArray[np.float32]]":
+        """The seqs, cosines and vectors of the `most` candidates, the nearest first."""
+        places = np.sort(self.candidates(query, most))
+        vectors = self.vectors[places].astype(np.float32)
+        cosines = np.clip(np.vecdot(vectors, query), -1.0, 1.0)
+        order = np.argsort(-cosines, kind="stable")
+        order = order[np.isfinite(cosines[order])]
+        return self.seqs[places[order]].tolist(), cosines[order], vectors[order]
+
+    def candidates(self, query: "Vector", most: int) -> "NDArray[np.intp]":
+        """The places of `most` rows, if there are as many, whose signs differ least from the query's."""
         if most >= len(self.seqs):
-            return self.seqs
+            return np.arange(len(self.seqs))
         distances = self._distances(query)
         # The most-th smallest distance, guessed by a sample and then found among those below the guess.
         sample = distances[:: max(1, len(distances) // 16384)]
@@ -66,7 +77,7 @@ class Planes:
         if len(near) < most:
             near = np.arange(len(distances))
         order = np.argpartition(distances[near], most - 1)[:most]
-        return np.asarray(self.seqs[near[order]])
+        return np.asarray(near[order])
 
     def _distances(self, query: "Vector") -> "NDArray[np.uint16]":
         signs = sign_words(np.asarray(query, "<f2").reshape(1, -1).view(np.uint16))[0]
@@ -87,31 +98,32 @@ def sign_words(halves: "NDArray[np.uint16]") -> "NDArray[np.uint64]":
     return packed.view(np.uint64)
 
 
-def build(batches: Iterable[tuple[list[int], bytes]], dimension: int, *, token: int, epoch: int, seq: int) -> Planes:
-    """The planes of rows that come in batches: their seqs, and their vectors as float16 side by side."""
+def write(
+    path: Path, batches: Iterable[tuple[list[int], bytes]], dimension: int, *, token: int, epoch: int, seq: int
+) -> None:
+    """Write rows that come in batches, their seqs and their vectors as float16 side by side, to a file.
+
+    It is for this user alone, and survives a power failure. Raises `OSError`.
+    """
     seqs, words = [np.empty(0, np.int64)], [np.empty((0, -(-dimension // 64)), np.uint64)]
-    for numbers, vectors in batches:
-        seqs.append(np.array(numbers, np.int64))
-        words.append(sign_words(np.frombuffer(vectors, "<u2").reshape(-1, dimension)))
-    planes = np.ascontiguousarray(np.concatenate(words).T)
-    return Planes(token=token, epoch=epoch, seq=seq, seqs=np.concatenate(seqs), planes=planes)
-
-
-def write(path: Path, planes: Planes) -> None:
-    """Write them to a file for this user alone. Raises `OSError`."""
     with open(path, "wb", opener=open_private) as file:
-        checksum = 0
-        for part in _parts(planes):
+        file.write(bytes(_HEADER.size))
+        for numbers, vectors in batches:
+            file.write(vectors)
+            seqs.append(np.array(numbers, np.int64))
+            words.append(sign_words(np.frombuffer(vectors, "<u2").reshape(-1, dimension)))
+        every = np.concatenate(seqs)
+        file.write(bytes(-file.tell() % 8))
+        header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension)
+        checksum = zlib.crc32(header)
+        for part in (every.tobytes(), np.ascontiguousarray(np.concatenate(words).T).tobytes()):
             checksum = zlib.crc32(part, checksum)
             file.write(part)
         file.write(struct.pack("<I", checksum))
-
-
-def _parts(planes: Planes) -> Iterator[bytes]:
-    words, rows = planes.planes.shape
-    yield _HEADER.pack(_MAGIC, planes.token, planes.epoch, planes.seq, rows, words) + bytes(4)
-    yield planes.seqs.tobytes()
-    yield planes.planes.tobytes()
+        file.seek(0)
+        file.write(header)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read(path: Path) -> Planes | None:
@@ -121,18 +133,26 @@ def read(path: Path) -> Planes | None:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
-    start = _HEADER.size + 4
-    if len(content) < start + 4:
+    if len(content) < _HEADER.size + 4:
         return None
-    magic, token, epoch, seq, rows, words = _HEADER.unpack_from(content)
+    magic, token, epoch, seq, rows, dimension = _HEADER.unpack_from(content)
+    words, size = -(-dimension // 64), _HEADER.size + 2 * rows * dimension
+    start = size + -size % 8
     end = start + 8 * rows * (1 + words)
     if magic != _MAGIC or len(content) != end + 4:
         return None
-    if zlib.crc32(memoryview(content)[:end]) != struct.unpack_from("<I", content, end)[0]:
+    checksum = zlib.crc32(memoryview(content)[start:end], zlib.crc32(memoryview(content)[: _HEADER.size]))
+    if checksum != struct.unpack_from("<I", content, end)[0]:
         return None
-    seqs = np.frombuffer(content, np.int64, rows, start)
-    planes = np.frombuffer(content, np.uint64, rows * words, start + 8 * rows).reshape(words, rows)
-    return Planes(token=token, epoch=epoch, seq=seq, seqs=seqs, planes=planes, content=content)
+    return Planes(
+        token=token,
+        epoch=epoch,
+        seq=seq,
+        seqs=np.frombuffer(content, np.int64, rows, start),
+        planes=np.frombuffer(content, np.uint64, rows * words, start + 8 * rows).reshape(words, rows),
+        vectors=np.frombuffer(content, "<f2", rows * dimension, _HEADER.size).reshape(rows, dimension),
+        content=content,
+    )
 
 
 def epoch_of(path: Path) -> int:

@@ -119,8 +119,9 @@ def write_votes(
         reason = ""  # It would be read by more once its channel is as open as it was.
     changes = _Changes(by=last.actor, at=now, reason=reason)
     for each in news:
-        people = tx.people.note(each.workspace, each.actor, now, core.policy.newcomer, known=poll.people)
-        poll = replace(poll, people=people)
+        if each.actor not in poll.people.known_from:
+            people = tx.people.note(each.workspace, each.actor, now, core.policy.newcomer, known=poll.people)
+            poll = replace(poll, people=people)
         kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:

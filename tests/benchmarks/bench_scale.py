@@ -86,7 +86,9 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
     goals = [f"goal {number * 37 % TEXTS} asked again {number}" for number in range(2 * rounds)]
     embedder.prepare(goals)
     before = _resident()
-    askers = [scope(f"p{person}", channel=f"c{number % CHANNELS}") for number, person in enumerate(people(rounds, 5))]
+    askers = [
+        scope(f"p{person}", channel=f"c{number % CHANNELS}") for number, person in enumerate(people(max(20, rounds), 5))
+    ]
     with closing(SqlStore.open(f"sqlite:///{path}")) as store:
         world = World(store, CONFIG, embedder)
 

@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 
     from memory.model import Vector
 
-CANDIDATES = 256
+CANDIDATES = 1024
 """How many rows that planes lead to are compared exactly, at least."""
 EXACT_ROWS = 10_000
 """Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
+_SPARE = 16
+"""How many more rows are looked up than are wanted, for some may be gone."""
 SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
-_RESCORED = text(
-    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
-    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND length(vector) = :n"
+_STILL_THERE = text(
+    "SELECT seq, episode_id, audience, verdict FROM recall_index WHERE workspace = :w AND partition = :p "
+    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL"
 )
 _SCAN = text(
     "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
@@ -237,31 +239,30 @@ class _PlanePartition:
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
-        seqs = self.planes.candidates(query, max(CANDIDATES, 4 * k))
+        near = self.planes.nearest(query, max(CANDIDATES, 4 * k))
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
             return _scanned(self.session, self.key).find(query, k, min_cosine, actions)
         found, totals = self.later.find(query, k, min_cosine, actions)
         if actions and self.some is not None and totals is not None:
             totals = totals + self.some.approved(self.some.cosines(query), actions)
-        return best([*found, *self._rescored(seqs, query, k, min_cosine)], k), totals
+        return best([*found, *self._there(*near, k, min_cosine)], k), totals
 
-    def _rescored(self, candidates: "NDArray[np.int64]", query: "Vector", k: int, min_cosine: float) -> list[Hit]:
-        if k < 1:
-            return []
-        seqs = json.dumps(candidates.tolist())
-        where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
-        rows = self.session.rows(_RESCORED, {**where, "seqs": seqs})
-        matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f2").reshape(-1, self.key.dimension)
-        matrix = matrix.astype(np.float32)
-        cosines = np.clip(np.vecdot(matrix, query), -1.0, 1.0)
-        floor = min_cosine if len(rows) <= k else max(min_cosine, np.partition(cosines, len(rows) - k)[len(rows) - k])
-        return [
-            Hit(
-                cosines[place].item(),
-                rows[place].episode_id,
-                Audience(rows[place].audience),
-                Verdict(rows[place].verdict),
-                matrix[place],
-            )
-            for place in np.flatnonzero(np.isfinite(cosines) & (cosines >= floor)).tolist()
-        ]
+    def _there(
+        self, seqs: list[int], cosines: "NDArray[np.float32]", vectors: "NDArray[np.float32]", k: int, least: float
+    ) -> list[Hit]:
+        """The first k of these rows that the database still has, the nearest first."""
+        hits: list[Hit] = []
+        many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
+        step = k + _SPARE
+        for start in range(0, many, step):
+            places = {seq: place for place, seq in enumerate(seqs[start : min(many, start + step)], start)}
+            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model}
+            for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
+                place = places[row.seq]
+                label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))
+                hits.append(Hit(cosines[place].item(), *label, vectors[place]))
+            # Those that are as near as the last one are looked at too: of equal ones the later id counts.
+            is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
+            if len(hits) >= k and not is_tied:
+                break
+        return best(hits, k)

@@ -142,33 +142,32 @@ class PlaneShelf:
 
     def _build(self, key: Key) -> Planes | None:
         token = secrets.randbits(62) + 1
-        with self._begin(False) as session:
-            epoch = _number(session, _COUNTER, key.workspace, EPOCH)
-            newest = _number(session, _NEWEST, key.workspace, key.partition)
-            rows = self._batches(session, key)
-            built = plane_files.build(rows, key.dimension, token=token, epoch=epoch, seq=newest)
-        if self._is_closed:
-            return None
         make_folder(self._folder)
         path = self._path(key)
         self._clean(path)
         part = path.with_name(f"{path.name}.{os.getpid()}-{token:x}{_PART}")
         try:
-            plane_files.write(part, built)
-            return plane_files.read(path) if self._is_registered(key, built, part) else None
+            with self._begin(False) as session:
+                epoch = _number(session, _COUNTER, key.workspace, EPOCH)
+                newest = _number(session, _NEWEST, key.workspace, key.partition)
+                rows = self._batches(session, key)
+                plane_files.write(part, rows, key.dimension, token=token, epoch=epoch, seq=newest)
+            if self._is_closed or not self._is_registered(key, token, epoch, part):
+                return None
+            return plane_files.read(path)
         finally:
             plane_files.erase(part)
 
-    def _is_registered(self, key: Key, built: Planes, part: Path) -> bool:
+    def _is_registered(self, key: Key, token: int, epoch: int, part: Path) -> bool:
         """Put the file in its place, and name it in the database: unless something was erased meanwhile."""
         path = self._path(key)
         with self._begin(True) as session:
-            if _number(session, _COUNTER, key.workspace, EPOCH) != built.epoch:
+            if _number(session, _COUNTER, key.workspace, EPOCH) != epoch:
                 return False
             if path.exists():  # whoever searches in it now does so to the end; it is erased with the next one
-                path.replace(path.with_name(f"{path.name}.{os.getpid()}-{built.token:x}{_OLD}"))
+                path.replace(path.with_name(f"{path.name}.{os.getpid()}-{token:x}{_OLD}"))
             part.replace(path)
-            session.execute(_PUT_COUNTER, (key.workspace, counter_of(key), built.token))
+            session.execute(_PUT_COUNTER, (key.workspace, counter_of(key), token))
             return True
 
     def _clean(self, path: Path) -> None:

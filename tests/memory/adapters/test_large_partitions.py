@@ -125,7 +125,9 @@ def test_what_is_forgotten_leaves_the_files(store: SqlStore) -> None:
     add(store, *range(30))
     found(store, vector_of(1))
     ready(store)
-    words = sign_words(np.asarray(vector_of(7), "<f2").reshape(1, -1).view(np.uint16)).tobytes()
+    half = np.asarray(vector_of(7), "<f2")
+    assert half.tobytes() in files_of(store)[0].read_bytes()
+    words = sign_words(half.reshape(1, -1).view(np.uint16)).tobytes()
     assert words in files_of(store)[0].read_bytes()
     with store.write() as tx:
         tx.episodes.delete("w", ["e7"])
@@ -134,6 +136,7 @@ def test_what_is_forgotten_leaves_the_files(store: SqlStore) -> None:
     assert found(store, vector_of(7)) == scanned(store, vector_of(7))
     ready(store)
     assert words not in files_of(store)[0].read_bytes()
+    assert half.tobytes() not in files_of(store)[0].read_bytes()
     assert "e7" not in [name for name, _ in found(store, vector_of(7), 30)]
 
 
