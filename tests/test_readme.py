@@ -141,11 +141,14 @@ class Remembered:
         words = {
             "ID": self.held if "release" in command else self.lesson,
             "NAME": "archive" if "jobs" in command else "you",
-            "FILE": str(self.home.folder / ("set.json" if "bench" in command else "export.json")),
+            "FILE": str(self.home.folder / self._file(command)),
             "TEXT": "In the blue box.",
             "URL": f"sqlite:///{self.home.folder / 'new.db'}",
         }
         return [words.get(word, word) for word in shlex.split(command)[1:]]
+
+    def _file(self, command: str) -> str:
+        return "set.json" if "bench" in command else "faq.md" if "learn" in command else "export.json"
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +186,8 @@ def test_commands_on_memory_succeed(command: str, remembered: Remembered) -> Non
     if "import" in command:
         exported = remembered.run("episodes", "export")
         (remembered.home.folder / "export.json").write_text(exported.stdout, encoding="utf-8")
+    if "learn" in command:
+        (remembered.home.folder / "faq.md").write_text("## Where is the van?\n\nIn the yard.\n", encoding="utf-8")
     if "bench" in command:
         write(remembered.home.folder, {"test": ROWS, "train": ROWS})
     done = remembered.run(*remembered.filled(command))

@@ -26,6 +26,7 @@ WHOLE_TABLES = (
 ONE_ROW = (
     "SEARCH thresholds USING PRIMARY KEY (workspace=?)",  # of which a workspace has one
     "SEARCH rules USING PRIMARY KEY (workspace=?)",  # whether there is any
+    "SEARCH settings USING PRIMARY KEY (workspace=?)",  # the same
 )
 
 

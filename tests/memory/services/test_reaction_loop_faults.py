@@ -27,6 +27,7 @@ from memory import (
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.in_memory import IN_MEMORY
+from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import InvalidInput
 from memory.model import EventKind, Role, Termination, Verdict
@@ -279,7 +280,7 @@ def test_fault_13_errors_of_memory_were_swallowed(loop: Loop) -> None:
     loop.service.store.close()
     with pytest.raises(Exception, match="closed"):
         loop.ledger.record("m1", CONTEXT)
-    loop.service.store.__init__(IN_MEMORY)  # type: ignore[misc]  # a fresh store for the check after the test
+    loop.service.store.__init__(SqliteDatabase(IN_MEMORY))  # type: ignore[misc]  # for the check after it
 
 
 def test_fault_14_long_answers_were_not_split() -> None:

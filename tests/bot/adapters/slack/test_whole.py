@@ -214,7 +214,7 @@ async def test_what_was_neither_stored_nor_answered_for_is_not_acknowledged_and_
 ) -> None:
     async with slack_bot(server, tmp_path) as bot:
 
-        def fails(recording: Recording, message: Incoming, *, wakes: bool) -> Incoming | None:
+        def fails(recording: Recording, message: Incoming, **_: object) -> Incoming | None:
             raise StoreUnavailable("the disk is full")
 
         with monkeypatch.context() as patched:
