@@ -24,8 +24,7 @@ from sqlalchemy import Row as SqlRow
 from sqlalchemy import union_all as together
 from sqlalchemy.types import LargeBinary
 
-from memory.adapters.action_rows import Approval
-from memory.adapters.partitions import VectorPartition
+from memory.adapters.partitions import Approval, VectorPartition
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.session import Session, nothing
 from memory.adapters.sql.tables import counters, episodes, recall_index

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.action_rows import FROM_ONE, Approval
-from memory.adapters.partitions import VectorPartition, search
+from memory.adapters.partitions import FROM_ONE, Approval, VectorPartition, search
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit
