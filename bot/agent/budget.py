@@ -34,10 +34,10 @@ class Limits:
 class Budget:
     """Counts what one run uses. Counters only grow; safe to share between tasks and threads."""
 
-    def __init__(self, limits: Limits, monotonic: Monotonic) -> None:
+    def __init__(self, limits: Limits, monotonic: Monotonic, since: float | None = None) -> None:
         self.limits = limits
         self._monotonic = monotonic
-        self._started = monotonic()
+        self._started = monotonic() if since is None else since
         self._lock = Lock()
         self._decisions = 0
         self._usage = Usage()

@@ -158,6 +158,9 @@ class Run:
         Work that is done counts, even if the run was cancelled at the same moment. Raises `Halted`, `BudgetExceeded`,
         and what the work raises.
         """
+        if self.budget.seconds_left <= 0:
+            work.close()
+            raise self.budget.out_of_time()
         task = asyncio.ensure_future(work)
         cancelled = asyncio.ensure_future(self.cancel.wait())
         try:

@@ -88,6 +88,7 @@ class AgentTree:
         recalled: Recollection | None = None,
         role: Role = Role.MEMBER,
         recall: Recall | None = None,
+        since: float | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
@@ -95,8 +96,8 @@ class AgentTree:
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
         `chosen` is what they chose when asked what they mean, in their `role`: it is done first. `recall` replaces the
-        tree's own. Always ends with something to say. Raises `ModelError` only if the very first reply failed: then
-        there is nothing to save, and the caller knows best what to tell the person.
+        tree's own; `since` is when its time began, now if None. Always ends with something to say. Raises `ModelError`
+        only if the very first reply failed: then there is nothing to save, and the caller knows best what to tell.
         """
         run = Run(
             question=goal,
@@ -106,7 +107,7 @@ class AgentTree:
             rewriter=self.rewriter or self.model,
             tools=self.tools,
             recall=recall or self.recall,
-            budget=Budget(self.limits, self.monotonic),
+            budget=Budget(self.limits, self.monotonic, since),
             clock=self.clock,
             new_id=self.new_id,
             lessons_budget_tokens=self.lessons_budget_tokens,

@@ -330,7 +330,9 @@ def assemble(
         warm_up=warm_up,
         in_work=in_work or unnoted,
         background=BackgroundConfig(
-            pause=timedelta(hours=settings.conversation.pause_hours), others=settings.conversation.others
+            pause=timedelta(hours=settings.conversation.pause_hours),
+            others=settings.conversation.others,
+            seconds=settings.agent.max_seconds,
         ),
         read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
         restyles=model.name != "offline",

@@ -200,6 +200,7 @@ class Answering:
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         may_judge = bool(HINT.match(incoming.text) or wish_in(incoming.text))
+        since = self._agent.monotonic()
         without = await without_lessons(self._memory, self._executor, incoming, run_id)
         recall = None if may_judge or without else partial(self._recall, incoming, run_id)
         background = await self._backgrounds.of(messenger, incoming, recall)
@@ -224,6 +225,7 @@ class Answering:
                 recalled=background.recollection,
                 role=incoming.tap.role if incoming.tap is not None else Role.MEMBER,
                 recall=without,
+                since=since,
             )
             if self.is_leaving and cancel.is_set():
                 return None

@@ -81,6 +81,8 @@ class BackgroundConfig:
     """How long a person may be silent until a conversation without a thread is over."""
     others: int = 0
     """How many of the last messages of people to each other are read along, where the platform lets the bot."""
+    seconds: float = 90.0
+    """How long it may be looked for; then the run begins without it, and has its own limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +114,10 @@ class Backgrounds:
     ) -> Background:
         """The background of one message; with `recall`, what is to be recalled for it."""
         try:
-            exchanges, recollection = await self._executor(self._looked_up, message, recall)
-        except MemoryFault as fault:
-            log.warning("message %s is answered without what was said before: %s", message.event_id, fault)
+            async with asyncio.timeout(self._config.seconds):
+                exchanges, recollection = await self._executor(self._looked_up, message, recall)
+        except (MemoryFault, TimeoutError) as fault:
+            log.warning("message %s is answered without what was said before: %r", message.event_id, fault)
             exchanges, recollection = (), None
         remarks = await self._remarks(messenger, message, exchanges)
         people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])

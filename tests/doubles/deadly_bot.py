@@ -15,7 +15,7 @@ from bot.cli.root import main
 from memory.services.recall import Recalling
 
 HOW = os.environ.get("DEADLY", "")
-_run, _recall = AgentTree.run, Recalling.recall
+_run, _recall = AgentTree.run, Recalling.prepared
 
 
 def strike() -> None:
@@ -41,5 +41,5 @@ def recall(self: Recalling, scope: Any, goal: str, **more: Any) -> Any:
 
 if __name__ == "__main__":
     AgentTree.run = run  # type: ignore[method-assign]  # the point of this program
-    Recalling.recall = recall  # type: ignore[method-assign]  # the same
+    Recalling.prepared = recall  # type: ignore[method-assign]  # the same
     main()
