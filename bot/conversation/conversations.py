@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from bot.conversation.executor import after_earlier_work
 from bot.ports import Messenger
 from memory.model import Incoming, Scope
 
@@ -48,7 +49,8 @@ class Conversations:
         key, cancel = incoming.scope.conversation, asyncio.Event()
         self._running[key] = (incoming, cancel)
         try:
-            await answer(messenger, incoming, cancel, is_current)
+            with after_earlier_work():
+                await answer(messenger, incoming, cancel, is_current)
         finally:
             self._running.pop(key, None)
 

@@ -2,10 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import partial
+from heapq import heappop, heappush
+from itertools import count
 from threading import get_ident
 from typing import ParamSpec, TypeVar
 
@@ -14,6 +17,56 @@ R = TypeVar("R")
 
 _READY = 1
 """Calls that lie ready for a thread that becomes free."""
+
+_rank: ContextVar[int] = ContextVar("rank", default=0)
+_ranks = count(1)
+
+
+@contextmanager
+def after_earlier_work() -> Iterator[None]:
+    """Calls made within, and by tasks begun within, let the calls of everything that began before go first.
+
+    So of many messages that come at once the first is answered first, instead of all of them at the very end. Calls
+    outside, which take in what happened, go before all of them.
+    """
+    token = _rank.set(next(_ranks))
+    try:
+        yield
+    finally:
+        _rank.reset(token)
+
+
+class _Turns:
+    """A semaphore that lets the lowest rank go next; of equal ones the one that waits longest."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._arrivals = count()
+
+    async def __aenter__(self) -> None:
+        if self._free:
+            self._free -= 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (_rank.get(), next(self._arrivals), turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._next()  # it had its turn, and will not take it
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._next()
+
+    def _next(self) -> None:
+        while self._waiting:
+            _, _, turn = heappop(self._waiting)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class Executor:
@@ -25,13 +78,13 @@ class Executor:
 
     def __init__(self, threads: int = 2, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="memory")
-        self._turns = asyncio.Semaphore(threads + _READY)
+        self._turns = _Turns(threads + _READY)
         self._monotonic = monotonic
         self._begun: dict[int, float] = {}
         """When each thread began what it does now, by its id."""
 
     async def __call__(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Await the call's result; its exceptions pass through. Calls begin in the order they were made."""
+        """Await the call's result; its exceptions pass through. Calls of one rank begin in the order they were made."""
         async with self._turns:
             return await asyncio.get_running_loop().run_in_executor(
                 self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)

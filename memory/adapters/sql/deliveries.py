@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, literal, or_, select, tuple_, update
@@ -151,6 +152,20 @@ _POST = (
 )
 
 
+@cache
+def _exchanges(by: tuple[str, ...], *, oldest_first: bool) -> Select[Any]:
+    """The latest or oldest answered messages that have these columns' values, with what was posted for each."""
+    # In a thread, which is everybody's, only what was ended everywhere is over.
+    places = _f.channel.in_(("", bindparam("c"))) if "person" in by else _f.channel == ""
+    query = _EXCHANGES.where(~_IS_OVER.where(places)).where(*(_i[name] == bindparam(name) for name in by))
+    order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
+    asked = query.order_by(*order).limit(bindparam("limit")).subquery()
+    posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
+    again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
+    parts = select(asked, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+    return parts.order_by(*again, _o.part)
+
+
 class SqlDeliveryTable(SqlTable):
     """`memory.ports.DeliveryTable` in SQL."""
 
@@ -217,19 +232,11 @@ class SqlDeliveryTable(SqlTable):
         limit: int,
         oldest_first: bool = False,
     ) -> list[tuple[Incoming, str, datetime]]:
-        # In a thread, which is everybody's, only what was ended everywhere is over.
-        places = ("", channel) if person else ("",)
-        query = _EXCHANGES.where(~_IS_OVER.where(_f.channel.in_(places)))
-        for column, wanted in ((_i.thread, thread), (_i.person, person), (_i.run_id, run_id)):
-            query = query.where(column == wanted) if wanted else query
-        order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
-        asked = query.order_by(*order).limit(limit).subquery()
-        posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
-        statement = select(asked, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+        wanted = {"thread": thread, "person": person, "run_id": run_id}
+        by = tuple(name for name, value in wanted.items() if value)
+        where = {"w": workspace, "c": channel, "until": until, "limit": limit} | {name: wanted[name] for name in by}
         found: dict[Incoming, list[tuple[str, datetime]]] = {}
-        again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
-        where = {"w": workspace, "c": channel, "until": until}
-        for row in self._session.rows(statement.order_by(*again, _o.part), where):
+        for row in self._session.rows(_exchanges(by, oldest_first=oldest_first), where):
             values = dict(row._mapping)
             part = (values.pop("part"), values.pop("sent_at"))
             found.setdefault(incoming_of(**values), []).append(part)

@@ -89,6 +89,8 @@ class Listing:
     def like(self, text: str, vector: Vector | None, model: str, limit: int) -> list[KnownTopic]:
         """Those most like a text, best first: by meaning, and before all those whose title it has in it."""
         live = self.visible.live
+        if not live:
+            return []
         stored = self.tx.world.vectors(self.visible.workspace, model, [each.id for each in live])
         words = content_words(text)
         scores = {

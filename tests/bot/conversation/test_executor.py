@@ -4,7 +4,9 @@ import asyncio
 from contextvars import ContextVar
 from threading import Event
 
-from bot.conversation.executor import Executor
+import pytest
+
+from bot.conversation.executor import Executor, after_earlier_work
 
 
 async def test_the_longest_running_call_is_known_while_it_runs() -> None:
@@ -37,4 +39,55 @@ async def test_a_call_sees_the_context_of_its_caller() -> None:
     executor = Executor()
     variable.set("the caller's")
     assert await executor(variable.get) == "the caller's"
+    executor.close()
+
+
+async def test_calls_of_earlier_work_go_first_and_those_of_none_before_all() -> None:
+    executor, begun, end = Executor(threads=1), Event(), Event()
+    order: list[str] = []
+
+    def hold() -> None:
+        begun.set()
+        end.wait()
+
+    async def work(name: str, calls: int) -> None:
+        with after_earlier_work():
+            for number in range(calls):
+                await executor(order.append, f"{name}{number}")
+
+    held = [asyncio.create_task(executor(hold)) for _ in range(2)]  # what runs, and what lies ready
+    await asyncio.to_thread(begun.wait)
+    working = [asyncio.create_task(work(name, 2)) for name in "ab"]
+    await asyncio.sleep(0)
+    working.append(asyncio.create_task(executor(order.append, "taken in")))
+    await asyncio.sleep(0)
+    end.set()
+    await asyncio.gather(*held, *working)
+    assert order == ["taken in", "a0", "a1", "b0", "b1"]
+    executor.close()
+
+
+@pytest.mark.parametrize("has_its_turn", [False, True])
+async def test_a_call_that_is_cancelled_while_it_waits_takes_no_turn(has_its_turn: bool) -> None:
+    executor, begun, end = Executor(threads=1), Event(), Event()
+    done: list[str] = []
+
+    def hold() -> None:
+        begun.set()
+        end.wait()
+
+    held = [asyncio.create_task(executor(hold)) for _ in range(2)]
+    await asyncio.to_thread(begun.wait)
+    waiting = [asyncio.create_task(executor(done.append, name)) for name in ("first", "second")]
+    await asyncio.sleep(0)
+    if has_its_turn:
+        end.set()
+        await asyncio.wait(held, return_when=asyncio.FIRST_COMPLETED)
+    waiting[0].cancel()
+    end.set()
+    await asyncio.gather(*held, *waiting, return_exceptions=True)
+    assert "second" in done
+    for number in range(3):
+        await asyncio.wait_for(executor(done.append, str(number)), timeout=5)
+    assert done[-3:] == ["0", "1", "2"]
     executor.close()
