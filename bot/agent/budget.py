@@ -6,6 +6,7 @@ from threading import Lock
 
 from bot.errors import BudgetExceeded
 from memory.model import Usage
+from memory.model.spending import Allowance, Spender
 
 Monotonic = Callable[[], float]
 """Seconds from an arbitrary moment, never going back."""
@@ -34,8 +35,11 @@ class Limits:
 class Budget:
     """Counts what one run uses. Counters only grow; safe to share between tasks and threads."""
 
-    def __init__(self, limits: Limits, monotonic: Monotonic, since: float | None = None) -> None:
+    def __init__(
+        self, limits: Limits, monotonic: Monotonic, since: float | None = None, allowance: Allowance | None = None
+    ) -> None:
         self.limits = limits
+        self._allowance = allowance
         self._monotonic = monotonic
         self._started = monotonic() if since is None else since
         self._lock = Lock()
@@ -86,6 +90,31 @@ class Budget:
             raise _exceeded("tokens", f"{self.limits.max_tokens} tokens")
         if self._usage.cost_usd >= self.limits.max_cost_usd:
             raise _exceeded("cost", f"{self.limits.max_cost_usd:g} US dollars")
+        capped = capped_reason(self._allowance, self._usage)
+        if capped:
+            raise BudgetExceeded(capped, budget="cap")
+
+
+_WHOSE = {
+    Spender.PERSON: "for your questions",
+    Spender.CHANNEL: "for questions in this channel",
+    Spender.WORKSPACE: "for questions here",
+}
+
+
+def capped_reason(allowance: Allowance | None, used: Usage) -> str:
+    """Why a day's allowance lets nothing more be used after this, as a clause; empty where it does."""
+    cap = allowance.reached(used) if allowance is not None else None
+    if allowance is None or cap is None:
+        return ""
+    most = [f"{cap.usd:,.2f} US dollars"] if cap.usd else []
+    most += [f"{cap.tokens:,} tokens"] if cap.tokens else []
+    hours = max(1, round((allowance.ends_at - allowance.at).total_seconds() / 3600))
+    when = "in about an hour" if hours == 1 else f"in about {hours} hours"
+    return (
+        f"what I may use {_WHOSE[cap.spender]} in one day ({' or '.join(most)}) is used up; "
+        f"that ends at {allowance.ends_at:%H:%M} UTC, {when}"
+    )
 
 
 def _exceeded(budget: str, amount: str) -> BudgetExceeded:

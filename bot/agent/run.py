@@ -16,7 +16,7 @@ from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Option, Recollection, Role, Scope
+from memory.model import Episode, Option, Recollection, Role, Scope, Usage
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -103,6 +103,7 @@ class Run:
             step_number=self._started,
             started_at=self.clock(),
             context_before=self.context(),
+            usage=self.budget.usage if self._started == 1 else Usage(),  # understanding the question came before
         )
 
     def finish(self, trace: Trace, outcome: Outcome) -> None:

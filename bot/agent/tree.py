@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bot.agent.budget import Budget, Limits, Monotonic
+from bot.agent.budget import Budget, Limits, Monotonic, capped_reason
 from bot.agent.control import Outcome
 from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
@@ -16,6 +16,7 @@ from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.model import Episode, Option, Recollection, Role, Scope, Termination, Usage
+from memory.model.spending import Allowance
 from memory.ports import Clock, NewId
 
 
@@ -89,6 +90,7 @@ class AgentTree:
         role: Role = Role.MEMBER,
         recall: Recall | None = None,
         since: float | None = None,
+        allowance: Allowance | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
@@ -96,7 +98,8 @@ class AgentTree:
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
         `chosen` is what they chose when asked what they mean, in their `role`: it is done first. `recall` replaces the
-        tree's own; `since` is when its time began, now if None. Always ends with something to say. Raises `ModelError`
+        tree's own; `since` is when its time began, now if None; `allowance`
+        what may still be used today. Always ends with something to say. Raises `ModelError`
         only if the very first reply failed: then there is nothing to save, and the caller knows best what to tell.
         """
         run = Run(
@@ -107,7 +110,7 @@ class AgentTree:
             rewriter=self.rewriter or self.model,
             tools=self.tools,
             recall=recall or self.recall,
-            budget=Budget(self.limits, self.monotonic, since),
+            budget=Budget(self.limits, self.monotonic, since, allowance),
             clock=self.clock,
             new_id=self.new_id,
             lessons_budget_tokens=self.lessons_budget_tokens,
@@ -126,6 +129,8 @@ class AgentTree:
         )
         meant = await understood(run, goal, earlier) if earlier else goal
         outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
+        if outcome.stop is not None and (used_up := capped_reason(allowance, Usage())):
+            outcome = replace(outcome, output=f"Sorry, {used_up}.")
         return _result(run, outcome, "" if meant == goal else meant)
 
 

@@ -81,6 +81,7 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
         message_characters=settings.limits.message_characters,
         settable=names_of(settings.teaching.chat_settings),
         control_arm=settings.recall.control_arm,
+        caps=settings.caps.caps,
     )
 
 

@@ -10,6 +10,7 @@ from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
+from memory.services.spending import SpendingReport, Spent
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 """What of a recall is printed: all but the embedding."""
@@ -54,6 +55,7 @@ def stats(memory: Memory, workspace: str) -> Result:
     names = [workspace] if workspace else memory.audit.workspaces()
     counts = {name: memory.audit.stats(name) for name in names}
     decided = {name: memory.audit.decisions(name) for name in names}
+    spent = {name: memory.spending.report(name) for name in names}
     lines = [
         line
         for name, numbers in counts.items()
@@ -62,10 +64,34 @@ def stats(memory: Memory, workspace: str) -> Result:
             f"  {decided[name]}",
             *(f"  {what:<22} {number}" for what, number in numbers.items()),
             *([f"  {saved_by_known_answers(numbers)}"] if numbers["answers.without_model"] else []),
+            *(f"  {line}" for line in spending_lines(spent[name])),
         )
     ]
-    found = {name: {**numbers, "decisions": decided[name]} for name, numbers in counts.items()}
+    found = {name: {**numbers, "decisions": decided[name], "spending": spent[name]} for name, numbers in counts.items()}
     return Result(found, "\n".join(lines) or "Nothing is remembered yet.")
+
+
+_SHOWN = 5
+"""How many people, channels and models are listed, those that used most."""
+
+
+def spending_lines(report: SpendingReport) -> list[str]:
+    """What language models cost, for people; nothing where none was asked."""
+    if not report.total.tokens:
+        return []
+    lines = [f"models, today (UTC)    {money(report.today)}", f"models, last 30 days   {money(report.total)}"]
+    for what, every in (("person", report.people), ("channel", report.channels), ("model", report.models)):
+        lines += [f"  {what} {shown_line(name, 60)}: {money(each)}" for name, each in every[:_SHOWN]]
+    return lines
+
+
+def money(spent: Spent) -> str:
+    """An amount with the tokens it was for; tokens alone where the price of none is known."""
+    tokens = f"{count(spent.tokens, 'token')}, {count(spent.answers, 'answer')}"
+    if spent.tokens and spent.unpriced_tokens == spent.tokens:
+        return f"{tokens}; the price is not known"
+    some = f"; {spent.unpriced_tokens:,} of the tokens have no known price" if spent.unpriced_tokens else ""
+    return f"{spent.cost_usd:.4f} US$ ({tokens}{some})"
 
 
 def saved_by_known_answers(numbers: Mapping[str, int]) -> str:

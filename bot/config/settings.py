@@ -11,11 +11,14 @@ from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, 
 from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
 from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
+from memory.model.spending import Cap, Spender
 from memory.rules.chat_settings import CATALOGUE, names_of
 from memory.rules.emoji import normalise
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, 0..1."""
+Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
 Weight = Annotated[float, Field(ge=0, le=100)]
 
 
@@ -144,6 +147,26 @@ class LimitSettings(Section):
 
     message_characters: int = Field(default=100_000, ge=100, le=10_000_000)
     frozen_after_s: float = Field(default=30.0, ge=0, le=3600)
+
+
+class CapSettings(Section):
+    """`[caps]`: what models may cost in a day; 0 sets no cap."""
+
+    person_usd: Dollars = 0.0
+    person_tokens: Tokens = 0
+    channel_usd: Dollars = 0.0
+    channel_tokens: Tokens = 0
+    workspace_usd: Dollars = 0.0
+    workspace_tokens: Tokens = 0
+
+    @property
+    def caps(self) -> tuple[Cap, ...]:
+        """Those that are set."""
+        every = (
+            Cap(spender=each, usd=getattr(self, f"{each}_usd"), tokens=getattr(self, f"{each}_tokens"))
+            for each in Spender
+        )
+        return tuple(cap for cap in every if cap.usd or cap.tokens)
 
 
 class RecallSettings(Section):
@@ -288,6 +311,7 @@ class Settings(Section):
     embedder: EmbedderSettings = EmbedderSettings()
     agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
+    caps: CapSettings = CapSettings()
     recall: RecallSettings = RecallSettings()
     conversation: ConversationSettings = ConversationSettings()
     teaching: TeachingSettings = TeachingSettings()

@@ -226,6 +226,7 @@ class Answering:
                 role=incoming.tap.role if incoming.tap is not None else Role.MEMBER,
                 recall=without,
                 since=since,
+                allowance=await self._backgrounds.allowance(incoming),
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -253,15 +254,11 @@ class Answering:
         words: str,
         background: Background,
     ) -> FinishedRun:
-        return FinishedRun(
-            workspace=incoming.scope.workspace,
-            run_id=run_id,
-            event_id=incoming.event_id,
+        return replace(
+            self._apologised(incoming, run_id, *(messenger.split(words) if words else ())),
             nodes=result.nodes,
             recalls=result.recollections,
-            parts=messenger.split(words) if words else (),
-            channel=incoming.scope.channel,
-            thread=incoming.scope.thread,
+            usage=result.usage,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
             tap=incoming.tap if result.chosen else None,
@@ -270,14 +267,14 @@ class Answering:
             | (background.people if result.understood else frozenset[str]()),
         )
 
-    def _apologised(self, incoming: Incoming, run_id: str, text: str) -> FinishedRun:
+    def _apologised(self, incoming: Incoming, run_id: str, *parts: str) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
             event_id=incoming.event_id,
             nodes=(),
             recalls=(),
-            parts=(text,),
+            parts=parts,
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,
         )

@@ -16,6 +16,7 @@ from bot.ports import Messenger, ReadsAlong
 from memory.errors import MemoryFault
 from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
 from memory.model.evidence import ActionText, Evidence
+from memory.model.spending import Allowance
 from memory.ports import Transaction
 from memory.services import Memory
 
@@ -134,6 +135,12 @@ class Backgrounds:
             preferences=await self._preferences(message),
             recollection=recollection,
         )
+
+    async def allowance(self, message: Incoming) -> Allowance | None:
+        """What the asker may still use today; None where no cap is set."""
+        if not self._memory.core.caps:
+            return None
+        return await self._executor(self._memory.spending.allowance, message.scope)
 
     def _looked_up(
         self, message: Incoming, recall: Callable[[], PreparedRecall] | None

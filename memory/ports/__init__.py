@@ -30,7 +30,15 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
-from memory.ports.totals import FateCount, NodeCount, RecallCount, TotalsTable, VerdictCount, VoteCount
+from memory.ports.totals import (
+    FateCount,
+    NodeCount,
+    RecallCount,
+    SpendingCount,
+    TotalsTable,
+    VerdictCount,
+    VoteCount,
+)
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -62,6 +70,7 @@ __all__ = [
     "Secret",
     "SecretFinder",
     "ShortMemoryTable",
+    "SpendingCount",
     "StepTable",
     "Store",
     "TeachingTable",

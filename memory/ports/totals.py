@@ -1,5 +1,6 @@
 """Counts over a whole workspace, made where the rows are: for overviews, which must not read every text."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -69,6 +70,21 @@ class FateCount:
     ignored: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendingCount:
+    """What the models of one day's answers cost, by who asked where, and by model."""
+
+    day: date
+    person: str
+    channel: str
+    model: str
+    answers: int
+    tokens: int
+    unpriced_tokens: int
+    """Tokens of nodes that cost nothing, for their model has no known price."""
+    cost_usd: float
+
+
 class TotalsTable(Protocol):
     """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC.
 
@@ -101,4 +117,20 @@ class TotalsTable(Protocol):
 
     def fates(self, workspace: str) -> list[FateCount]:
         """Every episode of a workspace, archived ones too."""
+        ...
+
+    def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
+        """What models cost, by day (UTC)."""
+        ...
+
+    def add_spent(self, workspace: str, more: Mapping[str, int]) -> None:
+        """Add to counts by name. A name begins with its day; the rest of it, which may name a person, is not stored."""
+        ...
+
+    def spent(self, workspace: str, names: Sequence[str]) -> dict[str, int]:
+        """These counts by name, without those that nothing was added to."""
+        ...
+
+    def sweep_spent(self, before: date) -> int:
+        """Delete the counts of earlier days, of every workspace. Returns how many."""
         ...

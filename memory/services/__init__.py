@@ -1,9 +1,11 @@
 """The use cases of memory, grouped by who has them. `Memory` is what an agent is given."""
 
 import logging
+from collections.abc import Sequence
 
 from memory.errors import StoreUnavailable
 from memory.model import TeachingPolicy
+from memory.model.spending import Cap
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.chat_settings import NAMES
@@ -58,6 +60,7 @@ from memory.services.reembedding import Reembedding
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
 from memory.services.shown import UsedLesson
+from memory.services.spending import Spending
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
@@ -78,7 +81,7 @@ class Memory:
     beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
     lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
     taken; `settable` the names of settings that may be changed in chat; `control_arm` the share of the runs that get no
-    lessons, by `chance`; `world` has the numbers of the topics.
+    lessons, by `chance`; `caps` what a day may cost; `world` has the numbers of the topics.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -114,6 +117,7 @@ class Memory:
         settable: frozenset[str] = NAMES,
         control_arm: float = 0.0,
         chance: Chance = hashed,
+        caps: Sequence[Cap] = (),
         world: WorldPolicy | None = None,
     ) -> None:
         core = Core(
@@ -128,6 +132,7 @@ class Memory:
             settable=settable,
             control_arm=control_arm,
             chance=chance,
+            caps=tuple(caps),
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
@@ -179,6 +184,7 @@ class Memory:
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
         self.maps = KnowledgeMaps(core)
+        self.spending = Spending(core)
         self.leases = Leases(core)
         self.api_keys = ApiKeys(core)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
+from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.audience import filing_of
 from memory.rules.chat_settings import NAMES
@@ -46,6 +47,8 @@ class Core:
     """The share of the runs that get no lessons, where nobody set another in chat."""
     chance: Chance = hashed
     """Which runs these are."""
+    caps: tuple[Cap, ...] = ()
+    """What a day may cost."""
 
     def require_short(self, text: str) -> None:
         """Raise `InvalidInput` for a message that is too long."""

@@ -1,11 +1,11 @@
 """An answer with everything that led to it, ready to be committed at once, and its nodes as they are stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 
-from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap
+from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap, Usage
 from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.evidence.judgements import is_followed
@@ -41,6 +41,8 @@ class FinishedRun:
     """What the message was taken to mean in its conversation, where that is more than it says."""
     words_of: frozenset[str] = frozenset()
     """Others whose words that holds."""
+    usage: Usage = field(default_factory=Usage)
+    """What its models used, for the caps."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:

@@ -40,6 +40,7 @@ from memory.services.shown import (
     used_in,
     used_of,
 )
+from memory.services.spending import count_spent
 from memory.services.verdicts import write_votes
 
 
@@ -232,6 +233,8 @@ class Recording:
             return None
         if answered and run.question and answered.text != run.question:
             raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
+        if answered is not None and self._core.caps:
+            count_spent(self._core, tx, answered.scope, run.usage)
         nodes, events = as_made(run)
         for each in shown:
             events += each.events(run.run_id, now)

@@ -1,21 +1,37 @@
 """Counts over a whole workspace."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, case, exists, func, literal_column, select, type_coerce
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    bindparam,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    literal_column,
+    select,
+    type_coerce,
+)
 from sqlalchemy.types import Integer
 
-from memory.adapters.sql.session import SqlTable
-from memory.adapters.sql.tables import episodes, events, retrieval_items, retrievals
+from memory.adapters.row_validation import claim_key
+from memory.adapters.sql.dialect import NUMBER, insert
+from memory.adapters.sql.session import SqlTable, among
+from memory.adapters.sql.tables import counters, episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import votes
 from memory.model import ASK, Audience, EventKind, Origin, Termination, Verdict
-from memory.ports.totals import FateCount, NodeCount, RecallCount, VerdictCount, VoteCount
+from memory.ports.totals import FateCount, NodeCount, RecallCount, SpendingCount, VerdictCount, VoteCount
 
 _e, _v, _r, _i, _l = episodes.c, votes.c, retrievals.c, retrieval_items.c, events.c
 _FIRST = date(1969, 12, 29)
 """The Monday before 1970."""
+_EPOCH = date(1970, 1, 1)
 _DAY = 86_400_000_000
 """In microseconds, as times are stored."""
 
@@ -73,6 +89,32 @@ _FATES = select(
     func.sum(_e.ignored_count).label("ignored"),
 ).group_by(*(column.name for column in _FATE))
 _FAILED = (Termination.FAILURE, Termination.ABORTED)
+_TOKENS = _e.prompt_tokens + _e.completion_tokens
+_SPENDER: tuple[ColumnElement[Any], ...] = (
+    (type_coerce(_e.created_at, Integer) // literal_column(str(_DAY), Integer)).label("day"),
+    _e.person,
+    _e.channel,
+    _e.model,
+)
+_SPENDING = (
+    select(
+        *_SPENDER,
+        func.sum(case((_e.parent_id == "", 1), else_=0)).label("answers"),
+        cast(func.sum(_TOKENS), NUMBER).label("tokens"),  # PostgreSQL adds whole numbers up to decimals
+        cast(func.sum(case((_e.cost_usd == 0, _TOKENS), else_=0)), NUMBER).label("unpriced_tokens"),
+        func.sum(_e.cost_usd).label("cost_usd"),
+    )
+    .where(_TOKENS > 0)
+    .group_by(*(column.name for column in _SPENDER))
+)
+_SPENT = "spent/"
+"""Begins the counters of what was spent against caps."""
+_ADD = insert(counters)
+_ADD_SPENT = _ADD.on_conflict_do_update(
+    index_elements=[counters.c.workspace, counters.c.name],
+    set_={"value": counters.c.value + _ADD.excluded.value},
+)
+_COUNTED = select(counters.c.name, counters.c.value).where(among(counters, "name"))
 
 
 class SqlTotalsTable(SqlTable):
@@ -115,6 +157,29 @@ class SqlTotalsTable(SqlTable):
 
     def fates(self, workspace: str) -> list[FateCount]:
         return [FateCount(**row._mapping) for row in self._session.rows(_FATES.where(_e.workspace == workspace))]
+
+    def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
+        rows = self._session.rows(_SPENDING.where(_e.workspace == workspace, _e.created_at >= since))
+        return [SpendingCount(**{**row._mapping, "day": _EPOCH + timedelta(days=row.day)}) for row in rows]
+
+    def add_spent(self, workspace: str, more: Mapping[str, int]) -> None:
+        rows = [
+            {"workspace": workspace, "name": _counter(workspace, name), "value": value} for name, value in more.items()
+        ]
+        self._session.run(_ADD_SPENT, sorted(rows, key=lambda row: str(row["name"])))
+
+    def spent(self, workspace: str, names: Sequence[str]) -> dict[str, int]:
+        stored = {_counter(workspace, name): name for name in names}
+        return {stored[row.name]: row.value for row in self._session.each(_COUNTED, workspace, stored)}
+
+    def sweep_spent(self, before: date) -> int:
+        old = counters.c.name.startswith(_SPENT) & (counters.c.name < f"{_SPENT}{before}")
+        return self._session.run(delete(counters).where(old))
+
+
+def _counter(workspace: str, name: str) -> str:
+    """The counter of a name that begins with its day."""
+    return f"{_SPENT}{name[:10]}/{claim_key(workspace, name)}"
 
 
 def _with_date(row: Row[Any]) -> dict[str, Any]:

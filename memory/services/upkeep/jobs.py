@@ -7,7 +7,7 @@ is decided by a lease in the database, so that several may stand ready; what was
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memory.errors import InvalidInput, MemoryFault
 from memory.model import Episode, Verdict
@@ -56,6 +56,7 @@ def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
         ledger, short = tx.teaching.sweep_ledger(now), tx.short.sweep(now)
         claims = tx.log.sweep_claims(now - policy.claims_kept)
         mutes = tx.channels.sweep_mutes(now - policy.mutes_kept)
+        tx.totals.sweep_spent(now.astimezone(UTC).date())
     finished = Privacy(core).finish()
     swept = f"{ledger} ledger rows, {short} short memories, {claims} event ids, {mutes} muted threads"
     return f"{swept}; {finished} erasures ended"

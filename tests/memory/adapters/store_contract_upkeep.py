@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
-from memory.model import Verdict
+from memory.model import Usage, Verdict
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
-from memory.ports import Store
+from memory.ports import SpendingCount, Store
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW
+from tests.memory.adapters.store_samples import NOW, episode
 
 
 class UpkeepContract(StoreCase):
@@ -64,3 +65,46 @@ class UpkeepContract(StoreCase):
             tx.upkeep.end_erasure(asked)
             tx.upkeep.end_erasure(asked)
             assert tx.upkeep.erasures() == [other]
+
+    def test_what_was_spent_is_counted_by_name_until_its_day_is_over(self, store: Store) -> None:
+        day, name = NOW.date(), f"{NOW.date()}/person/ana/usd"
+        before = f"{day - timedelta(1)}/person/ana/usd"
+        with store.write() as tx:
+            tx.totals.add_spent("w", {name: 2, before: 5})
+            tx.totals.add_spent("w", {name: 3})
+            tx.totals.add_spent("v", {name: 1})
+            assert tx.totals.spent("w", [name, before, f"{day}/person/bo/usd"]) == {name: 5, before: 5}
+            assert tx.totals.sweep_spent(day) == 1
+            assert tx.totals.spent("w", [name, before]) == {name: 5}
+            assert tx.totals.spent("v", [name]) == {name: 1}
+
+    def test_what_models_cost_by_day_person_channel_and_model(self, store: Store) -> None:
+        used = Usage(prompt_tokens=10, completion_tokens=2, cost_usd=0.5)
+        late = NOW + timedelta(days=1)
+        made = [
+            episode("1", model="m", person="ana", channel="c", usage=used, created_at=NOW),
+            episode("2", model="m", person="ana", channel="c", usage=used, created_at=NOW, parent_id="1"),
+            episode("3", model="m", person="ana", channel="c", usage=used, created_at=late),
+            episode("4", model="n", person="bo", channel="c", usage=replace(used, cost_usd=0.0), created_at=late),
+            episode("5", model="people", person="bo", channel="c", created_at=late),
+        ]
+        with store.write() as tx:
+            tx.episodes.add(*made)
+            found = sorted(tx.totals.spending("w", NOW), key=lambda each: (each.day, each.person))
+            assert tx.totals.spending("w", late + timedelta(days=1)) == []
+        common: dict[str, Any] = {"channel": "c", "model": "m", "person": "ana", "unpriced_tokens": 0}
+        assert found == [
+            SpendingCount(**common, day=NOW.date(), answers=1, tokens=24, cost_usd=1.0),
+            SpendingCount(**common, day=late.date(), answers=1, tokens=12, cost_usd=0.5),
+            SpendingCount(
+                day=late.date(),
+                person="bo",
+                channel="c",
+                model="n",
+                answers=1,
+                tokens=12,
+                unpriced_tokens=12,
+                cost_usd=0.0,
+            ),
+        ]
+        assert all(type(each.tokens) is int for each in found)

@@ -1,0 +1,118 @@
+"""What language models cost: counted where a cap is set, and told by day, person, channel and model.
+
+Caps are counted beside the episodes, in numbers under digests of who spent them, so that forgetting does not give the
+day's money back. What is told for everything else is read from the episodes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from memory.model import Scope, Usage
+from memory.model.spending import Allowance, Spender
+from memory.ports import SpendingCount, Transaction
+from memory.services.core import Core
+
+_DAY = timedelta(days=1)
+_MICRO = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What answers used up."""
+
+    answers: int
+    tokens: int
+    cost_usd: float
+    unpriced_tokens: int = 0
+    """Of models whose price is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendingReport:
+    """A workspace's last days, today included. Each list begins with whoever used most."""
+
+    today: Spent
+    total: Spent
+    days: tuple[tuple[date, Spent], ...]
+    """Newest first; days without anything are left out."""
+    people: tuple[tuple[str, Spent], ...]
+    channels: tuple[tuple[str, Spent], ...]
+    models: tuple[tuple[str, Spent], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Use cases of who watches the cost."""
+
+    _core: Core
+
+    def allowance(self, scope: Scope) -> Allowance:
+        """What a person may still use in a channel today. One statement."""
+        now = self._core.clock()
+        names = {cap: _names(cap.spender, scope, now) for cap in self._core.caps}
+        with self._core.store.read() as tx:
+            found = tx.totals.spent(scope.workspace, [name for pair in names.values() for name in pair])
+        spent = tuple(
+            (cap, Usage(cost_usd=found.get(usd, 0) / _MICRO, prompt_tokens=found.get(tokens, 0)))
+            for cap, (usd, tokens) in names.items()
+        )
+        return Allowance(spent=spent, at=now, ends_at=datetime.combine(_day(now) + _DAY, time(), UTC))
+
+    def report(self, workspace: str, *, days: int = 30) -> SpendingReport:
+        """What a workspace's answers used up in the last days. One statement."""
+        today = _day(self._core.clock())
+        since = datetime.combine(today - (days - 1) * _DAY, time(), UTC)
+        with self._core.store.read() as tx:
+            counts = tx.totals.spending(workspace, since)
+        by_day = {each.day: [other for other in counts if other.day == each.day] for each in counts}
+        return SpendingReport(
+            today=sum_of(each for each in counts if each.day == today),
+            total=sum_of(counts),
+            days=tuple((day, sum_of(by_day[day])) for day in sorted(by_day, reverse=True)),
+            people=_ranked(counts, "person"),
+            channels=_ranked(counts, "channel"),
+            models=_ranked(counts, "model"),
+        )
+
+
+def count_spent(core: Core, tx: Transaction, scope: Scope, used: Usage) -> None:
+    """Count what a run used up against the caps. One statement, and none where nothing was used."""
+    tokens = used.prompt_tokens + used.completion_tokens
+    if not tokens:
+        return
+    now, more = core.clock(), dict[str, int]()
+    for cap in core.caps:
+        usd_name, tokens_name = _names(cap.spender, scope, now)
+        more |= {usd_name: round(used.cost_usd * _MICRO), tokens_name: tokens}
+    tx.totals.add_spent(scope.workspace, more)
+
+
+def _names(spender: Spender, scope: Scope, now: datetime) -> tuple[str, str]:
+    """The names under which a spender's millionths of a dollar, and tokens, are counted today."""
+    who = {Spender.PERSON: scope.person, Spender.CHANNEL: scope.channel, Spender.WORKSPACE: ""}[spender]
+    return (f"{_day(now)}/{spender}/{who}/usd", f"{_day(now)}/{spender}/{who}/tokens")
+
+
+def _day(moment: datetime) -> date:
+    return moment.astimezone(UTC).date()
+
+
+def _ranked(counts: Iterable[SpendingCount], name: str) -> tuple[tuple[str, Spent], ...]:
+    groups = defaultdict[str, list[SpendingCount]](list)
+    for each in counts:
+        groups[getattr(each, name)].append(each)
+    sums = [(who, sum_of(some)) for who, some in groups.items()]
+    return tuple(sorted(sums, key=lambda pair: (-pair[1].cost_usd, -pair[1].tokens, pair[0])))
+
+
+def sum_of(counts: Iterable[SpendingCount]) -> Spent:
+    """All of it together."""
+    counts = list(counts)
+    return Spent(
+        answers=sum(each.answers for each in counts),
+        tokens=sum(each.tokens for each in counts),
+        cost_usd=sum(each.cost_usd for each in counts),
+        unpriced_tokens=sum(each.unpriced_tokens for each in counts),
+    )
