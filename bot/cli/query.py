@@ -53,22 +53,23 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
 def stats(memory: Memory, workspace: str) -> Result:
     """Count what is remembered, by workspace."""
     names = [workspace] if workspace else memory.audit.workspaces()
-    counts = {name: memory.audit.stats(name) for name in names}
-    decided = {name: memory.audit.decisions(name) for name in names}
+    found = {name: memory.audit.statistics(name) for name in names}
     spent = {name: memory.spending.report(name) for name in names}
     lines = [
         line
-        for name, numbers in counts.items()
+        for name, (numbers, decided) in found.items()
         for line in (
             shown_line(name, 120),
-            f"  {decided[name]}",
+            f"  {decided}",
             *(f"  {what:<22} {number}" for what, number in numbers.items()),
             *([f"  {saved_by_known_answers(numbers)}"] if numbers["answers.without_model"] else []),
             *(f"  {line}" for line in spending_lines(spent[name])),
         )
     ]
-    found = {name: {**numbers, "decisions": decided[name], "spending": spent[name]} for name, numbers in counts.items()}
-    return Result(found, "\n".join(lines) or "Nothing is remembered yet.")
+    as_json = {
+        name: {**numbers, "decisions": decided, "spending": spent[name]} for name, (numbers, decided) in found.items()
+    }
+    return Result(as_json, "\n".join(lines) or "Nothing is remembered yet.")
 
 
 _SHOWN = 5

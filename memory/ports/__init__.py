@@ -31,7 +31,6 @@ from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import (
-    FateCount,
     NodeCount,
     RecallCount,
     SpendingCount,
@@ -54,7 +53,6 @@ __all__ = [
     "EpisodeFilter",
     "EpisodeTable",
     "EventLog",
-    "FateCount",
     "IndexEntry",
     "JudgementTable",
     "LessonSummary",

@@ -25,8 +25,8 @@ class BatchTable(Protocol):
         """Keep which lesson each entry became, in place of what was kept. Raises `NotFound` without the batch."""
         ...
 
-    def lessons(self, workspace: str, batch_id: str) -> list[BatchLesson]:
-        """Those of one batch, in the order they were learned."""
+    def lessons(self, workspace: str, *batch_ids: str) -> list[BatchLesson]:
+        """Those of these batches, in the order they were learned."""
         ...
 
     def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, BatchLesson]:

@@ -52,8 +52,8 @@ class EpisodeFilter:
     """Only what people said something about that decides: right, wrong or disputed."""
     to_decide: bool = False
     """Only what waits for somebody to decide: a dispute, a lesson that is held back, a correction nobody has judged."""
-    batch: str = ""
-    """Only the lessons of this batch."""
+    batches: tuple[str, ...] = ()
+    """Only the lessons of these batches."""
     unbatched: bool = False
     """Only what was learned from no file."""
     written_only: bool = False
@@ -328,6 +328,10 @@ class EpisodeTable(Protocol):
         the same statement. With `actions`, it is told of each how like `vector` the entries are that approve it,
         however far away. Quickest as the first thing a transaction reads.
         """
+        ...
+
+    def first_filed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+        """The ids of what is findable in any of these partitions, the oldest first."""
         ...
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:

@@ -31,6 +31,13 @@ class PeopleTable(Protocol):
         """Those of whom anything is kept here, in alphabetical order, behind this one."""
         ...
 
+    def held(self, workspace: str, person: str) -> dict[str, int]:
+        """How much is kept in their name, counted by indexes, by the names of `Holdings`.
+
+        What repeats their words elsewhere is not looked for.
+        """
+        ...
+
     def forget(self, workspace: str, person: str) -> None:
         """Erase it, and that they were welcomed: should they come back, they are new."""
         ...

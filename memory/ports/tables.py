@@ -52,6 +52,10 @@ class EventLog(Protocol):
         """The same of several, by episode, for those that have any."""
         ...
 
+    def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
+        """What changed the verdicts of these, by episode, for those that have any. Costs nothing for other events."""
+        ...
+
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
         """The events of all of the run's episodes in order."""
         ...

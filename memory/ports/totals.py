@@ -54,23 +54,6 @@ class VerdictCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FateCount:
-    """Episodes of one workspace that are alike in where they come from and what became of them."""
-
-    verdict: Verdict
-    origin: Origin
-    is_root: bool
-    has_asked: bool
-    model: str
-    is_archived: bool
-    number: int
-    retrieved: int
-    """How often they were shown, in all; and of these, used and ignored."""
-    used: int
-    ignored: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingCount:
     """What the models of one day's answers cost, by who asked where, and by model."""
 
@@ -86,12 +69,9 @@ class SpendingCount:
 
 
 class TotalsTable(Protocol):
-    """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC.
+    """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC."""
 
-    `since` None: since ever.
-    """
-
-    def nodes(self, workspace: str, since: datetime | None = None) -> list[NodeCount]:
+    def nodes(self, workspace: str, since: datetime) -> list[NodeCount]:
         """Episodes by the week they were made."""
         ...
 
@@ -115,8 +95,13 @@ class TotalsTable(Protocol):
         """How many events of each kind are behind the one with this `seq` in the log, and the last one's `seq`."""
         ...
 
-    def fates(self, workspace: str) -> list[FateCount]:
-        """Every episode of a workspace, archived ones too."""
+    def fates(self, workspace: str) -> dict[str, int]:
+        """Episodes of a workspace by where they come from and what became of them, archived ones too.
+
+        `episodes`, `archived`, `answers` (`.without_model`), `asked`, each `origin.` and, of what is not archived, each
+        `verdict.`; how often they were shown (`retrieval`), `used` and `ignored`; `questions` and of these `.answered`,
+        of the answered `.judged` and `.wrong`, and `.asked`.
+        """
         ...
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:

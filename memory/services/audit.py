@@ -1,12 +1,10 @@
 """What administrators look at: an answer with all about it, statistics, and the check of stored values by the log."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
-    FROM_PEOPLE,
     Episode,
     Event,
     EventKind,
@@ -173,26 +171,22 @@ class Audit:
                 incoming=tx.deliveries.incoming_of_run(workspace, run_id),
             )
 
-    def stats(self, workspace: str) -> dict[str, int]:
-        """Counts by verdict, origin and fate."""
+    def statistics(self, workspace: str) -> tuple[dict[str, int], Decisions]:
+        """Counts by verdict, origin and fate; and how often it answered and asked, and people said it was wrong."""
         with self._core.store.read() as tx:
-            every, tapped = tx.totals.fates(workspace), tx.deliveries.tapped(workspace)
-        names = ("answers", "answers.without_model", "asked", "archived", "retrieval", "used", "ignored")
-        counts: Counter[str] = Counter(episodes=sum(each.number for each in every), **{"asked.tapped": tapped})
-        counts.update(dict.fromkeys(names, 0))
-        for each in every:
-            is_answer = each.is_root and bool(each.model)
-            counts[f"origin.{each.origin.value}"] += each.number
-            counts["answers"] += each.number * is_answer
-            counts["answers.without_model"] += each.number * (each.is_root and each.model == FROM_PEOPLE)
-            counts["asked"] += each.number * each.has_asked
-            counts["archived"] += each.number * each.is_archived
-            counts["retrieval"] += each.retrieved
-            counts["used"] += each.used
-            counts["ignored"] += each.ignored
-            if not each.is_archived:
-                counts[f"verdict.{each.verdict.value}"] += each.number
-        return dict(sorted(counts.items()))
+            counted, tapped = tx.totals.fates(workspace), tx.deliveries.tapped(workspace)
+            decided = decisions(tx, workspace, counted, self._core.policy.error_budget)
+        kinds = ("origin.", "verdict.")
+        shown = {
+            name: number
+            for name, number in counted.items()
+            if (number or not name.startswith(kinds)) and not name.startswith("questions")
+        }
+        return dict(sorted({**shown, "asked.tapped": tapped}.items())), decided
+
+    def stats(self, workspace: str) -> dict[str, int]:
+        """The first part of `statistics`."""
+        return self.statistics(workspace)[0]
 
     def log(
         self, workspace: str, *, actor: str = "", kind: EventKind | None = None, before: int = 0, limit: int
@@ -202,9 +196,8 @@ class Audit:
             return tx.log.newest(workspace, actor=actor, kind=kind, before=before, limit=limit)
 
     def decisions(self, workspace: str) -> Decisions:
-        """How often it answered and asked, and how often people said it was wrong."""
-        with self._core.store.read() as tx:
-            return decisions(tx, workspace, self._core.policy.error_budget)
+        """The second part of `statistics`."""
+        return self.statistics(workspace)[1]
 
     def check(self) -> list[Difference]:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""

@@ -1,6 +1,6 @@
 """How often a workspace's questions were answered or asked back, and how many of the answers people called wrong."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.model import Origin, Termination, Verdict
@@ -30,9 +30,17 @@ class Decisions:
         return f"answered {answered}, {wrong}; asked {asked}; threshold {self.threshold:.2f} (budget {self.budget:.0%})"
 
 
-def decisions(tx: Transaction, workspace: str, budget: float) -> Decisions:
-    """Those of one workspace, since ever."""
-    return decided(tx.totals.nodes(workspace), threshold_of(tx, workspace, budget), budget)
+def decisions(tx: Transaction, workspace: str, counted: Mapping[str, int], budget: float) -> Decisions:
+    """Those of one workspace, since ever; `counted` are its `TotalsTable.fates`."""
+    return Decisions(
+        questions=counted["questions"],
+        answered=counted["questions.answered"],
+        judged=counted["questions.judged"],
+        wrong=counted["questions.wrong"],
+        asked=counted["questions.asked"],
+        threshold=threshold_of(tx, workspace, budget),
+        budget=budget,
+    )
 
 
 def decided(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Decisions:

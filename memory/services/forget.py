@@ -88,6 +88,15 @@ class Privacy:
         with self._core.store.read() as tx:
             return self._holdings(tx, workspace, person)
 
+    def counts(self, workspace: str, person: str) -> dict[str, int]:
+        """How much is kept in their name, at once however much there is.
+
+        By the names of `Holdings`; `derived`, which has to be looked for, is not among them, and of the grades only
+        those that they gave.
+        """
+        with self._core.store.read() as tx:
+            return tx.people.held(workspace, person)
+
     def copy(self, workspace: str, person: str) -> Holdings:
         """The same for the person to take away: with no more of others than they are shown where it was said."""
         with self._core.store.read() as tx:

@@ -5,15 +5,15 @@ Title is the goal, summary the answer; the fields are `answer`, `verdict` with e
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.model import Audience, Episode, Event, EventKind, Scope, Vector
 from memory.model.topic import FieldType
-from memory.ports import EpisodeFilter, IndexEntry, Transaction
+from memory.ports import IndexEntry, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
-from memory.services.core import Core, event, record
+from memory.services.core import Core, event, record_all
 from memory.services.topics import Bundle, FieldBundle, QueryRequest, Stage, Value
 from memory.services.vetted import corrections_for
 
@@ -22,7 +22,7 @@ _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)
 """The order of the words in a grading's detail."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TaughtTopics:
     """`memory.services.topics.TopicSource` over the validated episodes that one person may find in one place."""
 
@@ -30,20 +30,25 @@ class TaughtTopics:
     tx: Transaction
     scope: Scope
     now: datetime
+    _partitions: list[str] = field(init=False)
+    _known: dict[str, tuple[Episode, IndexEntry] | None] = field(default_factory=dict, init=False)
+    """What was read of each id, and the most specific place where this person finds it."""
+
+    def __post_init__(self) -> None:
+        self._partitions = partitions_for(self.scope)
 
     def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
         """Those of these episodes that are filed where this person looks."""
         return {episode_id: episode_id for episode_id in self._visible(topic_ids)}
 
-    def in_order(self) -> list[str]:
+    def in_order(self, k: int) -> list[str]:
         """The episodes that are filed where this person looks, the oldest first."""
-        every = self.tx.episodes.search(self.scope.workspace, EpisodeFilter(limit=None, newest_first=False))
-        return [episode.id for episode in every if self._entry(episode) is not None]
+        return self.tx.episodes.first_filed(self.scope.workspace, self._partitions, k)
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """From the index that recall uses too."""
-        partitions, model = partitions_for(self.scope), self.core.embedder.name
-        near = self.tx.episodes.nearest(self.scope.workspace, partitions, model, vector, k, -1.0)
+        model = self.core.embedder.name
+        near = self.tx.episodes.nearest(self.scope.workspace, self._partitions, model, vector, k, -1.0)
         visible = self._visible([hit.episode_id for hit in near.hits])
         return [(hit.episode_id, hit.cosine) for hit in near.hits if hit.episode_id in visible]
 
@@ -71,19 +76,22 @@ class TaughtTopics:
 
     def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
         """Being read raises an episode's salience, and is noted in its log; its strength stays."""
+        bumps: list[tuple[Episode, Event]] = []
         for episode in self._visible(topic_ids).values():
             left = salience(episode.salience, episode.salience_at, self.now)
             after = bumped(episode.salience, episode.salience_at, self.now)
             detail = {"from": left, "to": after, "reason": "query_bump"}
-            record(self.tx, episode, event(episode, EventKind.QUERY_BUMP, actor, self.now, detail=detail))
+            bumps.append((episode, event(episode, EventKind.QUERY_BUMP, actor, self.now, detail=detail)))
+        record_all(self.tx, bumps)
 
     def _visible(self, episode_ids: Sequence[str]) -> dict[str, Episode]:
-        found = self.tx.episodes.get_many(self.scope.workspace, episode_ids)
-        return {name: episode for name, episode in found.items() if self._entry(episode) is not None}
-
-    def _entry(self, episode: Episode) -> IndexEntry | None:
-        """The most specific place where this person finds the episode."""
-        return nearest_entry(episode, partitions_for(self.scope))
+        unread = [each for each in episode_ids if each not in self._known]
+        read = self.tx.episodes.get_many(self.scope.workspace, unread) if unread else {}
+        for each in unread:
+            entry = nearest_entry(read[each], self._partitions) if each in read else None
+            self._known[each] = (read[each], entry) if entry is not None else None
+        found = ((each, self._known[each]) for each in episode_ids)
+        return {each: pair[0] for each, pair in found if pair is not None}
 
     def _neighbours(self, episode_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
         links = self.tx.episodes.links(self.scope.workspace, episode_ids)
@@ -97,7 +105,7 @@ class TaughtTopics:
 
     def _fields(self, episodes: Mapping[str, Episode], request: QueryRequest) -> dict[str, tuple[FieldBundle, ...]]:
         corrections = corrections_for(self.tx, self.scope, list(episodes))
-        logs = self.tx.log.of_episodes(self.scope.workspace, episodes)
+        logs = self.tx.log.gradings(self.scope.workspace, episodes)
         whole = Stage.TEMPORAL in request.stages and request.explain
         bundles: dict[str, tuple[FieldBundle, ...]] = {}
         for episode_id, episode in episodes.items():
@@ -122,10 +130,9 @@ class TaughtTopics:
 
     def _verdicts(self, episode: Episode, log: Iterable[Event]) -> list[Value]:
         """What this person's audience was told of the episode, newest first. Who voted is not told."""
-        entry = self._entry(episode)
-        place = _PLACES.index(entry.audience) if entry is not None else 0
-        graded = [each for each in log if each.kind in (EventKind.GRADED, EventKind.REGRADED)]
-        values = [_verdict(each, place) for each in graded if _word(each, "from", place) != _word(each, "to", place)]
+        pair = self._known[episode.id]
+        place = _PLACES.index(pair[1].audience) if pair is not None else 0
+        values = [_verdict(each, place) for each in log if _word(each, "from", place) != _word(each, "to", place)]
         return values[::-1]
 
 

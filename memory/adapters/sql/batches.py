@@ -40,7 +40,7 @@ batch_lessons = Table(
 _b, _l = batches.c, batch_lessons.c
 _GET = select(batches).where(matching(batches, "id"))
 _WITHIN = select(batches).where(matching(batches)).order_by(_b.at.desc(), _b.id.desc())
-_LESSONS = select(batch_lessons).where(matching(batch_lessons, "batch_id")).order_by(_l.lesson_id)
+_LESSONS = select(batch_lessons).where(among(batch_lessons, "batch_id")).order_by(_l.lesson_id)
 _OF_LESSONS = select(batch_lessons).where(among(batch_lessons, "lesson_id"))
 _KNOWN = select(_l.key).where(among(batch_lessons, "key"))
 _DROP = delete(batch_lessons).where(matching(batch_lessons, "key"))
@@ -62,8 +62,8 @@ class SqlBatchTable(SqlTable):
         with self._session.needing("batch"):
             self._session.put(batch_lessons, *lessons)
 
-    def lessons(self, workspace: str, batch_id: str) -> list[BatchLesson]:
-        return self._session.all(BatchLesson, _LESSONS, workspace=workspace, batch_id=batch_id)
+    def lessons(self, workspace: str, *batch_ids: str) -> list[BatchLesson]:
+        return [BatchLesson(**row._mapping) for row in self._session.each(_LESSONS, workspace, batch_ids)]
 
     def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, BatchLesson]:
         rows = self._session.each(_OF_LESSONS, workspace, lesson_ids)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, ColumnElement, Integer, String, Text, case
+from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Integer, String, Text, case
 from sqlalchemy.dialects.sqlite import Insert as Insert
 from sqlalchemy.dialects.sqlite import insert as insert
 from sqlalchemy.ext.compiler import compiles
@@ -52,6 +52,24 @@ def _lower_by_collation(function: lowered, compiler: SQLCompiler, **options: Any
     # By the bytes of our columns it would lower only A to Z.
     collation = getattr(compiler.dialect, "lowering_collation", PLAIN_LOWER)
     return f'lower(({compiler.process(function.clauses, **options)}) COLLATE "{collation}")'
+
+
+class like_ascii(GenericFunction[bool]):  # noqa: N801 - a function of SQL
+    """Whether a column of ours is like a pattern, by `%` and `_` (`!` before them), A to Z in capitals or not."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(like_ascii)
+def _like(function: like_ascii, compiler: SQLCompiler, word: str = "LIKE", **options: Any) -> str:  # noqa: ANN401 - its
+    column, pattern = (compiler.process(each, **options) for each in function.clauses)
+    return f"{column} {word} {pattern} ESCAPE '!'"
+
+
+@compiles(like_ascii, "postgresql")
+def _ilike(function: like_ascii, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
+    return _like(function, compiler, "ILIKE", **options)  # of text that goes by bytes it compares as SQLite does
 
 
 def later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -1,5 +1,6 @@
 """Which episodes a list shows, as conditions of SQL."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,14 +8,15 @@ from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, 
 
 from memory.adapters.sql.batches import batch_lessons
 from memory.adapters.sql.channels import channel_visibility
-from memory.adapters.sql.dialect import lowered
-from memory.adapters.sql.tables import episodes, quarantines
+from memory.adapters.sql.dialect import like_ascii, lowered
+from memory.adapters.sql.tables import IS_DISPUTED, episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
 from memory.ports import EpisodeFilter
 
 _t = episodes.c
 _b = batch_lessons.c
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
+_LIKE_CHARACTERS = 1000
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _WRITTEN = (Origin.CORRECTION, Origin.TAUGHT)
 
@@ -34,8 +36,7 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
     conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)
     if wanted.text:
-        texts = _t.goal + "\n" + _t.output  # both at once: each call of a function costs
-        conditions.append(func.strpos(lowered(texts), wanted.text.lower()) > 0)
+        conditions.append(_holds(wanted.text))
     if wanted.decided_in:
         conditions.append(_t[f"verdict_{wanted.decided_in.value}"].in_(_VALIDATED))
     if wanted.since:
@@ -70,6 +71,15 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
     return statement.select_from(episodes).where(*conditions)
 
 
+def _holds(part: str) -> ColumnElement[bool]:
+    """Whether the question or the answer holds this, in capitals or not."""
+    if part.isascii() and part.isprintable() and len(part) <= _LIKE_CHARACTERS:
+        pattern = re.sub("([%_!])", r"!\1", part)
+        return or_(*(like_ascii(column, f"%{pattern}%") for column in (_t.goal, _t.output)))
+    # Both at once: each call of a function of Python costs.
+    return func.strpos(lowered(_t.goal + "\n" + _t.output), part.lower()) > 0
+
+
 def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
     other = episodes.alias()
     newest = select(other.c.created_at).where(other.c.workspace == workspace).order_by(other.c.created_at.desc())
@@ -86,18 +96,20 @@ def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
 def _by_state(workspace: str, wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
     """What is held back, public, waiting for a decision, of a batch."""
     conditions: list[ColumnElement[bool]] = []
+    if wanted.verdict is Verdict.DISPUTED:
+        conditions.append(IS_DISPUTED)  # beside the same with a parameter
     if wanted.newest is not None:
         conditions.append(_is_among_newest(workspace, wanted.newest))
     if wanted.judged_only:
         conditions.append(_t.verdict != Verdict.PENDING)
-    if wanted.batch:
-        conditions.append(_learned(_b.batch_id == wanted.batch))
+    if wanted.batches:
+        conditions.append(_learned(_b.batch_id.in_(wanted.batches)))
     if wanted.unbatched:
         conditions.append(~_learned())
     if wanted.written_only:
         conditions.append(_t.origin.in_(_WRITTEN))
     if wanted.quarantined_only:
-        conditions.append(QUARANTINE.is_not(None))
+        conditions.append(_t.id.in_(select(quarantines.c.episode_id).where(quarantines.c.workspace == workspace)))
     if wanted.public_only:
         conditions.append(_t.visibility == Visibility.PUBLIC)
         conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)

@@ -277,6 +277,9 @@ class SqlEpisodeTable(SqlTable):
     ) -> Neighbourhood:
         return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions)
 
+    def first_filed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+        return index.first(self._session, workspace, partitions, limit)
+
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         return index.filed(self._session, workspace, episode_id)
 

@@ -47,6 +47,14 @@ _FILED = select(_t.partition, _t.audience, _t.verdict, _t.model, _t.vector).wher
 _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
+_FIRST = (
+    select(_e.id)
+    .join(recall_index, and_(_t.workspace == _e.workspace, _t.episode_id == _e.id))
+    .where(_t.workspace == bindparam("w"), _t.partition.in_(bindparam("names", expanding=True)), _t.vector.is_not(None))
+    .group_by(_e.id, _e.created_at)
+    .order_by(_e.created_at, _e.id)
+    .limit(bindparam("limit"))
+)
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.workspace == bindparam("w"), _t.vector.is_(None))
@@ -57,6 +65,12 @@ def filed(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]
     """Where the episode is findable, by partition name."""
     rows = session.rows(_FILED, {"w": workspace, "e": episode_id})
     return [IndexEntry(partition=r.partition, audience=r.audience, verdict=r.verdict) for r in rows if _is_live(r)]
+
+
+def first(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+    """The episodes of these partitions that were made first."""
+    rows = session.rows(_FIRST, {"w": workspace, "names": list(partitions), "limit": limit})
+    return [row.id for row in rows]
 
 
 def file(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, func, select
+from sqlalchemy import Select, and_, bindparam, delete, func, select
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
 from memory.adapters.sql.dialect import insert
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching, row_of
-from memory.adapters.sql.tables import episodes, events, processed_events
+from memory.adapters.sql.tables import IS_GRADING, episodes, events, processed_events
 from memory.model import Event, EventKind
 
 _t = events.c
@@ -26,6 +27,7 @@ _LAST = (
 )
 _OF_EPISODE = select(events).where(matching(events, "episode_id")).order_by(_t.seq)
 _OF_EPISODES = select(events).where(among(events, "episode_id")).order_by(_t.seq)
+_GRADINGS = select(events).where(among(events, "episode_id"), IS_GRADING).order_by(_t.seq)
 _OF_SOURCES = select(events).where(among(events, "source_event_id"), _t.source_event_id != "")
 _OF_RUN = (
     select(events)
@@ -74,8 +76,14 @@ class SqlEventLog(SqlTable):
         return self._session.all(Event, _OF_EPISODE, workspace=workspace, episode_id=episode_id)
 
     def of_episodes(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
+        return self._by_episode(_OF_EPISODES, workspace, episode_ids)
+
+    def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
+        return self._by_episode(_GRADINGS, workspace, episode_ids)
+
+    def _by_episode(self, statement: Select[Any], workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
         found: dict[str, list[Event]] = {}
-        for row in self._session.each(_OF_EPISODES, workspace, episode_ids):
+        for row in self._session.each(statement, workspace, episode_ids):
             found.setdefault(row.episode_id, []).append(Event(**row._mapping))
         return found
 

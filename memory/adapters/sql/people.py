@@ -4,15 +4,33 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, null, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Label,
+    String,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    null,
+    select,
+    union_all,
+)
 
+from memory.adapters.sql.delivery_tables import incoming, incoming_askers
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
+from memory.adapters.sql.step_tables import short_memories, step_grades, steps
+from memory.adapters.sql.tables import borrowed_words, episodes
 from memory.adapters.sql.teaching_tables import people as people_table
-from memory.adapters.sql.teaching_tables import votes, welcomes
-from memory.model import Acquaintance, Role
+from memory.adapters.sql.teaching_tables import reactions, votes, welcomes
+from memory.adapters.sql.topic_tables import topic_revisions, topics
+from memory.model import Acquaintance, Origin, Role
 from memory.ports.people import EVERYBODY
 
-_p = people_table.c
+_p, _e = people_table.c, episodes.c
+_who = bindparam("who", type_=String())
 _KNOWN = select(_p.person, _p.known_from).where(among(people_table, "person"))
 _TAUGHT_FROM = select(null(), func.min(votes.c.at)).where(
     votes.c.workspace == bindparam("workspace"), votes.c.role == Role.TEACHER
@@ -21,6 +39,44 @@ _ACQUAINTANCE = union_all(_KNOWN, _TAUGHT_FROM)
 _FORGET = delete(people_table).where(matching(people_table, "person"))
 _WELCOMED = select(welcomes.c.at).where(matching(welcomes, "person"))
 _FORGET_WELCOME = delete(welcomes).where(matching(welcomes, "person"))
+_is_lesson_of_another = and_(_e.author.not_in(["", _who]), _e.origin != Origin.RUN)
+_is_anothers = and_(_e.person == _who, _is_lesson_of_another)
+_holds_words = _e.id.in_(
+    select(borrowed_words.c.episode_id).where(
+        borrowed_words.c.workspace == bindparam("w"), borrowed_words.c.person == _who
+    )
+)
+_was_asked_again = (
+    exists()
+    .where(incoming_askers.c.workspace == incoming.c.workspace, incoming_askers.c.event_id == incoming.c.event_id)
+    .correlate(incoming)
+)
+
+
+def _number(name: str, table: Table, *conditions: ColumnElement[bool]) -> Label[int]:
+    counted = select(func.count()).select_from(table).where(table.c.workspace == bindparam("w"), *conditions)
+    return counted.scalar_subquery().label(name)
+
+
+_HELD = select(
+    _number("asked", episodes, _e.person == _who, ~_is_anothers),
+    _number("written", episodes, _e.author == _who, _e.person != _who),
+    _number("kept", episodes, _is_anothers),
+    _number("borrowed", episodes, _is_lesson_of_another, _e.person != _who, _holds_words),
+    _number("messages", incoming, incoming.c.person == _who, ~_was_asked_again),
+    *(
+        _number(name, table, table.c[column] == _who)
+        for name, table, column in (
+            ("reactions", reactions, "actor"),
+            ("topics", topics, "person"),
+            ("values", topic_revisions, "person"),
+            ("steps", steps, "person"),
+            ("grades", step_grades, "actor"),
+            ("short", short_memories, "person"),
+            ("welcomes", welcomes, "person"),
+        )
+    ),
+)
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -53,6 +109,12 @@ class SqlPeopleTable(SqlTable):
         behind = (_p.workspace == workspace, _p.person > after, _p.person != EVERYBODY)
         rows = self._session.rows(select(_p.person).where(*behind).order_by(_p.person).limit(limit))
         return [row.person for row in rows]
+
+    def held(self, workspace: str, person: str) -> dict[str, int]:
+        (row,) = self._session.rows(_HELD, {"w": workspace, "who": person})
+        counts = dict(row._mapping)
+        counts["kept"] += counts.pop("borrowed")
+        return {"episodes": counts.pop("asked") + counts.pop("written"), **counts}
 
     def forget(self, workspace: str, person: str) -> None:
         for forget in (_FORGET, _FORGET_WELCOME):

@@ -11,6 +11,9 @@ _WORKSPACE_ROWS = 100_000
 """Rows in one workspace."""
 _MATCHES = 10
 """Rows that share the workspace and one more column of an index: nodes of a run, events of an episode."""
+_OF_A_KIND = 10_000
+"""Rows that share the workspace and what only few values are there of: events of one kind."""
+_COARSE = {"ix_events_workspace_kind_seq"}
 
 _INDEXES = text(
     'SELECT t.name AS tbl, i.name AS idx, i.origin, i."unique" AS is_unique, t.wr AS without_rowid, '
@@ -26,7 +29,8 @@ def advise_planner(connection: Connection) -> None:
     connection.exec_driver_sql("ANALYZE sqlite_schema")  # makes the table if there is none
     connection.exec_driver_sql("DELETE FROM sqlite_stat1")
     for index in connection.execute(_INDEXES).all():
-        rows = [_WORKSPACE_ROWS, _MATCHES, *[1] * index.columns][: index.columns]
+        matches = _OF_A_KIND if index.idx in _COARSE else _MATCHES
+        rows = [_WORKSPACE_ROWS, matches, *[1] * index.columns][: index.columns]
         if index.is_unique:
             rows[-1] = 1
         is_table = index.without_rowid and index.origin == "pk"  # the key of such a table goes by the table's name

@@ -13,6 +13,7 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
+    literal_column,
     text,
 )
 
@@ -34,6 +35,10 @@ from memory.model import (
     Verdict,
     Visibility,
 )
+
+IS_DISPUTED = literal_column("verdict = 'disputed'", Boolean())
+IS_GRADING = literal_column("kind IN ('graded', 'regraded')", Boolean())
+"""Both in the words of an index: SQLite uses it only then."""
 
 episodes = Table(
     "episodes",
@@ -70,6 +75,15 @@ episodes = Table(
     PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),
+    Index(None, "workspace", "author"),
+    Index(
+        "ix_episodes_disputed",
+        "workspace",
+        "created_at",
+        "id",
+        sqlite_where=IS_DISPUTED,
+        postgresql_where=IS_DISPUTED,
+    ),
     Index("ix_episodes_attempts", "workspace", "person", "channel", "goal_digest", "parent_id", "origin", "rep"),
 )
 
@@ -137,6 +151,15 @@ events = Table(
     PrimaryKeyConstraint("workspace", "seq"),
     Index(None, "workspace", "episode_id", "seq"),
     Index(None, "workspace", "actor", "seq"),
+    Index(None, "workspace", "kind", "seq"),
+    Index(
+        "ix_events_gradings",
+        "workspace",
+        "episode_id",
+        "seq",
+        sqlite_where=IS_GRADING,
+        postgresql_where=IS_GRADING,
+    ),
     Index(
         "uq_events_source",
         "workspace",

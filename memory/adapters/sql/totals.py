@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Row,
+    and_,
     bindparam,
     case,
     cast,
@@ -25,8 +26,8 @@ from memory.adapters.sql.dialect import NUMBER, insert
 from memory.adapters.sql.session import SqlTable, among
 from memory.adapters.sql.tables import counters, episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import votes
-from memory.model import ASK, Audience, EventKind, Origin, Termination, Verdict
-from memory.ports.totals import FateCount, NodeCount, RecallCount, SpendingCount, VerdictCount, VoteCount
+from memory.model import ASK, FROM_PEOPLE, Audience, EventKind, Origin, Termination, Verdict
+from memory.ports.totals import NodeCount, RecallCount, SpendingCount, VerdictCount, VoteCount
 
 _e, _v, _r, _i, _l = episodes.c, votes.c, retrievals.c, retrieval_items.c, events.c
 _FIRST = date(1969, 12, 29)
@@ -73,21 +74,7 @@ _HAPPENED = (
     .where(_l.workspace == bindparam("w"), _l.seq > bindparam("after"))
     .group_by(_l.kind)
 )
-_FATE: tuple[ColumnElement[Any], ...] = (
-    _e.verdict,
-    _e.origin,
-    (_e.parent_id == "").label("is_root"),
-    (_e.action == ASK).label("has_asked"),
-    _e.model,
-    _e.archived_at.is_not(None).label("is_archived"),
-)
-_FATES = select(
-    *_FATE,
-    func.count().label("number"),
-    func.sum(_e.retrieval_count).label("retrieved"),
-    func.sum(_e.used_count).label("used"),
-    func.sum(_e.ignored_count).label("ignored"),
-).group_by(*(column.name for column in _FATE))
+_IS_ROOT, _HAS_ASKED = _e.parent_id == "", _e.action == ASK
 _FAILED = (Termination.FAILURE, Termination.ABORTED)
 _TOKENS = _e.prompt_tokens + _e.completion_tokens
 _SPENDER: tuple[ColumnElement[Any], ...] = (
@@ -115,6 +102,28 @@ _ADD_SPENT = _ADD.on_conflict_do_update(
     set_={"value": counters.c.value + _ADD.excluded.value},
 )
 _COUNTED = select(counters.c.name, counters.c.value).where(among(counters, "name"))
+_IS_QUESTION = and_(_IS_ROOT, _e.origin == Origin.RUN)
+_IS_ANSWERED = and_(_IS_QUESTION, ~_HAS_ASKED, _e.termination.in_((Termination.SUCCESS, Termination.EXPAND)))
+_FATES: dict[str, ColumnElement[bool]] = {
+    **{f"verdict.{each.value}": and_(_e.verdict == each, _e.archived_at.is_(None)) for each in Verdict},
+    **{f"origin.{each.value}": _e.origin == each for each in Origin},
+    "answers": and_(_IS_ROOT, _e.model != ""),
+    "answers.without_model": and_(_IS_ROOT, _e.model == FROM_PEOPLE),
+    "asked": _HAS_ASKED,
+    "archived": _e.archived_at.is_not(None),
+    "questions": _IS_QUESTION,
+    "questions.answered": _IS_ANSWERED,
+    "questions.judged": and_(_IS_ANSWERED, _e.verdict != Verdict.PENDING),
+    "questions.wrong": and_(_IS_ANSWERED, _e.verdict == Verdict.FAILURE),
+    "questions.asked": and_(_IS_QUESTION, _HAS_ASKED),
+}
+_SHOWN = {"retrieval": _e.retrieval_count, "used": _e.used_count, "ignored": _e.ignored_count}
+# Counted side by side: to group a hundred thousand rows they would have to be sorted.
+_COUNT_FATES = select(
+    func.count().label("episodes"),
+    *(func.count().filter(condition).label(name) for name, condition in _FATES.items()),
+    *(func.coalesce(func.sum(column), 0).label(name) for name, column in _SHOWN.items()),
+)
 
 
 class SqlTotalsTable(SqlTable):
@@ -155,8 +164,9 @@ class SqlTotalsTable(SqlTable):
         rows = list(self._session.rows(_HAPPENED, {"w": workspace, "after": after}))
         return max((row.last for row in rows), default=after), {row.kind: row.number for row in rows}
 
-    def fates(self, workspace: str) -> list[FateCount]:
-        return [FateCount(**row._mapping) for row in self._session.rows(_FATES.where(_e.workspace == workspace))]
+    def fates(self, workspace: str) -> dict[str, int]:
+        (row,) = self._session.rows(_COUNT_FATES.where(_e.workspace == workspace))
+        return {name: int(number) for name, number in row._mapping.items()}
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
         rows = self._session.rows(_SPENDING.where(_e.workspace == workspace, _e.created_at >= since))

@@ -57,19 +57,14 @@ def _belongs(name: str, columns: str, table: str, its_columns: str) -> sa.Foreig
     return sa.ForeignKeyConstraint(columns.split(), referred, name=f"fk_{name}_{table}", ondelete="CASCADE")
 
 
-def _index(table: str, columns: str, name: str = "") -> None:
-    names = columns.split()
-    op.create_index(name or f"ix_{table}_{'_'.join(names)}", table, names)
-
-
-def _unique_index(table: str, columns: str, name: str = "", *, where: str = "") -> None:
+def _index(table: str, columns: str, name: str = "", *, where: str = "", unique: bool = False) -> None:
     names = columns.split()
     condition = sa.text(where) if where else None
     op.create_index(
         name or f"ix_{table}_{'_'.join(names)}",
         table,
         names,
-        unique=True,
+        unique=unique,
         sqlite_where=condition,
         postgresql_where=condition,
     )
@@ -104,6 +99,8 @@ def _create_episodes() -> None:
     )
     _index("episodes", "workspace person channel goal_digest parent_id origin rep", "ix_episodes_attempts")
     _index("episodes", "workspace created_at id")
+    _index("episodes", "workspace author")
+    _index("episodes", "workspace created_at id", "ix_episodes_disputed", where="verdict = 'disputed'")
     _index("episodes", "workspace run_id step_number")
     _table(
         "episode_vectors",
@@ -163,8 +160,14 @@ def _create_log() -> None:
     )
     _index("events", "workspace actor seq")
     _index("events", "workspace episode_id seq")
-    _unique_index(
-        "events", "workspace source_event_id episode_id kind", "uq_events_source", where="source_event_id != ''"
+    _index("events", "workspace kind seq")
+    _index("events", "workspace episode_id seq", "ix_events_gradings", where="kind IN ('graded', 'regraded')")
+    _index(
+        "events",
+        "workspace source_event_id episode_id kind",
+        "uq_events_source",
+        where="source_event_id != ''",
+        unique=True,
     )
     _table(
         "processed_events",
@@ -207,9 +210,7 @@ def _create_teaching() -> None:
     )
     _index("votes", "workspace actor at")
     _index("votes", "workspace role at")
-    limited = sa.text(_MAY_BE_LIMITED)
-    columns = ["workspace", "actor", "at"]
-    op.create_index("ix_votes_that_may_be_limited", "votes", columns, sqlite_where=limited, postgresql_where=limited)
+    _index("votes", "workspace actor at", "ix_votes_that_may_be_limited", where=_MAY_BE_LIMITED)
     _table(
         "trust_evidence",
         "workspace run_id node_id actor",
@@ -295,7 +296,7 @@ def _create_deliveries() -> None:
     _index("incoming", "workspace person channel at")
     _index("incoming", "workspace channel thread at")
     _index("incoming", "workspace run_id")
-    _unique_index("incoming", "workspace channel message_id", "uq_incoming_message", where="message_id != ''")
+    _index("incoming", "workspace channel message_id", "uq_incoming_message", where="message_id != ''", unique=True)
     _table(
         "incoming_askers",
         "workspace event_id",
@@ -323,9 +324,7 @@ def _create_deliveries() -> None:
         with_rowid=True,
     )
     _index("outgoing", "workspace channel thread")
-    unsent = sa.text("sent_at IS NULL")
-    columns = ["sent_at", "workspace", "run_id"]
-    op.create_index("ix_outgoing_unsent", "outgoing", columns, sqlite_where=unsent, postgresql_where=unsent)
+    _index("outgoing", "sent_at workspace run_id", "ix_outgoing_unsent", where="sent_at IS NULL")
 
 
 def _create_conversations() -> None:
@@ -531,7 +530,7 @@ def _create_administration() -> None:
         *_columns(String, "revoked_by"),
         *_columns(BigInteger, "revoked_at", nullable=True),
     )
-    _unique_index("api_keys", "workspace digest")
+    _index("api_keys", "workspace digest", unique=True)
     _table(
         "batches",
         "workspace id",

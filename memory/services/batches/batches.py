@@ -1,6 +1,6 @@
 """Batches as their reviewers see them: how far each is, and what waits in it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from memory.errors import InvalidInput, NotFound
@@ -61,16 +61,19 @@ class Batches:
     def views(self, workspace: str, narrow: Narrow = everything, *, open_only: bool = False) -> list[BatchView]:
         """Every batch that was not taken back, newest first; those with nothing to see are left out."""
         with self._core.store.read() as tx:
-            every = [each for each in tx.batches.within(workspace) if each.undone_at is None]
-            # Counted first: a batch that is reviewed costs next to nothing.
-            chosen = [each for each in every if not open_only or tx.episodes.count(workspace, _to_decide(each))]
-            found = [_view(tx, each, narrow) for each in chosen]
+            chosen = [each for each in tx.batches.within(workspace) if each.undone_at is None]
+            if open_only:  # looked for first: a batch that is reviewed costs next to nothing
+                waiting = tx.episodes.outlines(workspace, _to_decide(chosen)) if chosen else []
+                rows = tx.batches.of_lessons(workspace, [each.id for each in waiting])
+                still_open = {each.batch_id for each in rows.values()}
+                chosen = [each for each in chosen if each.id in still_open]
+            found = _views(tx, workspace, chosen, narrow)
         return [each for each in found if each.total and (each.is_open or not open_only)]
 
     def view(self, workspace: str, batch_id: str, narrow: Narrow = everything) -> BatchView:
         """One batch. Raises `NotFound`."""
         with self._core.store.read() as tx:
-            return _view(tx, existing_batch(tx, workspace, batch_id), narrow)
+            return _views(tx, workspace, [existing_batch(tx, workspace, batch_id)], narrow)[0]
 
     def find(self, ending: str, workspace: str = "") -> Batch:
         """The one batch with an id that ends so. Raises `NotFound`, and `InvalidInput` where there are several."""
@@ -110,7 +113,7 @@ def existing_batch(tx: Transaction, workspace: str, batch_id: str) -> Batch:
 
 def outlines_waiting(tx: Transaction, workspace: str, batch_id: str, narrow: Narrow) -> list[Episode]:
     """Outlines of what waits, in the order of the file."""
-    wanted = EpisodeFilter(batch=batch_id, limit=None, newest_first=False)
+    wanted = EpisodeFilter(batches=(batch_id,), limit=None, newest_first=False)
     return [each for each in tx.episodes.outlines(workspace, wanted) if is_waiting(each) and narrow(each)]
 
 
@@ -120,13 +123,24 @@ def is_waiting(lesson: Episode) -> bool:
     return lesson.archived_at is None and is_open and lesson.visibility is not Visibility.DIRECT
 
 
-def _to_decide(batch: Batch) -> EpisodeFilter:
-    return EpisodeFilter(batch=batch.id, to_decide=True, roots_only=True)
+def _to_decide(batches: Sequence[Batch]) -> EpisodeFilter:
+    return EpisodeFilter(batches=tuple(each.id for each in batches), to_decide=True, roots_only=True, limit=None)
 
 
-def _view(tx: Transaction, batch: Batch, narrow: Narrow) -> BatchView:
-    wanted = EpisodeFilter(batch=batch.id, include_archived=True, limit=None)
-    lessons = [each for each in tx.episodes.outlines(batch.workspace, wanted) if narrow(each)]
+def _views(tx: Transaction, workspace: str, batches: Sequence[Batch], narrow: Narrow) -> list[BatchView]:
+    if not batches:
+        return []
+    ids = tuple(each.id for each in batches)
+    outlines = tx.episodes.outlines(workspace, EpisodeFilter(batches=ids, include_archived=True, limit=None))
+    seen = {each.id: each for each in outlines if narrow(each)}
+    lessons: dict[str, dict[str, Episode]] = {each: {} for each in ids}
+    for row in tx.batches.lessons(workspace, *ids):
+        if row.lesson_id in seen:
+            lessons[row.batch_id][row.lesson_id] = seen[row.lesson_id]
+    return [_view(each, list(lessons[each.id].values())) for each in batches]
+
+
+def _view(batch: Batch, lessons: Sequence[Episode]) -> BatchView:
     waiting = [each for each in lessons if is_waiting(each)]
     held = sum(bool(each.quarantine) for each in waiting)
     approved = sum(each.is_lesson and each.verdict is Verdict.SUCCESS for each in lessons)

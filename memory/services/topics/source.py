@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from memory.model import Scope
@@ -28,8 +29,8 @@ class TopicSource(Protocol):
         """For each of these ids that names an active topic here, the id of the topic that stands for it."""
         ...
 
-    def in_order(self) -> Sequence[str]:
-        """Active topics that have an embedding, in order of arrival."""
+    def in_order(self, k: int) -> Sequence[str]:
+        """The first `k` active topics that have an embedding, in order of arrival."""
         ...
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
@@ -84,9 +85,9 @@ class StoredTopics:
             if topic is not None and topic.archived_at is None
         }
 
-    def in_order(self) -> list[str]:
-        """Those whose embedding has the dimension of the query's."""
-        return [self._visible.name_of(topic_id) for topic_id in self._vectors]
+    def in_order(self, k: int) -> list[str]:
+        """Of those whose embedding has the dimension of the query's."""
+        return [self._visible.name_of(topic_id) for topic_id in islice(self._vectors, k)]
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
         """From the index if it has an answer, else every comparable topic with its exact cosine."""

@@ -216,8 +216,9 @@ def _chosen(
     """
     listed = None if request.topic_ids is None else _listed(sources, request.topic_ids)
     if Stage.SEMANTIC not in request.stages:
-        first = [topic_id for source in sources for topic_id in source.in_order()] if listed is None else listed
-        return [(topic_id, None) for topic_id in first[: request.top_k]]
+        k = request.top_k
+        first = [topic_id for source in sources for topic_id in source.in_order(k)] if listed is None else listed
+        return [(topic_id, None) for topic_id in first[:k]]
     hits = [] if vector is None else [hit for source in sources for hit in source.nearest(vector, request.top_k)]
     if not hits:
         return [(topic_id, None) for topic_id in (listed or [])[: request.top_k]]

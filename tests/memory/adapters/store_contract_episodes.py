@@ -184,6 +184,9 @@ class EpisodesContract(StoreCase):
             (EpisodeFilter(text="ÉCOLE"), "a"),
             (EpisodeFilter(text="100%"), "b"),
             (EpisodeFilter(text="%"), "b"),
+            (EpisodeFilter(text="100% SURE"), "b"),
+            (EpisodeFilter(text="100_ sure"), ""),
+            (EpisodeFilter(text="!"), ""),
             (EpisodeFilter(roots_only=True), "a"),
             (EpisodeFilter(text="x" * 100_000), ""),
             (EpisodeFilter(person="bo", text="école"), ""),
@@ -206,6 +209,14 @@ class EpisodesContract(StoreCase):
         with store.read() as tx:
             assert sorted(e.id for e in tx.episodes.search("w", wanted)) == list(found)
             assert tx.episodes.count("w", wanted) == len(found)
+
+    def test_what_is_disputed_is_listed(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.put(episode("a"), episode("b", verdicts=Verdicts(personal=Verdict.DISPUTED)))
+            disputed = EpisodeFilter(verdict=Verdict.DISPUTED)
+            assert [each.id for each in tx.episodes.search("w", disputed)] == ["b"]
+            tx.episodes.update(episode("b"), episode("a", verdicts=Verdicts(personal=Verdict.DISPUTED)))
+            assert [each.id for each in tx.episodes.search("w", disputed)] == ["a"]
 
     def test_attempts_ignore_case_and_spaces_and_are_those_of_roots(self, store: Store) -> None:
         with store.write() as tx:

@@ -150,6 +150,17 @@ class RecallContract(StoreCase):
         assert near(store, "channel/C1", "channel/C1") == ["a"]
         assert near(store, "nobody") == []
 
+    def test_the_first_in_some_partitions_are_the_oldest(self, store: Store) -> None:
+        with store.write() as tx:
+            for name, seconds in {"a": 2, "b": 0, "c": 1, "d": 0}.items():
+                tx.episodes.put(episode(name, created_at=at(seconds)))
+                tx.episodes.put_vector("w", name, MODEL, unit(1, 0, 0))
+                tx.episodes.set_index("w", name, [CHANNEL, EVERYONE] if name != "c" else [CHANNEL])
+            tx.episodes.delete_vector("w", "d")
+            assert tx.episodes.first_filed("w", ["channel/C1", "workspace"], 9) == ["b", "c", "a"]
+            assert tx.episodes.first_filed("w", ["workspace"], 1) == ["b"]
+            assert tx.episodes.first_filed("w", [], 9) == tx.episodes.first_filed("v", ["workspace"], 9) == []
+
     def test_other_models_and_other_lengths_take_no_part(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))
         learn(store, "b", (1, 0, 0), model="other")

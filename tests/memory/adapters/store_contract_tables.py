@@ -132,6 +132,19 @@ class TablesContract(StoreCase):
             assert tx.log.by_actor("w", "ana", kinds[:2], limit=1) == [found[1]]
             assert tx.log.by_actor("w", "ana", []) == []
 
+    def test_of_what_happened_to_episodes_the_gradings_are_read_alone(self, store: Store) -> None:
+        kinds = [EventKind.VOTED, EventKind.GRADED, EventKind.QUERY_BUMP, EventKind.REGRADED, EventKind.UNGRADED]
+        with store.write() as tx:
+            tx.log.append(*(event(name, kind) for kind in kinds for name in ("e1", "e2", "e3")))
+            tx.log.append(event("e4", EventKind.VOTED), event("e1", EventKind.GRADED, actor="bo"))
+        with store.read() as tx:
+            found = tx.log.gradings("w", ["e1", "e2", "e4"])
+            assert {name: [(each.kind, each.actor) for each in given] for name, given in found.items()} == {
+                "e1": [(EventKind.GRADED, "ana"), (EventKind.REGRADED, "ana"), (EventKind.GRADED, "bo")],
+                "e2": [(EventKind.GRADED, "ana"), (EventKind.REGRADED, "ana")],
+            }
+            assert tx.log.gradings("v", ["e1"]) == {}
+
     def test_what_one_person_did_is_erased(self, store: Store) -> None:
         with store.write() as tx:
             for name, actor in [("e2", "ana"), ("e1", "ana"), ("e1", "bo"), ("e2", "ana"), ("e3", "bo")]:

@@ -492,7 +492,7 @@ def _dump_of_batches(store: Store, workspace: str) -> dict[str, object]:
             "batch lessons": tx.batches.lessons(workspace, "b1"),
             "of batches": tx.batches.of_lessons(workspace, ["e1", "none"]),
             "learned": tx.batches.known(workspace, ["k1", "k2"]),
-            "batch list": tx.episodes.search(workspace, EpisodeFilter(batch="b1")),
+            "batch list": tx.episodes.search(workspace, EpisodeFilter(batches=("b1",))),
         }
 
 

@@ -80,6 +80,18 @@ def test_forgetting_leaves_nothing_of_the_person(world: World) -> None:
     assert [part.text for part in world.outgoing(other)] == ["noon"]
 
 
+def test_what_is_counted_at_once_is_what_is_held(world: World) -> None:
+    a_life(world)
+    world.correct(world.ask("what time is it?", "noon", of=scope(PERSON)), "one", by="tea", role=Role.TEACHER)
+    for person in (PERSON, "bob", "tea", "stranger"):
+        counts, held = world.memory.privacy.counts(WORKSPACE, person), world.memory.privacy.holdings(WORKSPACE, person)
+        named = {name: len(getattr(held, name)) for name in counts if name != "welcomes"}
+        assert {name: number for name, number in counts.items() if name != "welcomes"} == named
+    assert world.memory.privacy.counts(WORKSPACE, PERSON)["kept"] == 2
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert not any(world.memory.privacy.counts(WORKSPACE, PERSON).values())
+
+
 def test_the_tombstone_tells_how_much_and_nothing_else(world: World) -> None:
     a_life(world)
     erased = world.memory.privacy.forget(WORKSPACE, PERSON)

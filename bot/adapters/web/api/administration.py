@@ -12,10 +12,10 @@ router = APIRouter(tags=["administration"])
 
 
 @router.get("/people/{person}")
-def holdings(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
-    """How much is stored about a person."""
+def holdings(person: str, memory: Mind, who: Admin) -> dict[str, int]:
+    """How much is stored in a person's name. Their export looks for what repeats their words elsewhere, too."""
     _whole_workspace(who)
-    return plain_object(memory.privacy.holdings(who.workspace, person))
+    return memory.privacy.counts(who.workspace, person)
 
 
 @router.get("/people/{person}/export")
@@ -45,7 +45,8 @@ def purge(person: str, memory: Mind, who: Admin, dry_run: bool = True) -> dict[s
 def stats(memory: Mind, who: Asker) -> dict[str, Any]:
     """Counts by verdict, origin and fate; how often it answered and asked, and what people called wrong."""
     _whole_workspace(who)
-    return {"counts": memory.audit.stats(who.workspace), "decisions": plain(memory.audit.decisions(who.workspace))}
+    counts, decisions = memory.audit.statistics(who.workspace)
+    return {"counts": counts, "decisions": plain(decisions)}
 
 
 @router.get("/gaps")

@@ -1,6 +1,7 @@
 """People: what is held about each, their copy of it, forgetting them, and taking back what they taught."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from starlette.responses import Response
@@ -10,7 +11,7 @@ from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Page, PageRoute, Visit
 from memory.errors import InvalidInput
 from memory.library.export import export_person
-from memory.services import Holdings, Purge
+from memory.services import Purge
 
 PAGE_ROWS = 100
 _HELD = (
@@ -24,6 +25,7 @@ _HELD = (
     ("steps", "steps of their runs"),
     ("grades", "grades of steps"),
     ("short", "notes kept for a while"),
+    ("welcomes", "notes that they were welcomed"),
 )
 
 
@@ -38,19 +40,23 @@ def show(visit: Visit) -> Response:
 
 
 def person(visit: Visit) -> Response:
-    """What is held about one person, and what may be done about it."""
+    """What is held in one person's name; on request what repeats their words, too, which has to be looked for."""
     name = visit.query.get("person", "").strip()
-    return _page(visit, name, visit.memory.privacy.holdings(visit.workspace, name))
+    if not visit.query.get("closely"):
+        return _page(visit, name)
+    held = visit.memory.privacy.holdings(visit.workspace, name)
+    return _page(visit, name, {field: len(getattr(held, field, ())) for field, _ in _HELD})
 
 
-def _page(visit: Visit, name: str, held: Holdings, plan: Purge | None = None) -> Response:
-    counts = [(len(getattr(held, field)), what) for field, what in _HELD if getattr(held, field)]
+def _page(visit: Visit, name: str, found: Mapping[str, int] | None = None, plan: Purge | None = None) -> Response:
+    held = found if found is not None else visit.memory.privacy.counts(visit.workspace, name)
     return visit.render(
         "person.html",
         here="people",
         name=name,
-        counts=counts,
-        is_known=not held.is_empty,
+        counts=[(held[field], what) for field, what in _HELD if held.get(field)],
+        is_known=any(held.values()),
+        is_close=found is not None,
         plan=_plain(plan) if plan is not None else None,
     )
 
@@ -72,7 +78,7 @@ def plan(visit: Visit) -> Response:
     """What a purge would take away. Changes nothing."""
     name = visit.form.get("person", "").strip()
     planned = visit.memory.purging.plan(visit.workspace, name)
-    return _page(visit, name, visit.memory.privacy.holdings(visit.workspace, name), planned)
+    return _page(visit, name, plan=planned)
 
 
 def purge(visit: Visit) -> Response:

@@ -5,12 +5,11 @@ import re
 import pytest
 
 from bot.adapters.web.pages.batches import PAGE_ROWS
-from memory.adapters.sql import SqlStore
 from memory.model import Visibility
 from memory.model.batch import Batch
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements
+from tests.doubles.pages import Visitor
 from tests.memory.services.batches.learning import learned, proposal, recalled, waiting
 
 NUMBER = PAGE_ROWS + 5
@@ -91,14 +90,3 @@ def test_what_a_file_says_is_shown_as_text(world: World, admin: Visitor) -> None
     for path in ("review", address(batch)):
         html = admin.page(path)
         assert [text for text in HOSTILE if "<" in text and text in html] == []
-
-
-def test_it_costs_as_many_statements_for_many_as_for_few(store: SqlStore, world: World, admin: Visitor) -> None:
-    few, _ = learned(world, *(proposal(f"few {n}?", "yes") for n in range(2)), digest="few")
-    many, _ = learned(world, *(proposal(f"many {n}?", "yes") for n in range(60)), digest="many")
-    counts = []
-    for batch in (few, many):
-        with counted_statements(store) as found:
-            admin.page(address(batch))
-            counts.append(len(found))
-    assert counts[0] == counts[1] <= 9

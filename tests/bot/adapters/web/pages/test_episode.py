@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from memory.adapters.sql import SqlStore
 from memory.model import Audience, Episode, Role, Termination, Verdict, Visibility
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements
+from tests.doubles.pages import Visitor
 
 
 def undo(visitor: Visitor, html: str) -> str:
@@ -123,20 +122,3 @@ def test_hostile_text_stays_text(world: World, admin: Visitor) -> None:
             assert "\u202e" not in re.sub(r'value="[^"]*"', "", html)  # a field turns nothing around but itself
         html = admin.done(f"episodes/{episode.id}/archive")
         assert "<script>alert" not in html
-
-
-def test_it_costs_the_same_however_much_happened(
-    world: World, store: SqlStore, admin: Visitor, answer: Episode
-) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page(f"episodes/{answer.id}")
-        return len([each for each in found if each.startswith("SELECT")])
-
-    world.react(answer, by="ana")
-    world.ask("where is the spare key kept?")
-    few = statements()
-    for number in range(12):
-        world.react(answer, by=f"person {number}")
-        world.react(world.ask("where is the spare key kept?", f"answer {number}"), by="ana")
-    assert statements() == few <= 32

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
-
-from memory.adapters.sql import SqlStore
 from memory.model import Audience, Role, Termination, Verdict, Visibility
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import WORKSPACE, Visitor, counted_statements
+from tests.doubles.pages import WORKSPACE, Visitor
 
 
 def unknown(world: World, goal: str, *, person: str = "ana", channel: str = "c1") -> str:
@@ -109,18 +106,3 @@ def test_what_people_write_stays_text(world: World, admin: Visitor) -> None:
     assert "<svg/onload" not in html
     assert "\u202e" not in html
     assert "&lt;script&gt;alert(1)" in html
-
-
-@pytest.mark.parametrize("colour", ["verdict", "audience", "nonsense"])
-def test_it_costs_the_same_however_much_there_is(world: World, store: SqlStore, admin: Visitor, colour: str) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page("map", colour=colour)
-        return len([each for each in found if each.startswith("SELECT")])
-
-    world.react(world.ask("which printer?"))
-    few = statements()
-    for number in range(30):
-        world.react(world.ask(f"question {number}?"), by=f"person {number}")
-        unknown(world, f"unknown {number}?")
-    assert statements() == few <= 7

@@ -5,10 +5,9 @@ import re
 
 import pytest
 
-from memory.adapters.sql import SqlStore
 from memory.model import Role, Termination, Visibility
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements
+from tests.doubles.pages import Visitor
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -128,18 +127,3 @@ def test_what_people_write_stays_text(world: World, admin: Visitor, page: str) -
     if page == "episodes":
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
         assert "{{ 7 * 7 }}" in html
-
-
-@pytest.mark.parametrize(("page", "most"), [("overview", 8), ("episodes", 4)])
-def test_a_page_costs_the_same_however_much_there_is(
-    world: World, store: SqlStore, admin: Visitor, page: str, most: int
-) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page(page)
-        return len([each for each in found if each.startswith("SELECT")])
-
-    few = statements()
-    for number in range(30):
-        world.react(world.ask(f"question {number}?"), by=f"person {number}")
-    assert statements() == few <= most

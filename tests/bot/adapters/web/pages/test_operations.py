@@ -6,11 +6,10 @@ import re
 import pytest
 
 from bot.adapters.web.health import Check
-from memory.adapters.sql import SqlStore
 from memory.model import Verdict
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements, site_parts
+from tests.doubles.pages import Visitor, site_parts
 
 ADMINISTRATION = ("people", "jobs", "log", "settings", "health")
 
@@ -103,22 +102,3 @@ def test_hostile_text_stays_text(world: World, admin: Visitor) -> None:
         world.react(world.ask(text, text, of=scope(text)), by=text)
         for html in (admin.page("people"), admin.page("people", person=text), admin.page("log", actor=text)):
             assert not re.search(r"<script(?![^>]*\bsrc=\"/static)|<img src=x|<svg/onload", html)
-
-
-@pytest.mark.parametrize(("page", "most"), [("people", 4), ("people?person=bo", 24), ("jobs", 5), ("log", 4)])
-def test_a_page_costs_the_same_however_much_there_is(
-    world: World, store: SqlStore, admin: Visitor, page: str, most: int
-) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page(page)
-        return len([each for each in found if each.startswith("SELECT")])
-
-    for _ in range(2):
-        world.react(world.ask("question 0?", of=scope("bo")), by="bo")
-        world.ask("question 0?", of=scope("person 0"))
-    few = statements()
-    for number in range(20):
-        world.react(world.ask(f"question {number}?", of=scope("bo")), by="bo")
-        world.ask(f"question {number}?", of=scope(f"person {number}"))
-    assert statements() == few <= most

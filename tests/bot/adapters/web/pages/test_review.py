@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from memory.adapters.sql import SqlStore
 from memory.model import Audience, Episode, Role, Verdict, Visibility
 from tests.bot.adapters.web.pages.test_episode import undo
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements
+from tests.doubles.pages import Visitor
 
 
 def title(html: str) -> str:
@@ -78,17 +77,3 @@ def test_hostile_text_stays_text(world: World, admin: Visitor) -> None:
         world.correct(world.ask(text, text, of=scope(text)), f"{text}!", by=text, role=Role.MEMBER)
     html = admin.page("review")
     assert not re.search(r"<script(?![^>]*\bsrc=\"/static)|<img src=x|<svg/onload|\u202e", html)
-
-
-def test_it_costs_the_same_however_many_wait(
-    world: World, store: SqlStore, admin: Visitor, waiting: list[Episode]
-) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page("review")
-        return len([each for each in found if each.startswith("SELECT")])
-
-    few = statements()
-    for number in range(25):
-        world.correct(world.ask(f"question {number}?"), f"answer {number}", by=f"person {number}")
-    assert statements() == few <= 20

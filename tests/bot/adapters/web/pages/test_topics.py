@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from memory.adapters.sql import SqlStore
 from memory.model import Role, Visibility
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
-from tests.doubles.pages import Visitor, counted_statements
+from tests.doubles.pages import Visitor
 
 TESS = scope("tess")
 
@@ -108,16 +107,3 @@ def test_what_people_write_stays_text(world: World, admin: Visitor) -> None:
     assert "<svg/onload" not in html
     shown = re.sub(r'<input type="hidden"[^>]*>', "", html)  # what names a property is sent as it is stored
     assert "\u202e" not in shown
-
-
-def test_it_costs_the_same_however_much_there_is(world: World, store: SqlStore, admin: Visitor) -> None:
-    def statements() -> int:
-        with counted_statements(store) as found:
-            admin.page("topics")
-        return len([each for each in found if each.startswith("SELECT")])
-
-    few = statements()
-    for number in range(20):
-        world.memory.facts.change(TESS, f"thing {number}", "room", str(number), role=Role.TEACHER)
-        world.memory.facts.change(TESS, f"thing {number}", "owner", str(number), role=Role.TEACHER)
-    assert statements() == few <= 8
