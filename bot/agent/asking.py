@@ -1,5 +1,7 @@
 """Asking the person back: what is worth offering, in which words, and when that goes before a language model."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +15,9 @@ from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.prompt import shown_line
 
 DISAGREEMENT = "People here disagree about that. Which of these do you mean?"
-MAY_I = "Shall I do this?"
+MAY_I = "Shall I do this? Only who asked, or a teacher, can let me."
+MOST_SHOWN = 3_000
+"""Characters of a call that a person can be asked to read before they let it run."""
 _SHOWN_CHARACTERS = 200
 """How much of an answer stands in a question."""
 
@@ -34,6 +38,25 @@ def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
     values = ", ".join(str(value) for value in arguments.values())
     what = described or tool.name.replace("_", " ")
     return shown_line(f"{what}: {values}" if values else what, LABEL_CHARACTERS)
+
+
+def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
+    """All that a call does, to be read before it is let run: nothing cut, nothing that a platform would render."""
+    shown = json.dumps(dict(arguments), ensure_ascii=False, indent=2, sort_keys=True, default=str)
+    plain = "".join(each if each == "\n" or each.isprintable() else f"\\u{ord(each):04x}" for each in shown)
+    fence = "`" * (max([2, *(len(run) for run in re.findall("`+", plain))]) + 1)
+    return f"{fence}\n{tool.name} {plain}\n{fence}"
+
+
+def approval_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
+    """A call of a tool with effects, as a person may let it run."""
+    return replace(tool_option(tool, arguments), is_approval=True)
+
+
+def approval_text(tool: ToolSpec, option: Option, task: Task) -> str:
+    """The question whether a tool with effects may run, as it is posted."""
+    about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
+    return f"{about}{MAY_I} {tool_label(tool, {})}:\n\n{exactly(tool, option.arguments)}"
 
 
 def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evidence | None) -> tuple[Option, ...]:

@@ -12,17 +12,25 @@ import asyncio
 import logging
 from functools import partial
 
-from bot.agent.asking import MAY_I, known_options, question_text, tool_option, where_lessons_disagree
+from bot.agent.asking import (
+    MOST_SHOWN,
+    approval_option,
+    approval_text,
+    known_options,
+    question_text,
+    where_lessons_disagree,
+)
 from bot.agent.control import NOT_NEEDED, Child, End, Flow, FlowResult, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think, is_same_goal
 from bot.agent.dialogue import Dialogue
 from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task, finding_key
 from bot.agent.run import Halted, Run
-from bot.agent.tools.registry import ToolContext
+from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from bot.model import ToolCall
-from memory.model import FROM_PEOPLE, Lesson, Option, Termination
+from memory.errors import MemoryFault
+from memory.model import FROM_PEOPLE, Allowed, Lesson, Permission, Termination
 from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
@@ -98,7 +106,7 @@ class AgentNode:
             call = ToolCall(id="chosen", name=chosen.action, arguments=chosen.arguments)
             self._run.has_decided = True
             dialogue.begin_with(call)
-            return await self._act(Act(calls=(call,)), dialogue, is_approved=True)
+            return await self._act(Act(calls=(call,)), dialogue, permission=chosen.permission)
         known = chosen.text if chosen is not None else self._known_answer()
         if known:
             self._run.has_decided = True
@@ -194,21 +202,18 @@ class AgentNode:
             case Invalid(problem=problem):
                 return self._mistake(problem, dialogue)
 
-    async def _act(self, act: Act, dialogue: Dialogue, *, is_approved: bool = False) -> Outcome | None:
+    async def _act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> Outcome | None:
+        """Run the calls. `permission` lets the one that a person chose have its effects."""
         run, trace = self._run, self._trace
-        if not is_approved and self._may_ask and (option := self._to_approve(act)) is not None:
-            return self._ask(Ask(question=MAY_I, options=(option,)))
-        context = ToolContext(
-            scope=run.scope,
-            run_id=run.run_id,
-            node_path=self._task.path,
-            question=run.question,
-            memory=run.memory,
-            role=run.role,
-            credit=run.words_of.update,
-        )
+        calls, context = act.calls[:MAX_CALLS], self._context
+        permissions = [permission] if permission else [await self._permission(call, context) for call in calls]
+        if self._may_ask:
+            for call, permitted in zip(calls, permissions, strict=True):
+                tool = run.tools.get(call.name)
+                if permitted is None and tool is not None and await self._is_to_be_asked(tool, call):
+                    return self._ask_for(tool, call, dialogue)
         any_understood = False
-        for call in act.calls[:MAX_CALLS]:
+        for call, permitted in zip(calls, permissions, strict=True):
             if trace.repeats(call.name, call.arguments):
                 repeated = _REPEATED.format(tool=call.name)
                 trace.observe(repeated, tool=call.name, is_error=True)
@@ -216,25 +221,57 @@ class AgentNode:
                 continue
             run.on_progress(f"using {one_line(call.name, _PROGRESS_CHARACTERS)}")
             trace.act(call.name, call.arguments, call.raw)
-            result = await run.within(run.tools.run(call, context, is_approved=is_approved))
+            tool = run.tools.get(call.name)
+            if permitted is not None and tool is not None and tool.has_side_effects:
+                run.allowed.append(Allowed(node_id=trace.id, tool=call.name, permission=permitted))
+            result = await run.within(run.tools.run(call, context, is_approved=permitted is not None))
             trace.observe(result.content, tool=call.name, is_error=result.is_error)
             dialogue.observe(call, result.content, is_error=result.is_error)
             any_understood = any_understood or not result.is_mistake
-            tool = run.tools.get(call.name)
             if tool is not None and tool.is_informative and not result.is_error:
                 trace.last_tool = (tool.name, tool.main_argument(call.arguments or {}))
                 trace.tool_findings.append(result.content)
         self._mistakes = 0 if any_understood else self._mistakes + 1
         return self._given_up()
 
-    def _to_approve(self, act: Act) -> Option | None:
-        """The first call that the person has to approve of; they are asked about one at a time."""
-        tools = self._run.tools
-        for call in act.calls[:MAX_CALLS]:
-            tool = tools.get(call.name)
-            if tool is not None and call.arguments is not None and tools.needs_question(call.name):
-                return tool_option(tool.spec, call.arguments)
-        return None
+    @property
+    def _context(self) -> ToolContext:
+        run = self._run
+        return ToolContext(
+            scope=run.scope,
+            run_id=run.run_id,
+            node_path=self._task.path,
+            question=run.question,
+            goal=self._task.goal,
+            memory=run.memory,
+            role=run.role,
+            credit=run.words_of.update,
+        )
+
+    async def _permission(self, call: ToolCall, context: ToolContext) -> Permission | None:
+        """What lets a call with effects run without a question; None for what has none, or is not let."""
+        tool = self._run.tools.get(call.name)
+        if tool is None or not tool.has_side_effects or call.arguments is None:
+            return None
+        try:
+            return await self._run.within(self._run.tools.permit(tool, call.arguments, context))
+        except MemoryFault as fault:
+            _log.warning("run %s asks about %s: what lets it run is unknown: %s", self._run.run_id, call.name, fault)
+            return None
+
+    async def _is_to_be_asked(self, tool: Tool, call: ToolCall) -> bool:
+        """Whether a person is asked about a call: it has effects, and could be carried out as it stands."""
+        is_new = tool.has_side_effects and not self._trace.repeats(call.name, call.arguments)
+        return is_new and not await self._run.tools.problem(call)
+
+    def _ask_for(self, tool: Tool, call: ToolCall, dialogue: Dialogue) -> Outcome | None:
+        """Ask whether a call may run; they are asked about one at a time."""
+        option = approval_option(tool.spec, call.arguments or {})
+        text = approval_text(tool.spec, option, self._task)
+        if len(text) > MOST_SHOWN:
+            return self._mistake(f"Nobody can read {len(text)} characters before they approve. Shorten them.", dialogue)
+        self._trace.ask(text, (option,))
+        return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     async def _expand(self, wanted: Expand, dialogue: Dialogue) -> Outcome | None:
         problem = self._refusal(wanted)

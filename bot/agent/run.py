@@ -16,7 +16,7 @@ from bot.model import ImageFile
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Episode, Option, Recollection, Role, Scope, Usage
+from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Usage
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -87,6 +87,8 @@ class Run:
     """In what role they chose."""
     words_of: set[str] = field(default_factory=set[str])
     """Others whose words the tools repeated."""
+    allowed: list[Allowed] = field(default_factory=list[Allowed])
+    """The tools with effects that ran, and who let them."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""

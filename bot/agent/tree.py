@@ -15,7 +15,7 @@ from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Episode, Option, Recollection, Role, Scope, Termination, Usage
+from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.model.spending import Allowance
 from memory.ports import Clock, NewId
 
@@ -41,6 +41,8 @@ class RunResult:
     """What the question was taken to mean in its conversation, where that is more than it says."""
     words_of: frozenset[str] = frozenset()
     """Others whose words the tools repeated."""
+    allowed: tuple[Allowed, ...] = ()
+    """The tools with effects that ran, and who let them."""
 
     @property
     def knows_nothing(self) -> bool:
@@ -145,4 +147,5 @@ def _result(run: Run, outcome: Outcome, understood_as: str) -> RunResult:
         chosen=run.chosen is not None,
         understood=understood_as,
         words_of=frozenset(run.words_of),
+        allowed=tuple(run.allowed),
     )

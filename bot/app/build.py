@@ -6,7 +6,7 @@ Heavy libraries are imported when their object first works, never for a command 
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,15 +18,17 @@ from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
 from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import Incoming, ListeningMode, Role, Scope, TeachingPolicy, Vector
+from memory.model import ApprovalPolicy, Incoming, ListeningMode, Permission, Role, Scope, TeachingPolicy, Vector
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
     ALLOWED_PEOPLE,
+    APPROVALS,
     CONTROL_ARM,
     DIGEST,
     KNOWN_ANSWERS,
+    LEARNED,
     MODE,
     OFF,
     ON,
@@ -39,7 +41,7 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.agent.run import Recall
-    from bot.agent.tools.registry import ToolRegistry
+    from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.metering import Metering
     from bot.conversation.answering import Answering, InWork
@@ -82,6 +84,9 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
         settable=names_of(settings.teaching.chat_settings),
         control_arm=settings.recall.control_arm,
         caps=settings.caps.caps,
+        approvals=ApprovalPolicy(
+            learned=settings.agent.approvals == LEARNED, waits=timedelta(minutes=settings.agent.approval_minutes)
+        ),
     )
 
 
@@ -166,6 +171,9 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
         return await executor(memory.facts.change, scope, thing, name, value, role=role)
 
+    async def permit(tool: "Tool", arguments: Mapping[str, object], context: "ToolContext") -> Permission | None:
+        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
+
     tools = [
         clock_tool(memory.clock),
         calculator_tool(),
@@ -177,7 +185,7 @@ def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "Too
     ]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
-    return ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s)
+    return ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit)
 
 
 def make_agent(
@@ -228,6 +236,7 @@ def settings_file(settings: Settings) -> "SettingsFile":
             KNOWN_ANSWERS: ON if settings.recall.known_answers else OFF,
             DIGEST: settings.teaching.digest,
             CONTROL_ARM: f"{settings.recall.control_arm:g}",
+            APPROVALS: settings.agent.approvals,
         },
         lists={
             ("slack", TEACHERS): slack.teachers,

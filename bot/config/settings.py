@@ -140,6 +140,8 @@ class AgentSettings(Section):
     max_tokens: int = Field(default=60_000, ge=100, le=10_000_000)
     max_cost_usd: float = Field(default=0.50, ge=0.0001, le=1000)
     tool_timeout_s: float = Field(default=20.0, ge=0.1, le=600)
+    approvals: Literal["ask", "learned"] = "ask"
+    approval_minutes: int = Field(default=60, ge=1, le=10_080)
 
 
 class LimitSettings(Section):

@@ -263,6 +263,7 @@ class Answering:
             asked_by=incoming.asked_by,
             tap=incoming.tap if result.chosen else None,
             understood=result.understood,
+            allowed=result.allowed,
             words_of=result.words_of - {incoming.scope.person}
             | (background.people if result.understood else frozenset[str]()),
         )

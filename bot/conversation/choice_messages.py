@@ -2,17 +2,34 @@
 
 from bot.conversation.messages import Spell
 from memory.rules.retrieval.prompt import shown_line
+from memory.services import Chosen
 
 NONE_OF_THESE = "None of these"
+DO_IT = "Do it"
+DO_IT_FOR_A_WHILE = "Allow for 10 minutes"
+DO_IT_ALWAYS = "Always allow here"
+DO_NOT = "Don't"
+NOT_DECIDED = {
+    "stranger": "That is for whoever asked, or for a teacher of this channel, to decide. I did nothing.",
+    "expired": "That question is too old to be answered now. I did nothing; ask me once more.",
+    "teachers": "Only a teacher can allow more than this once. “Do it” lets me do it now.",
+    "decided": "That was decided already, and holds once. Ask me again to have it done again.",
+}
+"""Why a press let nothing run, by `Chosen.refusal`."""
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
 
 
-def none_of_these(spell: Spell) -> str:
-    """To whoever said that nothing of what was offered is meant."""
-    return f"Noted: none of these. What would have been right? `{spell('correct')} ...` tells me."
+def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
+    """What somebody is told who chose what leads to no answer; empty where that is nothing."""
+    if chosen.refusal:
+        return NOT_DECIDED[chosen.refusal]
+    if chosen.option is None:
+        what = "I do nothing" if chosen.has_declined else "none of these"
+        return f"Noted: {what}. What would have been right? `{spell('correct')} ...` tells me."
+    return "" if chosen.is_asker else _opinion_kept(chosen.option.label, spell)
 
 
-def opinion_kept(label: str, spell: Spell) -> str:
+def _opinion_kept(label: str, spell: Spell) -> str:
     """To somebody else than the asker who chose."""
     return (
         f"Noted: you would say “{shown_line(label, 70)}”. The question was somebody else's, so I answer nothing; it "

@@ -3,11 +3,19 @@
 from bot.conversation.evidence_story import explain_evidence
 from bot.conversation.lesson_story import spoken_by, votes_text
 from bot.conversation.messages import verdict_word
-from memory.model import Episode, LinkKind, Scope, StepKind
+from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerStory, RunView, guess_of
 from memory.services.explain import RecallStory, ShownLesson, ShownRule
+
+GRANTS = {
+    Grant.ONCE: "this once",
+    Grant.SHORT: "for 10 minutes",
+    Grant.ALWAYS: "always here",
+    Grant.LEARNED: "learned: a teacher approved of the same here",
+}
+"""How an action was let run, in words."""
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:
@@ -20,7 +28,7 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     lines = [f"**Why** “{shown_line(asked.text if asked else root.goal, 100)}”", ""]
     if asked:
         lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
-    lines += [*_offered(story), *_evidence(story, reader)]
+    lines += [*_offered(story), *_allowed(view), *_evidence(story, reader)]
     lines += [*_lessons(story, reader), "", "**Steps**"]
     lines.extend(_node(node) for node in view.nodes)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
@@ -38,10 +46,33 @@ def _offered(story: AnswerStory) -> list[str]:
     if not story.offered:
         return []
     labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in story.offered)
+    if any(each.is_approval for each in story.offered):
+        return [f"**Asked** whether I may: {labels}.", *_decided(story.view), ""] if story.chosen is None else []
     if story.chosen is None:
         return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
     asker = shown_line(story.view.root.person, 30)
     return [f"**Chosen** by {asker}: “{shown_line(story.chosen.label, 70)}”, when I offered {labels}.", ""]
+
+
+def _decided(view: RunView) -> list[str]:
+    """Who said that it may, or may not."""
+    lines: list[str] = []
+    for each in view.events:
+        if each.kind is EventKind.DECIDED:
+            what = f"allowed, {GRANTS[Grant(str(each.detail['grant']))]}" if each.detail.get("grant") else "refused"
+            lines.append(f"- {what}, by {shown_line(each.actor, 30)}")
+    return lines
+
+
+def _allowed(view: RunView) -> list[str]:
+    """What it did that has effects, and who let it."""
+    lines: list[str] = []
+    for each in view.events:
+        if each.kind is EventKind.ALLOWED:
+            grant, basis = Grant(str(each.detail["grant"])), str(each.detail.get("basis", ""))
+            why = f"{GRANTS[grant]}, by {shown_line(each.actor, 30)} [{basis[-8:]}]"
+            lines.append(f"**Allowed** `{shown_line(str(each.detail['tool']), 64)}`: {why}")
+    return [*lines, ""] if lines else []
 
 
 def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:

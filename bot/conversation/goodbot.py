@@ -14,7 +14,7 @@ from bot.conversation import listening_messages, messages
 from bot.conversation.admission import Admitter
 from bot.conversation.answering import Answering
 from bot.conversation.changes import ChangeHandler
-from bot.conversation.choice_messages import NO_SUCH_QUESTION, none_of_these, opinion_kept
+from bot.conversation.choice_messages import NO_SUCH_QUESTION, reply_to_choice
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations
@@ -370,10 +370,8 @@ class Goodbot:
             return
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
-        elif chosen.option is None:
-            await say(messenger, event, none_of_these(messenger.spell))
-        elif not chosen.is_asker:
-            await say(messenger, event, opinion_kept(chosen.option.label, messenger.spell))
+        elif reply := reply_to_choice(chosen, messenger.spell):
+            await say(messenger, event, reply)
         for run_id in chosen.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
 

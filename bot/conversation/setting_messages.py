@@ -9,6 +9,7 @@ from memory.model import ChatSetting, SettingChange
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
     ALLOWED_PEOPLE,
+    APPROVALS,
     CONTROL_ARM,
     DIGEST,
     DIRECT,
@@ -34,6 +35,7 @@ ABOUT = {
     ALLOWED_PEOPLE: "who may use me; administrators always may",
     ALLOWED_CHANNELS: "where I may be used, besides direct messages",
     DIGEST: "where teachers are reminded of what waits: to each of them, in a channel, or not at all",
+    APPROVALS: "whether I ask before each action with effects, or do alone what teachers approved of here (learned)",
     CONTROL_ARM: "the share of my answers that are made without lessons, to see what lessons are worth",
 }
 _NOBODY_SET = {

@@ -33,6 +33,7 @@ from memory.model.episode import (
 from memory.model.events import Event, EventKind
 from memory.model.exchange import Exchange
 from memory.model.listening import ListeningMode, MutedThread
+from memory.model.permission import Allowed, ApprovalPolicy, Grant, Permission
 from memory.model.recall import (
     Exemplar,
     Lesson,
@@ -71,6 +72,8 @@ __all__ = [
     "TAP",
     "Acquaintance",
     "ActionCall",
+    "Allowed",
+    "ApprovalPolicy",
     "Audience",
     "Channel",
     "ChatSetting",
@@ -84,6 +87,7 @@ __all__ = [
     "Exemplar",
     "Grade",
     "GradeSource",
+    "Grant",
     "Incoming",
     "LedgerEntry",
     "Lesson",
@@ -97,6 +101,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Outgoing",
+    "Permission",
     "Poll",
     "Posted",
     "Progress",

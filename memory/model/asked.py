@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory.model.episode import Episode, Step, StepKind
+from memory.model.permission import Permission
 from memory.model.teaching import Role
 
 ASK = "ask_person"
@@ -30,6 +31,10 @@ class Option:
     """The tool's."""
     lessons: tuple[str, ...] = ()
     """Ids of the lessons that an answer comes from: it holds their authors' words."""
+    is_approval: bool = False
+    """Choosing it lets a tool with effects run, just so: the person was shown exactly what happens."""
+    permission: Permission | None = None
+    """Who let it run; set when it is carried out, never stored with it."""
 
     @property
     def candidate(self) -> tuple[str, str]:
@@ -66,6 +71,7 @@ def asked_step(question: str, options: Sequence[Option]) -> Step:
             "text": each.text,
             "arguments": dict(each.arguments),
             "lessons": list(each.lessons),
+            **({"approval": True} if each.is_approval else {}),
         }
         for each in options
     ]
@@ -92,4 +98,5 @@ def _stored(options: object) -> Iterator[Option]:
                 text=str(each.get("text", "")),
                 arguments=dict(arguments) if isinstance(arguments, Mapping) else {},
                 lessons=tuple(map(str, lessons)) if isinstance(lessons, list | tuple) else (),
+                is_approval=each.get("approval") is True,
             )

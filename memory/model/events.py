@@ -46,6 +46,10 @@ class EventKind(StrEnum):
     """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
     SETTING_CHANGED = "setting_changed"
     """The actor changed a setting in chat; about no episode. Detail: `channel`, `name`, `before`, `after`."""
+    DECIDED = "decided"
+    """The actor said whether a tool with effects may run. Detail: `number`, `grant` (empty: it may not)."""
+    ALLOWED = "allowed"
+    """A tool with effects ran, and the actor had let it. Detail: `tool`, `grant`, `basis` (an episode)."""
     PURGED = "purged"
     """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without
     an episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""

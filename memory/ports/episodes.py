@@ -33,6 +33,7 @@ class EpisodeFilter:
     channel: str = ""
     person: str = ""
     author: str = ""
+    action: str = ""
     status: EpisodeStatus | None = None
     verdict: Verdict | None = None
     termination: Termination | None = None

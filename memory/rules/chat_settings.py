@@ -32,6 +32,8 @@ ALLOWED_PEOPLE = "allowed-people"
 ALLOWED_CHANNELS = "allowed-channels"
 DIGEST = "digest"
 CONTROL_ARM = "control-arm"
+APPROVALS = "approvals"
+ALWAYS_ASK, LEARNED = "ask", "learned"
 ON, OFF, DIRECT = "on", "off", "dm"
 
 MOST_IDS = 100
@@ -77,6 +79,13 @@ _ALL = (
     Settable(name=ALLOWED_CHANNELS, kind=Kind.CHANNELS),
     Settable(name=DIGEST, kind=Kind.CHOICE_OR_CHANNEL, choices=(DIRECT, OFF)),
     Settable(name=CONTROL_ARM, kind=Kind.SHARE, low=0.0, high=0.5),
+    Settable(
+        name=APPROVALS,
+        kind=Kind.CHOICE,
+        choices=(ALWAYS_ASK, LEARNED),
+        is_per_channel=True,
+        changed_by=Role.TEACHER,
+    ),
 )
 CATALOGUE: Mapping[str, Settable] = MappingProxyType({each.name: each for each in _ALL})
 NAMES = frozenset(CATALOGUE)

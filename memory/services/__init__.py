@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from memory.errors import StoreUnavailable
-from memory.model import TeachingPolicy
+from memory.model import ApprovalPolicy, TeachingPolicy
 from memory.model.spending import Cap
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
@@ -15,6 +15,7 @@ from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
 from memory.services.api_keys import ApiKeys
+from memory.services.approvals import Approvals
 from memory.services.asking import Asking, Chosen
 from memory.services.audit import Audit, RunView
 from memory.services.batches import (
@@ -81,7 +82,8 @@ class Memory:
     beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
     lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
     taken; `settable` the names of settings that may be changed in chat; `control_arm` the share of the runs that get no
-    lessons, by `chance`; `caps` what a day may cost; `world` has the numbers of the topics.
+    lessons, by `chance`; `approvals` when tools with effects may run; `caps` what a day may cost; `world` has the
+    numbers of the topics.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -118,6 +120,7 @@ class Memory:
         control_arm: float = 0.0,
         chance: Chance = hashed,
         caps: Sequence[Cap] = (),
+        approvals: ApprovalPolicy | None = None,
         world: WorldPolicy | None = None,
     ) -> None:
         core = Core(
@@ -133,6 +136,7 @@ class Memory:
             control_arm=control_arm,
             chance=chance,
             caps=tuple(caps),
+            approvals=approvals or ApprovalPolicy(),
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
@@ -155,6 +159,7 @@ class Memory:
         self.recording = Recording(core)
         self.answers = Answers(core)
         self.asking = Asking(core)
+        self.approvals = Approvals(core)
         self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
         self.teaching = Teaching(core)

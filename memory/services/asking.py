@@ -14,6 +14,7 @@ from memory.model import (
     TAP,
     Episode,
     EventKind,
+    Grant,
     Incoming,
     Offer,
     Option,
@@ -23,11 +24,13 @@ from memory.model import (
     Role,
     Scope,
     Tap,
+    Termination,
     offers_of,
 )
 from memory.ports import Transaction
 from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.answers import askers_of
+from memory.services.approvals import carried_out, decide, decision_on, why_not
 from memory.services.channels import note
 from memory.services.core import Core, event
 from memory.services.correct import taught_lesson
@@ -47,6 +50,10 @@ class Chosen:
     """The asker's choice, accepted to be answered; None where nothing is to be answered."""
     changed_runs: tuple[str, ...] = ()
     """The answers that may have become a lesson with it, or stopped being one."""
+    refusal: str = ""
+    """Why it lets no tool with effects run: `stranger`, `expired`, `teachers` (it is theirs to say), `decided`."""
+    has_declined: bool = False
+    """Whether it says that a tool with effects may not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +66,29 @@ class Asking:
         """What was chosen; None where the question is gone, or what it comes from is out of this person's reach now."""
         with self._core.store.read() as tx:
             offers = offers_of(tx.episodes.of_run(scope.workspace, tap.run_id))
-            option = offers[tap.number - 1].option if tap.number <= len(offers) else None
-            return option if option is not None and _is_in_reach(tx, scope, option) else None
+            offer = offers[tap.number - 1] if tap.number <= len(offers) else None
+            if offer is not None and offer.option.is_approval:
+                offer = carried_out(tx, offer, tap.number)
+            return offer.option if offer is not None and _is_in_reach(tx, scope, offer.option) else None
 
     def choose(
-        self, scope: Scope, run_id: str, number: int | None, *, role: Role, at: datetime, event_id: str
+        self,
+        scope: Scope,
+        run_id: str,
+        number: int | None,
+        *,
+        role: Role,
+        at: datetime,
+        event_id: str,
+        grant: Grant = Grant.ONCE,
     ) -> Chosen:
         """Take in the choice of an option by its number, from 1; None, or the next number, is "none of these".
 
         The asker's own is accepted as a message of theirs: `Recording.finish` counts it as their vote on the answer.
         Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing, and another one takes
-        its place. Raises `NotFound` where there is no such option, or the question or what the option comes from may
-        not be repeated to this person here.
+        its place. A question whether a tool with effects may run is decided once, by its asker or a teacher there
+        (`memory.services.approvals`), who may let the same run later too (`grant`). Raises `NotFound` where there is no
+        such option, or the question or what the option comes from may not be repeated to this person here.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -82,6 +100,9 @@ class Asking:
             note(tx, scope, now)
             tap = Tap(run_id=run_id, number=number, role=role)
             is_asker = scope.person == nodes[0].person
+            about = offers[min(number, len(offers)) - 1]
+            if about.option.is_approval:
+                return self._decide(tx, scope, offers, tap, at, event_id, grant if number <= len(offers) else None)
             if number > len(offers):
                 changed = self._refuse(tx, scope, offers, tap, at, event_id)
                 return Chosen(is_asker=is_asker, option=None, changed_runs=changed)
@@ -94,6 +115,31 @@ class Asking:
             withdrawn = self._without_opinions(tx, scope, offers, tap, at, {offer.node.id})
             opinion = self._opinion(tx, scope, offer, tap, at, event_id)
             return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id, *withdrawn))
+
+    def _decide(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        offers: Sequence[Offer],
+        tap: Tap,
+        at: datetime,
+        event_id: str,
+        grant: Grant | None,
+    ) -> Chosen:
+        """Take in whether a tool with effects may run. `grant` None: it may not."""
+        offer = offers[min(tap.number, len(offers)) - 1]
+        is_asker = scope.person == offer.node.person
+        refusal = why_not(self._core, tx, scope, offer, tap.role, grant or Grant.ONCE)
+        if not refusal and not decide(self._core, tx, scope, offer, tap, grant, event_id):
+            refusal = "decided"
+        if refusal:
+            return Chosen(is_asker=is_asker, option=None, refusal=refusal)
+        if grant is None:
+            changed = self._refuse(tx, scope, offers, tap, at, event_id)
+            return Chosen(is_asker=is_asker, option=None, changed_runs=changed, has_declined=True)
+        is_there = scope.channel == offer.node.channel
+        asker = replace(offer.node.scope, visibility=scope.visibility) if is_there else offer.node.scope
+        return self._answer(tx, asker, offers, tap, at, event_id)
 
     def _answer(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
@@ -206,9 +252,27 @@ def count_choice(
     chosen = _taps(tx, run.workspace, tap.run_id, offers, offer.node)
     refused = tx.teaching.reaction(_on(offer.node, root.scope, -1, Role.MEMBER, now).key)
     is_last = bool(chosen) and chosen[-1].event_id == run.event_id and not (refused and refused.is_active)
-    if is_last and root.action == offer.option.action and (not offer.option.text or root.output == offer.option.text):
+    if offer.option.is_approval:
+        _count_approval(core, tx, run, tap, offer, nodes, chosen[-1].at if chosen else now)
+    elif is_last and root.action == offer.option.action and offer.option.text in ("", root.output):
         vote = _on(root, root.scope, 1, tap.role, chosen[-1].at)
         write_votes(core, tx, now, replace(vote, event_id=run.event_id))
+
+
+def _count_approval(
+    core: Core, tx: Transaction, run: FinishedRun, tap: Tap, offer: Offer, nodes: Sequence[Episode], at: datetime
+) -> None:
+    """Who let a tool run approves of the node that ran it, if that came to a good end."""
+    permission = decision_on(tx, offer, tap.number)
+    ran = {each.node_id for each in run.allowed if permission and each.permission == permission}
+    for node in nodes:
+        if permission and node.id in ran and node.action == offer.option.action and _ended_well(node):
+            vote = _on(node, replace(node.scope, person=permission.by), 1, tap.role, at)
+            write_votes(core, tx, core.clock(), replace(vote, event_id=run.event_id))
+
+
+def _ended_well(node: Episode) -> bool:
+    return node.termination is Termination.SUCCESS
 
 
 def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
-from memory.model import Episode, Event, EventKind, TeachingPolicy, Vector
+from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.audience import filing_of
@@ -49,6 +49,7 @@ class Core:
     """Which runs these are."""
     caps: tuple[Cap, ...] = ()
     """What a day may cost."""
+    approvals: ApprovalPolicy = field(default_factory=ApprovalPolicy)
 
     def require_short(self, text: str) -> None:
         """Raise `InvalidInput` for a message that is too long."""

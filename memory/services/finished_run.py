@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 
-from memory.model import Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap, Usage
+from memory.model import Allowed, Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap, Usage
 from memory.model.evidence import EvidenceRecord
 from memory.ports import Transaction
 from memory.rules.evidence.judgements import is_followed
@@ -43,6 +43,8 @@ class FinishedRun:
     """Others whose words that holds."""
     usage: Usage = field(default_factory=Usage)
     """What its models used, for the caps."""
+    allowed: tuple[Allowed, ...] = ()
+    """The tools with effects that ran, and who let them."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
@@ -55,9 +57,16 @@ def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
         if flags := flags_of(node):
             detail = {"flags": [flag.value for flag in flags]}
             made.append(event(node, EventKind.QUARANTINED, SYSTEM, node.created_at, detail=detail))
+        made += [_let_run(node, each) for each in run.allowed if each.node_id == node.id]
         nodes.append(reduce(apply, made, node))
         events += made
     return nodes, events
+
+
+def _let_run(node: Episode, allowed: Allowed) -> Event:
+    permission = allowed.permission
+    detail = {"tool": allowed.tool, "grant": permission.grant.value, "basis": permission.basis}
+    return event(node, EventKind.ALLOWED, permission.by, node.created_at, detail=detail)
 
 
 def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:

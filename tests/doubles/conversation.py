@@ -168,6 +168,7 @@ class Chat:
                 *tools,
                 recall=recall,
                 new_id=self.world.ids,
+                clock=self.world.clock,
                 known_answers=known_answers,
                 asks_first=asks_first,
             ),

@@ -13,7 +13,7 @@ from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall
 from bot.ports import LanguageModel
 from memory.model import Audience, Episode, Exemplar, Recollection, Scope, StageCounts, Usage, Verdict, Verdicts
 from memory.model.evidence import ActionText, Evidence
-from memory.ports import NewId
+from memory.ports import Clock, NewId
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 SCOPE = Scope(workspace="terminal:local", channel="C1", person="ana", place="#general")
@@ -178,6 +178,7 @@ def make_tree(
     lessons_budget_tokens: int = 2_000,
     timeout_s: float = 30.0,
     new_id: NewId | None = None,
+    clock: Clock = lambda: NOW,
     known_answers: bool = False,
     asks_first: bool = False,
 ) -> AgentTree:
@@ -187,7 +188,7 @@ def make_tree(
         tools=ToolRegistry(tools, timeout_s=timeout_s),
         recall=recall or CannedRecall(),
         limits=limits or Limits(),
-        clock=lambda: NOW,
+        clock=clock,
         monotonic=monotonic,
         new_id=new_id or counting_ids(),
         lessons_budget_tokens=lessons_budget_tokens,

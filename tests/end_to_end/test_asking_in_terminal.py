@@ -76,3 +76,16 @@ def test_a_choice_that_was_taken_in_is_answered_after_a_kill(home: Home) -> None
     # What was stored is answered and counted once, however far the killed process had come.
     assert len(chosen) <= 1
     assert len(chosen) == 1 or not taken
+
+
+def test_what_has_effects_waits_through_a_restart_for_its_asker_alone_and_runs_once(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    asked = home.run("chat", given="change the owner of the deploy to Priya\n").out
+    assert 'change_fact {\n  "new_value": "Priya",' in asked.replace("\n      ", "\n  ").replace("\n    }", "\n}")
+    assert "1  Do it" in asked
+    assert "4  Don't" in asked
+    later = home.run("chat", given="/as ben\n/choose 1\n/as you\n/choose 1\n/choose 1\n/why\n").out
+    assert "That is for whoever asked" in later
+    assert later.count("Noted for you alone: deploy, owner: Priya.") == 1
+    assert "I do not know that question any more" in later
+    assert home.run("rebuild", "--check").code == 0

@@ -5,13 +5,14 @@ Whatever goes wrong in a way a tool can foresee comes back as an observation the
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
-from memory.model import Role, Scope
+from memory.model import Permission, Role, Scope
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -25,6 +26,8 @@ class ToolContext:
     node_path: str
     question: str
     """The message the run answers."""
+    goal: str = ""
+    """The node's."""
     memory: WorkingMemory
     role: Role = Role.MEMBER
     """In what role the person chose that it runs; as a member where nobody chose."""
@@ -47,7 +50,7 @@ class Tool:
     Raises `ToolRetry` (other arguments may do) or `ToolFailed`.
     """
     has_side_effects: bool = False
-    """Changes something outside the run; needs a person's approval."""
+    """Changes something outside the run: it runs only if a person lets it, or what people taught does."""
     is_informative: bool = True
     """Whether its result can be the answer, as opposed to a note the agent takes for itself."""
 
@@ -74,14 +77,20 @@ class ToolResult:
     """The call itself was wrong (unknown tool, bad arguments): better arguments may do."""
 
 
-Approve = Callable[[Tool, Mapping[str, object], ToolContext], Awaitable[bool]]
-"""Asks a person whether a tool with side effects may run now."""
+Permit = Callable[[Tool, Mapping[str, object], ToolContext], Coroutine[Any, Any, Permission | None]]
+"""What lets a tool with side effects run now; None where a person must be asked."""
+
+
+async def _nothing_permitted(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
+    return None
 
 
 class ToolRegistry:
-    """The tools of one bot. Checks arguments, asks for approval, limits the time."""
+    """The tools of one bot. Checks arguments, lets nothing with effects run without permission, limits the time."""
 
-    def __init__(self, tools: Sequence[Tool] = (), *, timeout_s: float = 30.0, approve: Approve | None = None) -> None:
+    def __init__(
+        self, tools: Sequence[Tool] = (), *, timeout_s: float = 30.0, permit: Permit = _nothing_permitted
+    ) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             if not _NAME.match(tool.name):
@@ -92,7 +101,7 @@ class ToolRegistry:
         self.actions = tuple(tool.spec.as_action for tool in tools)
         """The tools as evidence is weighed for them."""
         self._timeout_s = timeout_s
-        self._approve = approve
+        self.permit = permit
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,28 +117,29 @@ class ToolRegistry:
         """The tool, or None."""
         return self._tools.get(name)
 
-    def needs_question(self, name: str) -> bool:
-        """Whether a tool changes something and nobody else is there to approve of that: the person is asked first."""
-        tool = self._tools.get(name)
-        return tool is not None and tool.has_side_effects and self._approve is None
+    async def problem(self, call: ToolCall) -> str:
+        """Why a call cannot be carried out as it stands, in words for the model; empty where it can."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(self._tools) or "none"
+            return f"There is no tool named {call.name[:64]!r}. The tools are: {known}."
+        if call.arguments is None:
+            return f"The arguments of {tool.name} were not a JSON object: {call.raw[:200]}"
+        problem = await asyncio.to_thread(_schema_problem, tool.parameters, call.arguments)
+        return f"{tool.name} cannot take these arguments: {problem}" if problem else ""
 
     async def run(self, call: ToolCall, context: ToolContext, *, is_approved: bool = False) -> ToolResult:
         """Run one call. Only a fault in a tool's own code is raised; everything else is an observation.
 
-        `is_approved`: the person chose just this call.
+        `is_approved`: somebody or something lets just this call have its effects.
         """
         tool = self._tools.get(call.name)
-        if tool is None:
-            known = ", ".join(self._tools) or "none"
-            return _mistake(f"There is no tool named {call.name[:64]!r}. The tools are: {known}.")
-        if call.arguments is None:
-            return _mistake(f"The arguments of {tool.name} were not a JSON object: {call.raw[:200]}")
-        problem = await asyncio.to_thread(_schema_problem, tool.parameters, call.arguments)
-        if problem:
-            return _mistake(f"{tool.name} cannot take these arguments: {problem}")
+        problem = await self.problem(call)
+        if tool is None or call.arguments is None or problem:
+            return _mistake(problem)
+        if tool.has_side_effects and not is_approved:
+            return ToolResult(content=f"{tool.name} was not approved, and did not run.", is_error=True)
         try:
-            if not is_approved and not await self._may_run(tool, call.arguments, context):
-                return ToolResult(content=f"{tool.name} was not approved, and did not run.", is_error=True)
             async with asyncio.timeout(self._timeout_s):
                 return ToolResult(content=await tool.run(call.arguments, context))
         except ToolRetry as retry:
@@ -138,11 +148,6 @@ class ToolRegistry:
             return ToolResult(content=str(failure), is_error=True)
         except TimeoutError:
             return ToolResult(content=f"{tool.name} took longer than {self._timeout_s:g} seconds.", is_error=True)
-
-    async def _may_run(self, tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> bool:
-        if not tool.has_side_effects:
-            return True
-        return self._approve is not None and await self._approve(tool, arguments, context)
 
 
 def text_schema(name: str, description: str, *, required: bool = True) -> dict[str, object]:

@@ -31,7 +31,7 @@ QUARANTINE = (
 
 def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
     """The statement, of what is wanted in one workspace."""
-    same = ("run_id", "channel", "person", "author", "status", "verdict", "termination")
+    same = ("run_id", "channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]
     conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)

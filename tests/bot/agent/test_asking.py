@@ -1,6 +1,7 @@
 """The tree asks the person: with options, before what changes something, where lessons disagree, and never in vain."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from bot.agent.decision import Ask, decide
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.agent.tree import RunResult
 from bot.model import ToolSpec
-from memory.model import ASK, Option, Recollection, Scope, StageCounts, Termination, options_of
+from memory.model import ASK, Grant, Option, Permission, Recollection, Scope, StageCounts, Termination, options_of
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
 from tests.doubles.model import SCOPE, ByGoal, CannedRecall, ScriptedModel, answer, call, expand, fail, make_tree
 
@@ -118,8 +119,12 @@ async def test_a_chosen_tool_runs_first_and_the_model_finds_what_it_said(form: s
     done: list[Mapping[str, object]] = []
     model = ScriptedModel([answer("Answer: It is open." if form == "text" else "It is open.")])
     tree = make_tree(model, tool(done, has_side_effects=True), tool_calls=form)  # type: ignore[arg-type]
-    result = await tree.run("where?", SCOPE, run_id="r", chosen=Option(action="shed", label="s", arguments={"n": 1}))
-    assert (result.output, done) == ("It is open.", [{"n": 1}])
+    chosen = Option(action="shed", label="s", arguments={"n": 1})
+    assert (await tree.run("where?", SCOPE, run_id="r", chosen=chosen)).asked
+    assert done == []
+    permission = Permission(grant=Grant.ONCE, by="tea")
+    result = await tree.run("where?", SCOPE, run_id="r", chosen=replace(chosen, permission=permission))
+    assert (result.output, done, result.allowed[0].permission) == ("It is open.", [{"n": 1}], permission)
     assert "The shed is open." in str(model.requests[0].turns)
     assert "shed" in str(model.requests[0].turns[1])
 
@@ -129,7 +134,10 @@ async def test_what_changes_something_is_asked_about_before_it_is_done() -> None
     model = ScriptedModel([call("shed", key="4711")])
     result = await make_tree(model, tool(done, has_side_effects=True)).run("open it", SCOPE, run_id="r")
     assert (done, result.asked) == ([], True)
-    assert offered(result) == [Option(action="shed", label="Opens the shed: 4711", arguments={"key": "4711"})]
+    assert offered(result) == [
+        Option(action="shed", label="Opens the shed: 4711", arguments={"key": "4711"}, is_approval=True)
+    ]
+    assert result.output.endswith('Opens the shed:\n\n```\nshed {\n  "key": "4711"\n}\n```')
     harmless = ScriptedModel([call("shed"), answer("Open.")])
     assert not (await make_tree(harmless, tool(done)).run("open it", SCOPE, run_id="r")).asked
     assert done == [{}]

@@ -85,23 +85,13 @@ async def test_time_out() -> None:
     assert stopped.is_set()
 
 
-async def test_side_effects_wait_for_approval() -> None:
-    asked: list[str] = []
-
-    async def yes(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> bool:
-        asked.append(f"{tool.name} {dict(arguments)} {context.run_id}")
-        return True
-
-    async def no(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> bool:
-        return False
-
+async def test_what_has_effects_runs_only_if_it_is_let() -> None:
     call = tool_call("send", text="a")
     send = echo("send", side_effects=True)
-    assert (await ToolRegistry([send], approve=yes).run(call, CONTEXT)).content.startswith("ran with")
-    assert asked == ["send {'text': 'a'} R"]
+    assert (await ToolRegistry([send]).run(call, CONTEXT, is_approved=True)).content.startswith("ran with")
     refused = ToolResult(content="send was not approved, and did not run.", is_error=True)
-    assert await ToolRegistry([send], approve=no).run(call, CONTEXT) == refused
     assert await ToolRegistry([send]).run(call, CONTEXT) == refused
+    assert await ToolRegistry([send]).permit(send, {}, CONTEXT) is None
 
 
 def test_names_are_checked() -> None:

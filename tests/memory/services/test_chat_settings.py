@@ -28,6 +28,7 @@ VALUES = {
     "allowed-channels": "c1 c2",
     "digest": "c1",
     "control-arm": "0.25",
+    "approvals": "learned",
 }
 
 
@@ -139,7 +140,7 @@ def test_what_is_not_taken_says_what_is(settings: ChatSettings, name: str, value
 @pytest.mark.parametrize("name", sorted(VALUES))
 @pytest.mark.parametrize("role", [Role.TEACHER, Role.MEMBER, Role.GUEST, Role.BOT])
 def test_who_may_not_change_it_changes_nothing(settings: ChatSettings, name: str, role: Role) -> None:
-    if role is Role.TEACHER and name in ("mode", "known-answers"):
+    if role is Role.TEACHER and name in ("mode", "known-answers", "approvals"):
         settings.change(HERE, role, name, VALUES[name])
         return
     for act in (

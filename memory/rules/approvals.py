@@ -1,0 +1,48 @@
+"""When two actions are the same to whoever approved of one of them: the same tool, with the same kind of arguments.
+
+What names a target must agree (a word, an address, a path, a switch; of a number its size); sentences and times are
+free. Pure.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}\S*)?|\d{1,2}:\d{2}(?::\d{2})?")
+
+
+def argument_kinds(arguments: Mapping[str, object]) -> str:
+    """The kind of an action's arguments, as text: equal for actions of the same kind."""
+    kinds = {str(name): _kind(value) for name, value in arguments.items()}
+    return json.dumps(kinds, sort_keys=True, ensure_ascii=False)
+
+
+def permission_key(channel: str, tool: str, arguments: Mapping[str, object]) -> str:
+    """What a permission for one kind of action in one channel is kept under."""
+    return sha256("\n".join((channel, tool, argument_kinds(arguments))).encode()).hexdigest()
+
+
+def _kind(value: object) -> object:
+    match value:
+        case bool() | None:
+            return value
+        case int() | float():
+            return f"number {'-' if value < 0 else ''}{len(str(abs(int(value))))}"
+        case str():
+            return _text_kind(value.strip())
+        case Mapping():
+            return {str(name): _kind(each) for name, each in value.items()}
+        case list() | tuple():
+            kinds = {json.dumps(_kind(each), sort_keys=True, ensure_ascii=False) for each in value}
+            return ["list", "one" if len(value) == 1 else "several", *sorted(kinds)]
+        case _:
+            return type(value).__name__
+
+
+def _text_kind(text: str) -> str:
+    if _TIME.fullmatch(text):
+        return "time"
+    if any(map(str.isspace, text)):
+        return "text"
+    return f"name {text.casefold()}"
