@@ -16,6 +16,8 @@ _CONFIG = sorted(path for path in (CHECKOUT / "config").glob("*") if path.suffix
 TEXTS = [*SOURCES, *TESTS, *_CONFIG, CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
 
 BOUNDARIES = {
+    ("bot/adapters/tools/plugins.py", "_loaded"),
+    ("bot/adapters/tools/plugins.py", "work"),
     ("memory/adapters/embedding/batching.py", "_run"),
     ("bot/app/build.py", "_warm_up"),
     ("bot/app/health_checks/__init__.py", "results"),

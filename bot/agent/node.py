@@ -225,7 +225,7 @@ class AgentNode:
             if permitted is not None and tool is not None and tool.has_side_effects:
                 run.allowed.append(Allowed(node_id=trace.id, tool=call.name, permission=permitted))
             result = await run.within(run.tools.run(call, context, is_approved=permitted is not None))
-            trace.observe(result.content, tool=call.name, is_error=result.is_error)
+            trace.observe(result.content, tool=call.name, is_error=result.is_error, is_untrusted=result.is_outside)
             dialogue.observe(call, result.content, is_error=result.is_error)
             any_understood = any_understood or not result.is_mistake
             if tool is not None and tool.is_informative and not result.is_error:

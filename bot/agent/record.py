@@ -91,9 +91,10 @@ class Trace:
         has_failed = bool(since) and since[0].is_error
         return same[-1] == done[-1] and not has_failed and all(step.kind is not StepKind.EXPAND for step in since)
 
-    def observe(self, text: str, *, tool: str = "", is_error: bool = False) -> None:
+    def observe(self, text: str, *, tool: str = "", is_error: bool = False, is_untrusted: bool = False) -> None:
         """Record what came back."""
-        self.steps.append(Step(kind=StepKind.OBSERVE, text=text, tool=tool, is_error=is_error))
+        step = Step(kind=StepKind.OBSERVE, text=text, tool=tool, is_error=is_error, is_untrusted=is_untrusted)
+        self.steps.append(step)
 
     def expand(self, flow: Flow, subgoals: tuple[str, ...], policy: str) -> None:
         """Record an expansion that is carried out."""

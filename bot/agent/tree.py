@@ -72,9 +72,9 @@ class AgentTree:
     asks_first: bool = False
     """Whether the person is asked, and not the model, where the lessons disagree."""
 
-    def surroundings(self, scope: Scope) -> frozenset[str]:
+    def surroundings(self, scope: Scope, tools: ToolRegistry) -> frozenset[str]:
         """What surrounds the first node of a run."""
-        return frozenset(context_elements(scope, self.tools, []))
+        return frozenset(context_elements(scope, tools, []))
 
     async def run(
         self,
@@ -93,6 +93,7 @@ class AgentTree:
         recall: Recall | None = None,
         since: float | None = None,
         allowance: Allowance | None = None,
+        tools: ToolRegistry | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
@@ -100,9 +101,9 @@ class AgentTree:
         `preferences` are instructions of our own about how this person wants to be answered.
         `recalled` is what was recalled for `goal` already, in its `surroundings`.
         `chosen` is what they chose when asked what they mean, in their `role`: it is done first. `recall` replaces the
-        tree's own; `since` is when its time began, now if None; `allowance`
-        what may still be used today. Always ends with something to say. Raises `ModelError`
-        only if the very first reply failed: then there is nothing to save, and the caller knows best what to tell.
+        tree's own, and `tools` its tools; `since` is when its time began, now if None; `allowance` what may still be
+        used today. Always ends with something to say. Raises `ModelError` only if the very first reply failed: then
+        there is nothing to save, and the caller knows best what to tell.
         """
         run = Run(
             question=goal,
@@ -110,7 +111,7 @@ class AgentTree:
             run_id=run_id,
             model=self.model,
             rewriter=self.rewriter or self.model,
-            tools=self.tools,
+            tools=tools or self.tools,
             recall=recall or self.recall,
             budget=Budget(self.limits, self.monotonic, since, allowance),
             clock=self.clock,

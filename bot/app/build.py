@@ -6,19 +6,19 @@ Heavy libraries are imported when their object first works, never for a command 
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.app.beginning import make_embedder as make_embedder
 from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
+from bot.app.tools import make_tools
 from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import ApprovalPolicy, Incoming, ListeningMode, Permission, Role, Scope, TeachingPolicy, Vector
+from memory.model import ApprovalPolicy, ListeningMode, TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.chat_settings import (
@@ -41,7 +41,7 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.agent.run import Recall
-    from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+    from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.metering import Metering
     from bot.conversation.answering import Answering, InWork
@@ -142,50 +142,6 @@ def retrieval_config(settings: Settings) -> RetrievalConfig:
         max_per_author=1,
         consensus=True,
     )
-
-
-def make_tools(settings: Settings, memory: Memory, executor: "Executor") -> "ToolRegistry":
-    """The built-in tools; knowledge search only with a folder."""
-    from bot.agent.tools.calculator import calculator_tool
-    from bot.agent.tools.clock import clock_tool
-    from bot.agent.tools.conversation import conversation_tool
-    from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
-    from bot.agent.tools.notes import recall_tool, remember_tool
-    from bot.agent.tools.registry import ToolRegistry
-    from bot.agent.tools.topics import change_tool, look_up_tool
-    from memory.services.topics.facts import Changed
-    from memory.services.topics.listing import KnownTopic
-
-    async def embed(texts: Sequence[str]) -> list[Vector]:
-        return await executor(memory.embedder.embed, texts)
-
-    async def messages(scope: Scope, limit: int) -> list[Incoming]:
-        return await executor(memory.recording.messages_of, scope, limit)
-
-    async def about(scope: Scope, text: str) -> list[KnownTopic]:
-        return await executor(memory.facts.about, scope, text)
-
-    async def attend(scope: Scope, topic_id: str) -> None:
-        await executor(memory.facts.attend, scope, topic_id)
-
-    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
-        return await executor(memory.facts.change, scope, thing, name, value, role=role)
-
-    async def permit(tool: "Tool", arguments: Mapping[str, object], context: "ToolContext") -> Permission | None:
-        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
-
-    tools = [
-        clock_tool(memory.clock),
-        calculator_tool(),
-        remember_tool(memory.clock),
-        recall_tool(),
-        conversation_tool(messages, embed),
-        look_up_tool(about, attend),
-        change_tool(change),
-    ]
-    if settings.knowledge.folder:
-        tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
-    return ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit)
 
 
 def make_agent(

@@ -54,7 +54,8 @@ def _step(step: Step) -> str:
             arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
             return shown_line(f"act {step.tool}({arguments})" if step.tool else f"answer {step.text}", 200)
         case StepKind.OBSERVE:
-            return shown_line(f"{'error' if step.is_error else 'observe'} {step.text}", 200)
+            origin = " (from outside)" if step.is_untrusted else ""
+            return shown_line(f"{'error' if step.is_error else 'observe'}{origin} {step.text}", 200)
         case StepKind.EXPAND:
             return shown_line(f"expand into {step.flow}: {' | '.join(step.subgoals)}", 200)
         case StepKind.THINK:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, 
 from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
 from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
+from bot.config.tool_rules import read_rule
 from memory.model.spending import Cap, Spender
 from memory.rules.chat_settings import CATALOGUE, names_of
 from memory.rules.emoji import normalise
@@ -298,6 +299,19 @@ class KnowledgeSettings(Section):
     folder: str = ""
 
 
+class ToolSettings(Section):
+    """`[tools]`."""
+
+    only: Texts = ()
+
+    @field_validator("only")
+    @classmethod
+    def _are_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            read_rule(rule)
+        return rules
+
+
 class LogSettings(Section):
     """`[log]`."""
 
@@ -321,6 +335,7 @@ class Settings(Section):
     upkeep: UpkeepSettings = UpkeepSettings()
     grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    tools: ToolSettings = ToolSettings()
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()

@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
+from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall, without_lessons
@@ -85,7 +86,7 @@ class Answering:
         self._lines: Counter[tuple[str, ...]] = Counter()
         self._refused: set[str] = set()
         """Runs whose parts were refused before, so that the log tells it once."""
-        self.actions = agent.tools.actions
+        self.actions = agent.tools.known_names
         """What the agent may choose beside an answer."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
         self._not_knowing = NotKnowing(memory, executor)
@@ -115,9 +116,9 @@ class Answering:
 
     async def answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> bool:
         """Run the agent and commit the answer, while no platform is connected yet. False if it was cut short."""
-        await self._warm(_unseen, cancel)
+        await self._warm(lambda _: None, cancel)
         with self._in_work(incoming):
-            return await self._commit(messenger, incoming, cancel, _unseen) is not None
+            return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
     def begin_again(self, event_id: str) -> bool:
         """Work a message out once more, for it was edited. False if it is answered, or was edited too often."""
@@ -202,7 +203,9 @@ class Answering:
         may_judge = bool(HINT.match(incoming.text) or wish_in(incoming.text))
         since = self._agent.monotonic()
         without = await without_lessons(self._memory, self._executor, incoming, run_id)
-        recall = None if may_judge or without else partial(self._recall, incoming, run_id)
+        asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
+        tools = self._agent.tools.within(incoming.scope, asker or Role.MEMBER)
+        recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
         background = await self._backgrounds.of(messenger, incoming, recall)
         if may_judge:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
@@ -227,6 +230,7 @@ class Answering:
                 recall=without,
                 since=since,
                 allowance=await self._backgrounds.allowance(incoming),
+                tools=tools,
             )
             if self.is_leaving and cancel.is_set():
                 return None
@@ -239,11 +243,11 @@ class Answering:
             log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
 
-    def _recall(self, incoming: Incoming, run_id: str) -> PreparedRecall:
+    def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
         """The recall that the first node begins with, if the message means what it says. Blocking."""
-        context = self._agent.surroundings(incoming.scope)
+        context = self._agent.surroundings(incoming.scope, tools)
         recall = self._memory.recalling.prepared
-        return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=self.actions)
+        return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=tools.actions)
 
     def _finished(
         self,
@@ -391,7 +395,3 @@ async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, _Work | N
         working.cancel()
         edited.cancel()
         await asyncio.gather(working, edited, return_exceptions=True)
-
-
-def _unseen(_: str) -> None:
-    """A callback for progress while no platform is connected."""

@@ -23,7 +23,6 @@ from bot.model import (
 from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.model import Episode, Reaction, Visibility
-from memory.model.evidence import ActionText
 from memory.rules.emoji import EmojiMap
 from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
@@ -40,11 +39,11 @@ _NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goo
 class FeedbackHandler:
     """Handles what people do to teach, on any platform."""
 
-    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[ActionText]) -> None:
+    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str]) -> None:
         self._memory = memory
         self._executor = executor
         self._emoji = emoji
-        self._actions = [action.name for action in actions]
+        self._actions = actions
         self._approvers = Approvers(memory, executor)
 
     def teaches(self, emoji: str) -> bool:

@@ -95,12 +95,11 @@ class Goodbot:
         listening = listening or ListeningPolicy()
         self._mute_emoji = frozenset(map(normalise, listening.mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, listening.mode)
-        actions = [each.name for each in answering.actions]
         self._commands = Commands(
             memory,
             executor,
             self._stop,
-            actions=actions,
+            actions=answering.actions,
             default_mode=listening.mode,
             settings_file=settings_file or SettingsFile(),
         )

@@ -21,7 +21,6 @@ from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Role, Scope
 from memory.model.delivery import RETRY
-from memory.model.evidence import ActionText
 from memory.rules.evidence.answers import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
 
@@ -90,7 +89,7 @@ class WordedFeedback:
         memory: Memory,
         executor: Executor,
         read: FeedbackReader,
-        actions: Sequence[ActionText],
+        actions: Sequence[str],
         pause: timedelta,
         *,
         restyles: bool = True,
@@ -98,7 +97,7 @@ class WordedFeedback:
         self._memory = memory
         self._executor = executor
         self._read = read
-        self._actions = [action.name for action in actions]
+        self._actions = actions
         self._pause = pause
         self._restyles = restyles
         self.events: dict[str, PersonMessage] = {}
@@ -125,7 +124,7 @@ class WordedFeedback:
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
         if about is None or reading is None or (_is_judged(about, exchanges) and not _corrects(reading)):
             return await self._overheard(message, run_id)
-        role = await self._role(message)
+        role = await self.role_of(message)
         reading = Reading(reading.feedback, is_sure=reading.is_sure and role is not None)
         if not reading.is_sure or role is None:
             question = feedback_messages.doubt(reading.feedback, about.goal)
@@ -206,8 +205,10 @@ class WordedFeedback:
             if each.event_id != message.event_id and (not thread or each.scope.thread == thread)
         )
 
-    async def _role(self, message: Incoming) -> Role | None:
-        """Who says it; None where that cannot be known now."""
+    async def role_of(self, message: Incoming) -> Role | None:
+        """In what role it is said; None where that cannot be known now."""
+        if message.tap is not None:
+            return message.tap.role
         event = self.events.get(message.event_id)
         if event is None:
             return None

@@ -31,6 +31,8 @@ class Step:
     """`sequence`, `fallback` or `parallel`, for an expansion."""
     subgoals: tuple[str, ...] = ()
     is_error: bool = False
+    is_untrusted: bool = False
+    """What was observed came from outside: a page, a search, a server, somebody's function."""
 
 
 NEEDS_QUESTION = "needs_question"

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
+from bot.config.tool_rules import ToolRule
 from bot.conversation.answering import Answering, InWork, unnoted
 from bot.conversation.background import BackgroundConfig, MemoryRecall
 from bot.conversation.executor import Executor
@@ -150,6 +151,7 @@ class Chat:
         *,
         known_answers: bool = False,
         tools: Sequence[Tool] = (),
+        rules: Sequence[ToolRule] = (),
         asks_first: bool = False,
         background: BackgroundConfig | None = None,
         settings_file: SettingsFile | None = None,
@@ -171,6 +173,7 @@ class Chat:
                 clock=self.world.clock,
                 known_answers=known_answers,
                 asks_first=asks_first,
+                rules=rules,
             ),
             new_id=self.world.ids,
             warm_up=warm_up,

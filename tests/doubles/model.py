@@ -9,6 +9,7 @@ from bot.agent.prompt import ToolCalls
 from bot.agent.run import Recall
 from bot.agent.tools.registry import Tool, ToolRegistry
 from bot.agent.tree import AgentTree
+from bot.config.tool_rules import ToolRule
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall
 from bot.ports import LanguageModel
 from memory.model import Audience, Episode, Exemplar, Recollection, Scope, StageCounts, Usage, Verdict, Verdicts
@@ -181,11 +182,12 @@ def make_tree(
     clock: Clock = lambda: NOW,
     known_answers: bool = False,
     asks_first: bool = False,
+    rules: Sequence[ToolRule] = (),
 ) -> AgentTree:
     """A tree with everything around it fixed."""
     return AgentTree(
         model=model,
-        tools=ToolRegistry(tools, timeout_s=timeout_s),
+        tools=ToolRegistry(tools, timeout_s=timeout_s, rules=rules),
         recall=recall or CannedRecall(),
         limits=limits or Limits(),
         clock=clock,

@@ -5,14 +5,18 @@ Whatever goes wrong in a way a tool can foresee comes back as an observation the
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from bot.config.tool_rules import ToolRule, is_allowed
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
 from memory.model import Permission, Role, Scope
+from memory.model.evidence import ActionText
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -53,6 +57,8 @@ class Tool:
     """Changes something outside the run: it runs only if a person lets it, or what people taught does."""
     is_informative: bool = True
     """Whether its result can be the answer, as opposed to a note the agent takes for itself."""
+    is_outside: bool = False
+    """Its result comes from outside of the bot, so that the episode marks it as untrusted."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -73,6 +79,8 @@ class ToolResult:
 
     content: str
     is_error: bool = False
+    is_outside: bool = False
+    """It comes from outside of the bot."""
     is_mistake: bool = False
     """The call itself was wrong (unknown tool, bad arguments): better arguments may do."""
 
@@ -89,19 +97,53 @@ class ToolRegistry:
     """The tools of one bot. Checks arguments, lets nothing with effects run without permission, limits the time."""
 
     def __init__(
-        self, tools: Sequence[Tool] = (), *, timeout_s: float = 30.0, permit: Permit = _nothing_permitted
+        self,
+        tools: Sequence[Tool] = (),
+        *,
+        timeout_s: float = 30.0,
+        permit: Permit = _nothing_permitted,
+        rules: Sequence[ToolRule] = (),
     ) -> None:
-        self._tools: dict[str, Tool] = {}
         for tool in tools:
-            if not _NAME.match(tool.name):
+            if not is_name(tool.name):
                 raise ValueError(f"a tool's name is 1 to 64 letters, digits, _ or -, got {tool.name!r}")
-            if tool.name in self._tools:
-                raise ValueError(f"two tools are named {tool.name!r}")
-            self._tools[tool.name] = tool
-        self.actions = tuple(tool.spec.as_action for tool in tools)
+        if doubled := [name for name, count in Counter(tool.name for tool in tools).items() if count > 1]:
+            raise ValueError(f"two tools are named {doubled[0]!r}")
+        self._sources: dict[str, tuple[Tool, ...]] = {"": tuple(tools)}
+        self._tools: dict[str, Tool] = {}
+        self.known_names: list[str] = []
+        """Every tool's name. The list stays the same and changes as tools come and go."""
+        self.actions: tuple[ActionText, ...] = ()
         """The tools as evidence is weighed for them."""
         self._timeout_s = timeout_s
         self.permit = permit
+        self._rules = tuple(rules)
+        self._gather()
+
+    def put(self, source: str, tools: Sequence[Tool]) -> None:
+        """Let a source, such as a server, have these tools from now on. What is named as another one is left out."""
+        self._sources[source] = tuple(tool for tool in tools if is_name(tool.name))
+        self._gather()
+
+    def _gather(self) -> None:
+        gathered: dict[str, Tool] = {}
+        for tool in chain.from_iterable(self._sources.values()):
+            gathered.setdefault(tool.name, tool)
+        self._tools = gathered
+        self.known_names[:] = gathered
+        self.actions = tuple(tool.spec.as_action for tool in gathered.values())
+
+    @property
+    def asks_for_role(self) -> bool:
+        """Whether it matters in which role somebody asks."""
+        return any(rule.roles is not None for rule in self._rules)
+
+    def within(self, scope: Scope, role: Role) -> "ToolRegistry":
+        """The tools that somebody may use somewhere."""
+        if not self._rules:
+            return self
+        allowed = [tool for tool in self._tools.values() if is_allowed(tool.name, self._rules, scope, role)]
+        return ToolRegistry(allowed, timeout_s=self._timeout_s, permit=self.permit)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,13 +183,18 @@ class ToolRegistry:
             return ToolResult(content=f"{tool.name} was not approved, and did not run.", is_error=True)
         try:
             async with asyncio.timeout(self._timeout_s):
-                return ToolResult(content=await tool.run(call.arguments, context))
+                return ToolResult(content=await tool.run(call.arguments, context), is_outside=tool.is_outside)
         except ToolRetry as retry:
             return _mistake(str(retry))
         except ToolFailed as failure:
-            return ToolResult(content=str(failure), is_error=True)
+            return ToolResult(content=str(failure), is_error=True, is_outside=tool.is_outside)
         except TimeoutError:
             return ToolResult(content=f"{tool.name} took longer than {self._timeout_s:g} seconds.", is_error=True)
+
+
+def is_name(name: str) -> bool:
+    """Whether a tool may be named so."""
+    return _NAME.match(name) is not None
 
 
 def text_schema(name: str, description: str, *, required: bool = True) -> dict[str, object]:

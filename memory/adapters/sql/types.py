@@ -132,6 +132,7 @@ def _step_to_json(step: Step) -> dict[str, object]:
         "flow": step.flow,
         "subgoals": list(step.subgoals),
         "is_error": step.is_error,
+        "is_untrusted": step.is_untrusted,
     }
     return {name: value for name, value in whole.items() if value}
 

@@ -1,0 +1,146 @@
+"""Tools made of other people's functions, found through the entry points of installed packages.
+
+A function's annotations are its schema and its docstring is its description (pydantic-ai reads both). Whatever is wrong
+with one of them is told in the log, and costs that one alone.
+"""
+
+import asyncio
+import inspect
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, get_type_hints
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from bot.agent.tools.plugin import ENTRY_POINTS, MARK, Marked
+from bot.agent.tools.registry import Tool, ToolContext, is_name
+from bot.errors import ToolError, ToolFailed, ToolRetry
+
+log = logging.getLogger(__name__)
+
+Function = Callable[..., Any]
+
+
+def found_tools(points: Iterable[EntryPoint] | None = None) -> list[Tool]:
+    """The tools of every installed package that has some, by name; without those that are broken. Blocking."""
+    found: dict[str, Tool] = {}
+    for point in sorted(entry_points(group=ENTRY_POINTS) if points is None else points, key=lambda each: each.name):
+        for tool in _loaded(point):
+            if tool.name in found:
+                log.warning("tool %s of the entry point %s is left out: there is one already", tool.name, point.name)
+            found.setdefault(tool.name, tool)
+    return list(found.values())
+
+
+def _loaded(point: EntryPoint) -> list[Tool]:
+    try:
+        named = point.load()
+        functions = [named] if callable(named) else list(named)
+        return [tool_from(function) for function in functions]
+    except Exception as error:  # noqa: BLE001 - whatever another package's import raises must not stop the start
+        log.warning(
+            "the tools of the entry point %s (%s) are left out, mend or uninstall the package: %s: %s",
+            point.name,
+            point.value,
+            type(error).__name__,
+            error,
+        )
+        return []
+
+
+def tool_from(function: Function) -> Tool:
+    """The tool that a function is. Raises `ValueError` where it has no docstring, and what its annotations raise."""
+    from pydantic_ai import Tool as FunctionSchema  # 0.6 s that a bot without plugins need not pay
+
+    marked: Marked = getattr(function, MARK, Marked())
+    plain, context_name = _without_context(function)
+    read = FunctionSchema(plain, takes_ctx=False)
+    name = marked.name or read.name
+    if not read.description:
+        raise ValueError(f"{name} has no docstring that says what it does, with an example of what people say")
+    if not is_name(name):
+        raise ValueError(f"a tool's name is 1 to 64 letters, digits, _ or -, got {name!r}")
+    schema = read.function_schema
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        try:
+            values = schema.validator.validate_python(dict(arguments))
+        except ValidationError as error:
+            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:3])
+            raise ToolRetry(f"{name} cannot take these arguments: {problems}") from error
+        if context_name:
+            values[context_name] = context
+        try:
+            return _as_text(await _called(partial(function, **values), name))
+        except ToolError:
+            raise
+        except Exception as error:
+            log.exception("tool %s failed", name)
+            raise ToolFailed(f"{name} failed: {type(error).__name__}.") from error
+
+    return Tool(
+        name=name,
+        description=" ".join(read.description.split()),
+        parameters=schema.json_schema,
+        run=run,
+        has_side_effects=marked.effects,
+        is_informative=not marked.notes,
+        is_outside=True,
+    )
+
+
+def _without_context(function: Function) -> tuple[Function, str]:
+    """The function as its schema is read, and the name of its parameter for the `ToolContext`; empty without one."""
+    signature, hints = inspect.signature(function), get_type_hints(function, include_extras=True)
+    name = next((each for each in signature.parameters if hints.get(each) is ToolContext), "")
+    if not name:
+        return function, ""
+
+    def shown(**_: object) -> None:
+        """Stands for the function where only its form is looked at."""
+
+    shown.__name__, shown.__doc__, shown.__module__ = function.__name__, function.__doc__, function.__module__
+    rest = [each for each in signature.parameters.values() if each.name != name]
+    shown.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]  # functions may have one
+    shown.__annotations__ = {each: hint for each, hint in hints.items() if each != name}
+    return shown, name
+
+
+def _as_text(result: object) -> str:
+    if isinstance(result, str):
+        return result
+    if isinstance(result, Sequence | Mapping | None):
+        return to_json(result, fallback=str).decode()
+    return str(result)
+
+
+async def _called(call: Callable[[], Any], name: str) -> object:
+    """What a function returns. A plain one has a thread that the end of the process does not wait for."""
+    if inspect.iscoroutinefunction(call.func if isinstance(call, partial) else call):
+        return await call()
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+
+    def settle(result: object, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = call()
+        except Exception as raised:  # noqa: BLE001 - handed over to whoever waits
+            error = raised
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name=f"tool {name}", daemon=True).start()
+    return await done

@@ -1,0 +1,62 @@
+"""The tools of a bot, as the settings have them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.config import Settings
+from bot.conversation.executor import Executor
+from memory.model import Incoming, Permission, Role, Scope, Vector
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.agent.tools.registry import ToolRegistry
+
+
+def make_tools(settings: Settings, memory: Memory, executor: Executor) -> "ToolRegistry":
+    """The built-in tools, knowledge search only with a folder, and those of installed packages."""
+    from bot.adapters.tools.plugins import found_tools
+    from bot.agent.tools.calculator import calculator_tool
+    from bot.agent.tools.clock import clock_tool
+    from bot.agent.tools.conversation import conversation_tool
+    from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
+    from bot.agent.tools.notes import recall_tool, remember_tool
+    from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+    from bot.agent.tools.topics import change_tool, look_up_tool
+    from bot.config.tool_rules import read_rule
+    from memory.services.topics.facts import Changed
+    from memory.services.topics.listing import KnownTopic
+
+    async def embed(texts: Sequence[str]) -> list[Vector]:
+        return await executor(memory.embedder.embed, texts)
+
+    async def messages(scope: Scope, limit: int) -> list[Incoming]:
+        return await executor(memory.recording.messages_of, scope, limit)
+
+    async def about(scope: Scope, text: str) -> list[KnownTopic]:
+        return await executor(memory.facts.about, scope, text)
+
+    async def attend(scope: Scope, topic_id: str) -> None:
+        await executor(memory.facts.attend, scope, topic_id)
+
+    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
+        return await executor(memory.facts.change, scope, thing, name, value, role=role)
+
+    async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
+        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
+
+    tools = [
+        clock_tool(memory.clock),
+        calculator_tool(),
+        remember_tool(memory.clock),
+        recall_tool(),
+        conversation_tool(messages, embed),
+        look_up_tool(about, attend),
+        change_tool(change),
+    ]
+    if settings.knowledge.folder:
+        tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
+    rules = [read_rule(text) for text in settings.tools.only]
+    registry = ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit, rules=rules)
+    registry.put("plugins", found_tools())
+    return registry
