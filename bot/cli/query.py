@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import click
 
+from bot.cli.arms import arm_lines
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
@@ -54,6 +55,7 @@ def stats(memory: Memory, workspace: str) -> Result:
     """Count what is remembered, by workspace."""
     names = [workspace] if workspace else memory.audit.workspaces()
     found = {name: memory.audit.statistics(name) for name in names}
+    arms = {name: memory.control_arm.compare(name) for name in names}
     spent = {name: memory.spending.report(name) for name in names}
     lines = [
         line
@@ -63,11 +65,12 @@ def stats(memory: Memory, workspace: str) -> Result:
             f"  {decided}",
             *(f"  {what:<22} {number}" for what, number in numbers.items()),
             *([f"  {saved_by_known_answers(numbers)}"] if numbers["answers.without_model"] else []),
-            *(f"  {line}" for line in spending_lines(spent[name])),
+            *(f"  {line}" for line in [*spending_lines(spent[name]), *arm_lines(arms[name])]),
         )
     ]
     as_json = {
-        name: {**numbers, "decisions": decided, "spending": spent[name]} for name, (numbers, decided) in found.items()
+        name: {**numbers, "decisions": decided, "spending": spent[name], "arms": arms[name]}
+        for name, (numbers, decided) in found.items()
     }
     return Result(as_json, "\n".join(lines) or "Nothing is remembered yet.")
 

@@ -31,6 +31,7 @@ from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import (
+    ArmCount,
     NodeCount,
     RecallCount,
     SpendingCount,
@@ -43,6 +44,7 @@ from memory.ports.upkeep import UpkeepTable
 __all__ = [
     "ActionFit",
     "ApiKeyTable",
+    "ArmCount",
     "Ballot",
     "BatchTable",
     "ChannelTable",

@@ -68,6 +68,22 @@ class SpendingCount:
     cost_usd: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmCount:
+    """The runs with lessons, or those of the control arm, since the first one of that."""
+
+    is_control: bool
+    answers: int
+    approved: int
+    """Answers with more votes for than against them."""
+    rejected: int
+    corrected: int
+    cost_usd: float
+    cost_squares: float
+    """The sum of the squares of the runs' costs."""
+    tokens: int
+
+
 class TotalsTable(Protocol):
     """Every call is one statement. A week is named by its Monday and begins with it at 00:00 UTC."""
 
@@ -102,6 +118,10 @@ class TotalsTable(Protocol):
         `verdict.`; how often they were shown (`retrieval`), `used` and `ignored`; `questions` and of these `.answered`,
         of the answered `.judged` and `.wrong`, and `.asked`.
         """
+        ...
+
+    def arms(self, workspace: str) -> list[ArmCount]:
+        """The control arm and the other one; nothing where no run was in it."""
         ...
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:

@@ -3,10 +3,48 @@
 from dataclasses import dataclass
 
 from memory.model import Recollection, Scope, StageCounts
+from memory.ports import ArmCount
 from memory.rules.chat_settings import CONTROL_ARM
 from memory.rules.control_arm import is_control
+from memory.rules.intervals import Interval, Sample, difference_of_means, difference_of_shares, mean, share
 from memory.services.chat_settings import settings_at
 from memory.services.core import Core
+
+LEAST = 20
+"""With fewer answers in an arm nothing is said of a difference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One measure in both arms."""
+
+    name: str
+    with_lessons: Interval | None
+    """None where nothing was measured; so below."""
+    without: Interval | None
+    difference: Interval | None
+    """How much more it is with lessons."""
+    least: int
+    """The number of answers it rests on, in the arm that has fewer."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is enough to tell."""
+        return self.difference is not None and self.least >= LEAST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmComparison:
+    """Both arms, since the first run without lessons."""
+
+    with_lessons: ArmCount
+    without: ArmCount
+    approved: Compared
+    """The share of the judged answers that people approved of."""
+    corrected: Compared
+    """The share of the answers that were corrected."""
+    cost: Compared
+    """US dollars for each answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +70,50 @@ class ControlArm:
             vector=self._core.embedded(goal),
             is_control=True,
         )
+
+    def compare(self, workspace: str) -> ArmComparison | None:
+        """What lessons changed in a workspace; None where no run went without. One statement."""
+        with self._core.store.read() as tx:
+            arms = {each.is_control: each for each in tx.totals.arms(workspace)}
+        if True not in arms:
+            return None
+        none = ArmCount(
+            is_control=False,
+            answers=0,
+            approved=0,
+            rejected=0,
+            corrected=0,
+            cost_usd=0.0,
+            cost_squares=0.0,
+            tokens=0,
+        )
+        one, other = arms.get(False, none), arms[True]
+        return ArmComparison(
+            with_lessons=one,
+            without=other,
+            approved=_shares(
+                "approved",
+                (one.approved, one.approved + one.rejected),
+                (other.approved, other.approved + other.rejected),
+            ),
+            corrected=_shares("corrected", (one.corrected, one.answers), (other.corrected, other.answers)),
+            cost=_means("cost", _costs(one), _costs(other)),
+        )
+
+
+def _shares(name: str, one: tuple[int, int], other: tuple[int, int]) -> Compared:
+    first, second = (share(hits, total) if total else None for hits, total in (one, other))
+    between = difference_of_shares(first, second) if first and second else None
+    return Compared(name=name, with_lessons=first, without=second, difference=between, least=min(one[1], other[1]))
+
+
+def _means(name: str, one: Sample, other: Sample) -> Compared:
+    first, second = (mean(each) if each.count > 1 else None for each in (one, other))
+    between = difference_of_means(one, other) if first and second else None
+    return Compared(
+        name=name, with_lessons=first, without=second, difference=between, least=min(one.count, other.count)
+    )
+
+
+def _costs(arm: ArmCount) -> Sample:
+    return Sample(count=arm.answers, sum=arm.cost_usd, squares=arm.cost_squares)

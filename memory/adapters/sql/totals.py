@@ -27,7 +27,7 @@ from memory.adapters.sql.session import SqlTable, among
 from memory.adapters.sql.tables import counters, episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.teaching_tables import votes
 from memory.model import ASK, FROM_PEOPLE, Audience, EventKind, Origin, Termination, Verdict
-from memory.ports.totals import NodeCount, RecallCount, SpendingCount, VerdictCount, VoteCount
+from memory.ports.totals import ArmCount, NodeCount, RecallCount, SpendingCount, VerdictCount, VoteCount
 
 _e, _v, _r, _i, _l = episodes.c, votes.c, retrievals.c, retrieval_items.c, events.c
 _FIRST = date(1969, 12, 29)
@@ -94,6 +94,37 @@ _SPENDING = (
     .where(_TOKENS > 0)
     .group_by(*(column.name for column in _SPENDER))
 )
+_RUNS = (
+    select(
+        _r.is_control,
+        _e.run_id,
+        _e.workspace,
+        func.sum(_e.cost_usd).label("cost"),
+        func.sum(_TOKENS).label("tokens"),
+        func.max(case((_e.correction != "", 1), else_=0)).label("corrected"),
+        func.coalesce(
+            select(func.sum(_v.value)).where(_v.workspace == _e.workspace, _v.run_id == _e.run_id).scalar_subquery(), 0
+        ).label("votes"),
+    )
+    .join(retrievals, (_r.workspace == _e.workspace) & (_r.run_id == _e.run_id) & (_r.node_path == "0"))
+    .where(
+        _e.workspace == bindparam("w"),
+        _e.origin == Origin.RUN,
+        _r.at >= select(func.min(_r.at)).where(_r.workspace == bindparam("w"), _r.is_control).scalar_subquery(),
+    )
+    .group_by(_r.is_control, _e.run_id, _e.workspace)
+    .subquery()
+)
+_ARMS = select(
+    _RUNS.c.is_control,
+    func.count().label("answers"),
+    func.sum(case((_RUNS.c.votes > 0, 1), else_=0)).label("approved"),
+    func.sum(case((_RUNS.c.votes < 0, 1), else_=0)).label("rejected"),
+    func.sum(_RUNS.c.corrected).label("corrected"),
+    func.sum(_RUNS.c.cost).label("cost_usd"),
+    func.sum(_RUNS.c.cost * _RUNS.c.cost).label("cost_squares"),
+    cast(func.sum(_RUNS.c.tokens), NUMBER).label("tokens"),
+).group_by(_RUNS.c.is_control)
 _SPENT = "spent/"
 """Begins the counters of what was spent against caps."""
 _ADD = insert(counters)
@@ -167,6 +198,9 @@ class SqlTotalsTable(SqlTable):
     def fates(self, workspace: str) -> dict[str, int]:
         (row,) = self._session.rows(_COUNT_FATES.where(_e.workspace == workspace))
         return {name: int(number) for name, number in row._mapping.items()}
+
+    def arms(self, workspace: str) -> list[ArmCount]:
+        return [ArmCount(**row._mapping) for row in self._session.rows(_ARMS, {"w": workspace})]
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
         rows = self._session.rows(_SPENDING.where(_e.workspace == workspace, _e.created_at >= since))

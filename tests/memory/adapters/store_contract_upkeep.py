@@ -6,9 +6,9 @@ from typing import Any
 
 from memory.model import Usage, Verdict
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
-from memory.ports import SpendingCount, Store
+from memory.ports import ArmCount, SpendingCount, Store
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, episode
+from tests.memory.adapters.store_samples import NOW, episode, retrieval, vote
 
 
 class UpkeepContract(StoreCase):
@@ -108,3 +108,18 @@ class UpkeepContract(StoreCase):
             ),
         ]
         assert all(type(each.tokens) is int for each in found)
+
+    def test_the_arms_by_what_people_said_and_what_they_cost(self, store: Store) -> None:
+        used = Usage(prompt_tokens=10, cost_usd=0.5)
+        with store.write() as tx:
+            assert tx.totals.arms("w") == []
+            tx.episodes.add(*(episode(run, run_id=run, usage=used) for run in ("r1", "r2", "r3")))
+            tx.episodes.add(episode("r1.0", run_id="r1", parent_id="r1", node_path="0.0", usage=used, correction="no"))
+            made = [retrieval(f"R{run}", run_id=run, seconds=at) for run, at in (("r1", 2), ("r2", 3), ("r3", 0))]
+            tx.retrievals.add([replace(each, node_path="0", is_control=each.id == "Rr1") for each in made], [])
+            tx.teaching.put_votes(replace(vote(), run_id="r1", value=-1), replace(vote("bo"), run_id="r2"))
+            found = {each.is_control: each for each in tx.totals.arms("w")}
+        common: dict[str, Any] = {"answers": 1, "tokens": 10, "cost_usd": 0.5, "cost_squares": 0.25, "corrected": 0}
+        assert found[False] == ArmCount(is_control=False, approved=1, rejected=0, **common)
+        more = {"corrected": 1, "cost_usd": 1.0, "cost_squares": 1.0, "tokens": 20}
+        assert found[True] == ArmCount(is_control=True, approved=0, rejected=1, **(common | more))
