@@ -26,8 +26,8 @@ BUDGET_TOKENS = 600
 
 _FEW_WORDS, _MANY_WORDS = 4, 30
 _REFERS = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|thank you|cool|great)\W+)*+"
-    r"(?:and|or|but|also|what about|how about|what if|same|instead|why)\b|"
+    r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|alright|sure|fine|yes|thanks|thank you|cool|great|good|sorry)\W+)*+"
+    r"(?:and|or|but|also|what about|how about|what if|same|instead|why|i mean|i meant|und|aber|was ist mit|et|mais)\b|"
     r"\b(?:it|its|he|him|his|she|her|they|them|their|theirs|this|that|these|those|there|one|ones|"
     r"same|other|others|another|else|instead|former|latter)\b",
     re.IGNORECASE,
@@ -35,6 +35,11 @@ _REFERS = re.compile(
 _ASKS = re.compile("[?？؟]")
 _WORD = re.compile(r"[^\W_]+")
 _STEM = 4
+_FUNCTION = (
+    "and the for are was has can you but not how who what which when where why about with from does did then "
+    "mean meant und die der das den dem ist mit für was wie les des est avec pour"
+)
+_FUNCTION_WORDS = frozenset(_FUNCTION.split())
 
 
 def may_refer_back(message: str) -> bool:
@@ -77,9 +82,10 @@ def usable(message: str, reply: str) -> str:
     is_long = len(meant) > 2 * len(message) + 400
     if not meant or is_long or "\n" in meant or _words(meant, 1) == _words(message, 1):
         return message
-    mine = {word for word in _words(message, _STEM) if not _REFERS.fullmatch(word)}
-    theirs = {word[:_STEM] for word in _words(meant, _STEM)}
-    return message if mine and not any(word[:_STEM] in theirs for word in mine) else meant
+    mine = {word for word in _words(message, _STEM - 1) if not _REFERS.fullmatch(word)} - _FUNCTION_WORDS
+    theirs = _words(meant, _STEM - 1)
+    is_alike = any(one.startswith(other[:_STEM]) or other.startswith(one[:_STEM]) for one in mine for other in theirs)
+    return meant if is_alike or not mine else message
 
 
 def _words(text: str, at_least: int) -> list[str]:

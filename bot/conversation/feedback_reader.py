@@ -54,7 +54,7 @@ class ModelReader:
 
     async def __call__(self, message: str, question: str, answer: str) -> Reading | None:
         """The model's reading."""
-        if not may_be_feedback(message):
+        if not may_be_feedback(message) and read(message, question, answer) is None:
             return None
         try:
             async with asyncio.timeout(_PATIENCE_S):

@@ -41,12 +41,14 @@ STOP = re.compile(r"\s*+(?:$|-\s|[^\w\s'’\"`#@/%€$&+=<>*~-])")
 
 _NOT = "(?:do|does|did|is|are|was|were|ca|could|wo|would|should|has|have|had|ai)n['’]?t"
 _TOO = (
-    r"(?:(?:quite|totally|completely|simply|plain|so|also|actually|really|still|sadly|definitely|all|clearly"
+    r"(?:(?:quite|totally|completely|complete|total|utter|simply|plain|so|also|actually|really|still|sadly"
+    r"|definitely|all|clearly"
     r"|a bit|the|an?"
     r"|leider|aber|völlig|total|ganz|einfach|doch|ja|auch|wirklich|definitiv|inzwischen|eben|schon|eine?) )*+"
 )
 _WRONG = (
-    r"(?:wrong(?: (?:answer|info|information|there))?|incorrect|false|inaccurate|untrue|mistaken|nonsense|rubbish|bs"
+    r"(?:(?:wrong|false|incorrect|bad|outdated) (?:answer|info|information|advice|there)|wrong|made up"
+    r"|incorrect|false|inaccurate|untrue|mistaken|nonsense|rubbish|bs"
     r"|bullshit|outdated|obsolete|out of date|not up to date|deprecated|no longer (?:right|correct|true|valid"
     r"|current|the case)"
     r"|not (?:(?:quite|entirely|at all|even|really|the) )*+(?:right(?! now)|correct|true|accurate|it|valid"
@@ -70,46 +72,76 @@ STRONG = Phrase(
     rf"|(?:(?:das|die antwort|es) )?+stimmt {_TOO}(?:so |mehr )*+nicht(?: mehr| ganz| so)*+"
     r"|i don't think (?:so|(?:that|it|this)(?:'s| is) (?:right|correct|true))|(?:das )?glaube? ich nicht"
     r"|you (?:mixed|messed) (?:that|this|it|them|something) up|you(?:'re| are) mixing \w+ up"
+    rf"|{_THAT} (?:can't|cannot|can not|couldn't) be (?:right|correct|true|it)"
+    rf"|{_THAT}(?:'s| is| was) not (?:where|when|who|whom|why|which \w+) (?:we|you|it|they|people"
+    rf"|the \w+) \w+(?: \w+)?"
+    rf"|{_THAT}(?:'s| is| was) (?:simply |just )?an? (?:lie|mistake|error|myth|hallucination)"
+    rf"|{_THAT} (?:does|do)(?:n't| not) (?:sound|look|seem) (?:right|correct)"
+    rf"|{_THAT}(?:'s|'re| is| are) (?:(?:a (?:bit|little)|way|quite|totally) )?off|you(?:'re| are) (?:mistaken"
+    rf"|confused)"
+    r"|you(?:'ve)? (?:got|have|had) (?:that|this|it|them) (?:all |completely )?wrong"
+    r"|i (?:really |very much |strongly )?doubt (?:that|it|this)"
+    r"|you (?:made|are making|'re making) (?:that|this|it) up|you (?:just )?(?:invented|hallucinated) (?:that"
+    r"|this|it)"
+    r"|(?:non[, ]+)?(?:c'est|ce n'est|c'était) (?:faux|pas (?:ça|vrai|correct|juste|exact|la bonne réponse))"
 )
 """Says of the answer that it is wrong."""
+NAMES_WRONG = Phrase(
+    rf"(?:(?:the|this|that|your|der|die|das) )?(?P<what>[\w-]+)(?:'s| is| was| are| ist| war| sind) {_TOO}{_WRONG}"
+)
+"""The same, of a thing that was spoken of."""
 FAILED = Phrase(
+    r"(?:(?:i(?:'ve)? )?(?:just )?tried (?:it|that|this|everything),? (?:but )?)?+"
     r"(?:(?:it|that|this|das|es) )?+(?:(?:still|leider|immer noch) )?+"
     r"(?:(?:did|does|do)(?:n't| not) (?:(?:really|even) )?+(?:work|help|fix (?:it|anything)|solve (?:it"
     r"|anything)|exist)"
     r"|(?:is )?(?:still )?not working|useless|unhelpful|bad answer|(?:still )?(?:the )?same (?:error|problem"
     r"|issue|result|message)"
-    r"|still (?:nothing|broken|the same)|no (?:luck|change)|nothing (?:happens|happened|changed)"
+    r"|still (?:nothing|broken|the same)|no (?:luck|change|effect|success|difference)|nothing (?:happens"
+    r"|happened|changed)"
     r"|hat (?:leider |bei mir |mir |auch |aber )*+nicht (?:geklappt|funktioniert|geholfen|gestimmt)"
     r"|(?:klappt|funktioniert|geht|hilft)(?: (?:mir|bei mir|so|leider|aber|immer noch|auch))*+ nicht(?: weiter)?+)"
-    r"(?: (?:for me|at all|either|here|though|bei mir|anymore|any more))*+"
+    r"(?: (?:for me|me|at all|either|here|though|bei mir|anymore|any more))*+"
 )
 """Says of the answer that it was of no use."""
-NO = Phrase(r"no+|nope|nah+|nein|nee*|nö+")
+NO = Phrase(r"no+|nope|nah+|nein|nee*|nö+|non")
 """Refuses an answer by itself."""
+NOT_THERE = Phrase(
+    r"(?:(?:i(?:'ve)? )?(?:just )?(?:checked|looked|tried)[,.;:]? )?(?:(?:it|that|they)(?:'s|'re| is| are)? )?"
+    r"not (?:in )?(?:there|here)"
+)
+"""The same of a place."""
+SAME_KIND = Phrase(r"(?:the )?(?:wrong|falsche\w?) (?P<kind>\w+)")
+_KINDS = (
+    "day date month year time hour room place floor building name person number address link url code tag monat jahr"
+)
+KINDS = frozenset(f"{_KINDS} uhrzeit raum ort name nummer adresse zimmer".split())
+"""Says that another is right, if one follows, of the kind of thing that was asked for: "wrong password"."""
+BELIEVES = Phrase(
+    r"i (?:think|believe|guess|thought|heard)(?: that)?|i(?:'m| am) (?:(?:pretty|quite|fairly|very"
+    r"|almost) )?(?:sure|certain)"
+    r"(?: that)?|afaik|as far as i know|(?:ich )?(?:glaube|denke)|soweit ich weiß|meines wissens"
+)
+"""Says that something else may be right, if what follows can be an answer."""
+SHOULD_BE = Phrase(r"(?:(?:it|that|this|they|he|she) )?should (?:be|have been|say|read)|(?:das )?(?:sollte|müsste)")
+"""Says what is right, if that is what follows."""
 CONTRARY = Phrase(
-    r"(?:it|that|this) should (?:be|have been|say|read)|actually|in fact|almost|nearly|not quite|close"
+    r"actually|in fact|almost|nearly|not quite|close"
     r"|not (?:any ?more|any longer|since \w+)|nicht mehr"
     r"|eigentlich|tatsächlich|doch|fast"
 )
 """Says that something else is right, if something follows."""
-AT_THE_END = re.compile(
-    r"(?P<text>(?:(?:it|that)(?:['’]?s|\s+is)|es\s+ist)(?:\s+[^\s,?!]+){1,4}?|[^\s,?!]+(?:\s+[^\s,?!]+)?),?\s+"
-    r"(?:actually|in fact|eigentlich|tatsächlich)[\s.!]*+$",
-    re.IGNORECASE,
-)
-"""The same behind what is right."""
 IT_IS = re.compile(r"(?:(?:it|that)(?:['’]?s|\s+is)|es\s+ist)\s", re.IGNORECASE)
 FILLER = Phrase(
     r"h+m+|u+h+m*|u+m+|er+m|ah+|oh+|well|ok|okay|hey|hi|sorry|sry|pardon|but|aber|sondern|na ?ja|ä+h*m*|also"
     r"|ach|lol|haha+"
-    r"|unfortunately|i'm afraid|i (?:think|believe|guess)(?: that)?|afaik|as far as i know|leider"
-    r"|(?:ich )?(?:glaube|denke),?"
-    r"|soweit ich weiß|meines wissens|tut mir leid|bot|goodbot|mate|dude"
+    r"|unfortunately|i'm afraid|leider"
+    r"|tut mir leid|bot|goodbot|mate|dude"
     r"|(?:thanks?|thx|ty|thank you|danke(?: dir)?)(?: a lot| so much)?(?:,? (?:but|aber))"
 )
 SHOULD = Phrase(
     r"you should have said|correction|korrektur|richtigstellung|the answer should (?:be|have been)"
-    r"|(?:the )?(?:right|correct) (?:answer|one) (?:is|was|would be|would have been)"
+    r"|(?:the )?(?:right|correct|current|new) \w+ (?:is|was|would be|would have been)"
     r"|(?:die )?richtige? (?:antwort )?(?:ist|lautet|wäre|wär)"
     r"|(?:it|that|they|he|she)(?:'s|'re| is| are) (?:actually|in fact)|(?:es|das|er|sie) ist (?:eigentlich"
     r"|tatsächlich)"
@@ -188,32 +220,23 @@ OTHER = Phrase(
 DENIES = re.compile(rf"\b(?:not|no|{_NOT}|cannot|nicht|kein\w*|never|nie|nobody|niemand)\b", re.IGNORECASE)
 """Stands in a clause that says only what is not so."""
 GONE = re.compile(
-    r"\b(?:gone|dead|old|moved|left|retired|deprecated|obsolete|outdated|removed|replaced|closed|any ?more"
+    r"\b(?:gone|dead|old|cancell?ed|abolished|stopped|expired|merged|broken|took over|changed|renamed|moved"
+    r"|left|retired|deprecated|obsolete|outdated|removed|replaced|closed|any ?more"
     r"|no longer|doesn['’]?t"
     r" exist|there(?:['’]?s| is| are) no|es gibt kein\w*|nicht mehr|weg|abgeschafft|geschlossen|alte?)\b",
     re.IGNORECASE,
 )
 """Stands in a clause about what was replaced."""
 ENDED = re.compile(
-    r"\b(?:gone|dead|retired|deprecated|obsolete|removed|replaced|closed|discontinued|(?:switched|turned|shut|closed) "
+    r"\b(?:gone|dead|cancell?ed|abolished|stopped|expired|broken|retired|deprecated|obsolete|removed|replaced"
+    r"|closed|discontinued|(?:switched|turned|shut|closed) "
     r"(?:off|down)|no longer (?:exists?|there|used|available)|abgeschafft|abgeschaltet|geschlossen|eingestellt)\b",
     re.IGNORECASE,
 )
 """Stands in a clause that says only that something is over."""
-NOW = re.compile(
-    r"(?:please\s+)?(?:its|it['’]s|it is|use|ask|call|write to|mail|bitte|nutze|nimm|frag)\b|\b(?:now|nowadays"
-    r"|these days"
-    r"|instead|since|jetzt|inzwischen|mittlerweile|stattdessen|seit)\b",
-    re.IGNORECASE,
-)
-"""Names what came in its place."""
-INSTEAD_OF = re.compile(
-    r"(?:,|\bund|\band)\s*+(?:not|nicht)\s+(?:the\s+|at\s+|in\s+|on\s+|um\s+|am\s+)?([^\W_][\w:.\-]*+)", re.IGNORECASE
-)
-"""`..., not 15:00`"""
-NOT_THAT = Phrase(r"not|nicht|kein\w*|by no means|keinesfalls")
 STARTED = Phrase(
-    r"it|its|it's|they|they're|he|he's|she|she's|that's|this is|that is|there|there's|you|you're|we|every\w*"
+    r"c'est|ce sont|it|its|it's|they|they're|he|he's|she|she's|that's|this is|that is|there|there's|you|you're"
+    r"|we|every\w*"
     r"|nobody|somebody"
     r"|people|only|since|now|nowadays|after|before|until|as of|for|the \d\S*|es|er|sie|man|du|ihr|wir|jetzt"
     r"|seit|inzwischen"
@@ -247,11 +270,13 @@ INSTRUCTION = re.compile(
 )
 DONT = Phrase(r"don't|do not|never|nicht")
 DEFINITE = re.compile(
-    r"(?:the|an?|your|our|my|it|this|that|them|to|in|den|die|das|dem|der|eine?n?|im|am|zu[mr]?)$|[#@`'\"A-Z]"
+    r"(?:the|an?|your|our|my|it|this|that|them|to|in|den|die|das|dem|der|eine?n?|im|am|zu[mr]?)$|[#@`'\"A-Z\d]"
 )
-OBLIGES = Phrase(r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need to|must|should|muss\w*|müss\w*|soll\w*)")
+OBLIGES = Phrase(
+    r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need (?:to|an?|the|your)|must|should|muss\w*|müss\w*|soll\w*)"
+)
 SINCE = Phrase(r"nowadays|these days|instead|since|inzwischen|mittlerweile|stattdessen|seit")
-FIRST_PERSON = Phrase(r"i|i'm|i've|i'd|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
+FIRST_PERSON = Phrase(r"i|i'm|i've|i'd|i'll|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
 UNIMPORTANT = Phrase(
     r"hurry|rush|need(?:ed)?|necessary|urgent|matter|problem|deal|issue|worry|bother|mind|important|eilig|nötig"
     r"|dringend"
@@ -259,6 +284,8 @@ UNIMPORTANT = Phrase(
 )
 """Makes politeness of what is denied."""
 DEICTIC = Phrase(r"it|its|that|this|there|they|he|she|you|das|es|da|dort|die|der|dies\w*|er|sie")
+SPELLED = re.compile(r"`[^`]+`|<?(?:https?://\S+|[\w.+-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:[:/]\S*)?)>?")
+"""An address, a host, code: nothing but a value."""
 PLACE_OR_TIME = re.compile(
     r"\b(?:(?:over|down|up|right|still|just|direkt|gleich|oben|unten|drüben|hinten|vorne)\s+)?+(?:in|on|at"
     r"|under|behind|next to"
@@ -273,63 +300,13 @@ ASKS_WHERE_OR_WHEN = re.compile(
     r"\b(?:where|when|what time|which (?:day|room|floor)|wo|wann|wohin|welche[rmns]? \w+)\b", re.IGNORECASE
 )
 ASKS_FOR_VALUE = re.compile(r"\b(?:what|which|how|welche\w*|was|wie ?viele?|wie)\b", re.IGNORECASE)
+ASKS_HOW = re.compile(r"\b(?:how|wie)\b", re.IGNORECASE)
+MEANS = Phrase(r"(?:with|via|by|through|per|mit|über|durch)(?: [^\s,]+){1,4}")
 ASKS_WHO = re.compile(r"\b(?:who|whom|whose|wer|wem|wen)\b", re.IGNORECASE)
 NAMED = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Frau|Herr)\.?\s+)?[A-ZÄÖÜ][^\W\d_]")
 ASTERISK = re.compile(r"\*[^\s*][^*]*+$")
 """`*room 5`, as people correct what was written."""
 
-# Approval --------------------------------------------------------------------------------------------------------
-
-SOFT = Phrase(
-    r"thanks?|thx|thank you|many thanks|ty|cheers|danke\w*|vielen dank|(?:so|very) much|a lot|sehr|schön|dir|ok"
-    r"|okay|great|cool"
-    r"|nice|super|prima|toll|klasse|awesome|amazing|excellent|brilliant|yes+|yep|yeah|yup|ja|ah+|oh+|wow|hey"
-    r"|and|und|perfect|perfekt"
-    r"|for that|dafür|bot|man|mate|sweet|yay|haha+|top|indeed|wunderbar|very good|good|gut|no way"
-    r"|not bad(?: at all)?|nicht schlecht"
-)
-"""Thanks and joy, which say nothing of the answer by themselves."""
-APPROVES = Phrase(
-    r"(?:(?:that|this|it|das|es) )?+(?:(?:all|really|just|actually|finally|totally|now|jetzt|wirklich|endlich"
-    r"|hat) )*+"
-    r"(?:worked|helped|helps|did it|did the trick|does the trick|works (?:now|again|perfectly|great|fine|like)"
-    r"|(?:fixed|solved) (?:it|that|the \w+|my \w+)|answers my question"
-    r"|answered my question|geklappt|funktioniert|geholfen|gestimmt|(?:super|gut|prima|perfekt|sofort|wirklich"
-    r"|mir|sehr|tatsächlich"
-    r"|wunderbar|auf anhieb) (?:geklappt|funktioniert|geholfen|gestimmt|gepasst))"
-    r"|(?:now |jetzt )?(?:that|this|it|you)(?:'s|'re| is| was| are| were) (?:(?:exactly|absolutely|totally"
-    r"|perfectly|very|really"
-    r"|completely|now) )*+(?:right(?! now)|correct|true|helpful|useful|spot on|working|solved|fixed"
-    r"|what i (?:needed|wanted|was looking"
-    r" for)|the (?:right|correct) (?:answer|one))|exactly (?:right|what i (?:needed|wanted|was looking for))"
-    r"|just what i needed"
-    r"|(?:problem )?(?:solved|gelöst)|spot on|(?:i )?found it|i could find it|(?:hab(?:e)? )?(?:ich )?(?:es "
-    r"|'?s )?gefunden"
-    r"|(?:that|das) (?:was|war|ist) (?:genau )?(?:the|die) (?:solution|lösung)|genau das (?:habe ich"
-    r"|was ich) \w+|you saved (?:me|my \w+)|(?:das )?(?:ist|war) (?:(?:genau|absolut|völlig|sehr) )*+(?:richtig"
-    r"|korrekt|hilfreich)"
-)
-"""Says of the answer that it is right, or of use."""
-APPROVES_ALONE = Phrase(
-    r"it works|correct|exactly|jetzt (?:klappt|geht)(?:'s| es)?"
-    r"|(?:very |super |really |so |most )?helpful(?: answer)?|(?:good|great|perfect|right|correct|nice"
-    r"|excellent|gute|richtige"
-    r"|perfekte) (?:answer|antwort)|(?:das |genau das )stimmt|(?:genau )?richtig|sehr hilfreich|genau (?:das|so"
-    r"|richtig)"
-)
-"""The same, if that is all."""
-THANKS = Phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
-TAIL = re.compile(r"(?:\s+[\w'’]++){0,4}+\s*+(?=$|[^\w\s'’?])")
-"""A few more words of that clause."""
-TAKES_BACK = re.compile(
-    rf"\b(?:but|until|till|however|though|although|except|yesterday|usually|once|not|no|never|nothing|{_NOT}"
-    rf"|cannot|still|if"
-    r"|only|before|used to|as (?:always|usual)|would|should|could you|hope|myself|in my|im? eigenen|by \w+ing"
-    r"|anyway|elsewhere|for me|selbst|selber|aber|bis|jedoch|allerdings|außer|gestern|nicht|kein\w*"
-    r"|nur|obwohl|wie immer|wenn|falls)\b|[🙃🙄😒😑🤡]",
-    re.IGNORECASE,
-)
-"""Takes an approval back, or makes it bitter."""
 OFFERS_MORE = re.compile(
     r"anything else|let me know|further questions|(?:want|need) (?:me|more|help)|shall i|should i"
     r"|would you like|do you (?:want|need)"
@@ -350,18 +327,32 @@ YES_OR_NO = Phrase(
 LONGEST = 600
 """Characters. A longer message is a text of its own, and no remark on an answer."""
 _HINTS = Phrase(
-    r"no+|nope|nah+|nein|nee*|nö+|not|n't|\w+n't|wrong|incorrect|false|outdated|actually|almost|correct(?:ion)?|should"
-    r"|bs|mixed|messed|mistake|falsch\w*|nicht|kein\w*|sondern|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*"
+    r"no+|nope|nah+|nein|nee*|nö+|non|not|n't|\w+n't|cannot|wrong|incorrect|false|outdated|actually|almost"
+    r"|correct(?:ion)?"
+    r"|should|bs|mixed|messed|mistaken?|nonsense|rubbish|bullshit|inaccurate|untrue|useless|unhelpful|bad|same|still"
+    r"|now|i think|i believe|i guess|i heard|sure|afaik|off|was there|were there|doubt|(?:great|big|good|huge"
+    r"|real) help|made|tried|a lie|out of date|invented|hallucinat\w+|glaube|denke|changed|renamed|pushed"
+    r"|shifted|postponed|rescheduled|(?:yes+|yep|yeah|yup)\W+that's|faux|falsch\w*|nicht|kein\w*|sondern"
+    r"|eigentlich|doch|veraltet|quatsch|unsinn|richtig\w*"
     r"|korrekt\w*|stimmt|inzwischen|worked|works|working|saved|help(?:ed|s|ful)|solved|fixed|exactly|right|true|found"
     r"|(?:that|this|it) did it|trick|spot on|geklappt|funktioniert|geholfen|gefunden|genau|lösung"
 )
+_QUESTION = (
+    r"[@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"
+    r"|wer|was|wann|wo|wie|warum|kann\w*|gibt)\b"
+)
+QUESTION = re.compile(_QUESTION, re.IGNORECASE)
 HINT = re.compile(
-    r"\s*+(?![@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"
-    r"|wer|was|wann|wo|wie|warum|kann\w*|gibt)\b)"
-    rf"(?=[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
+    rf"\s*+(?!{_QUESTION})"
+    rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )
 """The first words of what may be feedback, and is no question: nothing else is looked at closely."""
+
+
+def asks(text: str) -> bool:
+    """Whether it is a question, or begins like one."""
+    return "?" in text or QUESTION.match(text) is not None
 
 
 def begins_statement(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Follow-ups with what they mean, and messages that stand alone.
 
-Of the first 60 of each every second one was left unseen until the rule was built; 30 more were written after it, and
-the last 20 (6 that stand alone) by somebody who had not seen it.
+Of the first 60 of each every second one was left unseen until the rule was built; 30 more were written after it, 20 and
+61 (6 and 16 that stand alone) by two people who had not seen it, and the last 20 (10) after it was mended by those.
 """
 
 from pathlib import Path

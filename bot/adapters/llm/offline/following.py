@@ -2,7 +2,8 @@
 
 A message is a follow-up only if it is plainly no whole question: it opens like one ("and ...", "what about ...") and
 has no verb of its own, or is a fragment that takes a place in the last question, or asks about "it" with nothing in
-the message that "it" could be. Everything else passes unchanged. English only, as all of the offline model.
+the message that "it" could be. A whole question that opens like one, or asks about "the big one", becomes a known
+question and nothing else; so does one that opens in German or French. Everything else passes unchanged.
 
 It becomes the known question that has its words, where people taught one; else the last question with the follow-up in
 the place of what it is like; else both, one behind the other.
@@ -23,12 +24,30 @@ _KNOWN = 0.62
 _LIKE = 0.05
 """Similarity of two phrases from which one may take the other's place."""
 
+_FILLERS = (
+    r"ok(?:ay)?|all?\s?right|so|hm+|right|thanks|thank\s+you|thx|cool|oh|ah|"
+    r"(?:great|good|fine|sure|yes|yeah|well|sorry)(?=[,.!]|\s+(?:and|but|or|what|how)\b)"
+)
 _OPENING = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|and|so|but|then|or|also|hm+|right|thanks|cool)\b[\s,.:]*)*"
-    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|(?:(?:the\s+)?same(?:\s+(?:question|thing|again|here))?|likewise)\s+(?:for|with|in|on|at|about)\b(?=\s))?[\s,:]*",
+    rf"^\W*(?:(?:{_FILLERS}|and|but|then|or|also)\b[\s,.:!]*)*"
+    r"(?P<about>(?:what|how)(?:['’]?s|\s+is)?\s+(?:about|of)\b|what\s+(?=if\b)|i\s+(?:mean|meant|was\s+asking\s+about)\b|"
+    r"the\s+ones?\s+(?=(?:for|of|in|at|on|from|with|to|by)\b)|"
+    r"(?:(?:the\s+)?same(?:\s+(?:question|thing|again|here))?|likewise)\s+(?:for|with|in|on|at|about)\b(?=\s))?[\s,:]*",
     re.IGNORECASE,
 )
-_CONJUNCTION = re.compile(r"^\W*(?:(?:ok(?:ay)?|so|hm+|right|thanks|cool)\b[\s,.:]*)*(?:and|or|but|also|then)\b", re.I)
+_CONJUNCTION = re.compile(rf"^\W*(?:(?:{_FILLERS})\b[\s,.:!]*)*(?:and|or|but|also|then)\b", re.I)
+_OPENING_ELSEWHERE = re.compile(
+    r"^\W*(?:(?:ok|okay|gut|danke|merci|bien|alors|also)\b[\s,.:!]*)*"
+    r"(?:(?:und|aber|oder|et|mais|ou)\b\s*)?(?:was\s+ist\s+mit\b|wie\s+(?:ist|sieht|steht)\s+es\s+(?:mit|für)\b"
+    r"|qu['’]en\s+est[\s-]il\s+(?:de|du|des|pour)\b)?",
+    re.IGNORECASE,
+)
+"""The same in German and French."""
+_FUNCTION = (
+    "der die das den dem des ein eine einen einem einer für mit in im am an auf bei beim zu zum zur von vom "
+    "aus es le la les l du de d un une au aux pour par en dans avec sur à celle celui celles ceux"
+)
+_FUNCTION_WORDS = frozenset(_FUNCTION.split())
 _CLOSING = re.compile(r"[\s,]*\b(?:then|too|as well|instead|please|though|pls)\b[\s.!?]*$|[\s.!?…]+$", re.IGNORECASE)
 _VERBS = (
     "is are was were am be been do does did has have had can could will would shall should may might must "
@@ -51,12 +70,13 @@ _BARE_QUESTION = re.compile(
     r"(?:\s+(?:not|exactly|come|time|else|one|ones|room|floor|day|days|cost|costs))?$",
     re.IGNORECASE,
 )
+_THAT_ONE = re.compile(r"\b(?:an?|the|that|your|our)\s+(?:[\w-]+\s+){1,3}ones?\b", re.IGNORECASE)
 _COURTESY = re.compile(
-    r"(?:thanks?|thx|cheers|sorry|hello|hi|hey|bye|good|great|nice|cool|well|happy|yes|no|not|please|congrat\w*|wow)\b",
+    r"(?:thanks?|thx|cheers|sorry|hello|hi|hey|bye|good|great|nice|cool|well|happy|yes|no|not|please|congrat\w*|wow|lol|ok)\b",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"\b(?P<word>its|it|they|them|their|he|him|his|she|her|there|that|this|those|these|one)\b"
+    r"\b(?-i:(?!IT\b))(?P<word>its|it|they|them|their|he|him|his|she|her|there|that|this|those|these|one)\b"
     r"(?!['’])(?P<behind>\s+\S+)?",
     re.IGNORECASE,
 )
@@ -115,14 +135,14 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
         return message
     joined = f"{last.strip()} {message.strip()}"
     if rest is None:
-        bare = _bare_words(message, last)
+        bare = _if_known(message, last)
         return (_known_question(bare, last, joined, similarity, known) if bare else "") or message
     return _known_question(rest, last, joined, similarity, known) or _in_place(rest, last, similarity) or joined
 
 
 def may_follow(message: str, last: str) -> bool:
     """Whether a message may be a follow-up; only then is it compared with what people taught."""
-    return left_out(message, last) is not None or bool(_bare_words(message, last))
+    return left_out(message, last) is not None or bool(_if_known(message, last))
 
 
 def left_out(message: str, last: str) -> str | None:
@@ -146,13 +166,20 @@ def left_out(message: str, last: str) -> str | None:
     return rest if text.endswith("?") and _is_fragment(rest, last) else None
 
 
-def _bare_words(message: str, last: str) -> str:
-    """A word or two that ask, and could be anything: a follow-up only if people taught what it then asks."""
-    if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or not message.strip().endswith("?"):
+def _if_known(message: str, last: str) -> str:
+    """What could be anything, or a whole question, and is a follow-up only if people taught what it then asks."""
+    text = " ".join(message.split())
+    if len(text) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or not text.endswith("?"):
         return ""
-    rest = _CLOSING.sub("", " ".join(message.split()))
+    rest = _CLOSING.sub("", text)
     is_bare = 0 < len(rest.split()) <= _FEW and not _is_whole(rest) and not _COURTESY.match(rest)
-    return rest if is_bare and content_words(rest) else ""
+    is_joined = len(words(text)) <= MOST_WORDS and (_CONJUNCTION.match(text) or _THAT_ONE.search(text))
+    elsewhere = _OPENING_ELSEWHERE.match(rest)
+    if elsewhere and elsewhere[0].strip() and len(words(text)) <= MOST_WORDS:
+        rest = " ".join(word for word in words(rest[elsewhere.end() :]) if word not in _FUNCTION_WORDS)
+    elif not (is_bare or is_joined):
+        return ""
+    return rest if content_words(_without_pronouns(rest)) else ""
 
 
 def _goes_on(text: str, rest: str) -> bool:
@@ -200,7 +227,7 @@ def _is_fragment(rest: str, last: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    return all(re.fullmatch(r"[A-Z][a-zà-ÿ]+|of|the|de", word) for word in text.split()) and text[:1].isupper()
+    return all(re.fullmatch(r"\w*[A-ZÀ-Ý][\w-]*|of|the|de", word) for word in text.split()) and not text.islower()
 
 
 # What it means ------------------------------------------------------------------------------------------------------
@@ -208,7 +235,7 @@ def _is_name(text: str) -> bool:
 
 def _known_question(rest: str, last: str, joined: str, similarity: Similarity, known: Iterable[str]) -> str:
     """The question people taught that has all words of the follow-up and goes on from the last one; empty without."""
-    wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last))
+    wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last)) - _FUNCTION_WORDS
     asked = "" if _CLAUSE.match(rest) else _asked_for(rest)
     found: list[str] = []
     for question in dict.fromkeys(known):
@@ -231,9 +258,9 @@ def _asked_for(text: str) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are forms of the same one."""
+    """Whether two words are forms of the same one, or one the beginning of the other: "prod", "production"."""
     short, long = sorted((one, other), key=len)
-    return long.startswith(short) and len(long) - len(short) <= 3 if len(short) > 3 else long == short
+    return long.startswith(short) if len(short) > 3 else long == short
 
 
 def _without_pronouns(text: str) -> str:
