@@ -16,6 +16,8 @@ _CONFIG = sorted(path for path in (CHECKOUT / "config").glob("*") if path.suffix
 TEXTS = [*SOURCES, *TESTS, *_CONFIG, CHECKOUT / "pyproject.toml", CHECKOUT / "Procfile"]
 
 BOUNDARIES = {
+    ("bot/adapters/tools/mcp_servers.py", "keep"),
+    ("bot/adapters/tools/mcp_servers.py", "resources"),
     ("bot/adapters/tools/plugins.py", "_loaded"),
     ("bot/adapters/tools/plugins.py", "work"),
     ("memory/adapters/embedding/batching.py", "_run"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bot.app.beginning import make_embedder as make_embedder
 from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
-from bot.app.tools import make_tools
+from bot.app.tools import connect_servers, make_tools
 from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ApprovalPolicy, ListeningMode, TeachingPolicy
@@ -40,6 +40,7 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
+    from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.run import Recall
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
@@ -214,6 +215,7 @@ class Running:
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
     metering: "Metering | None" = None
+    servers: "McpServers | None" = None
 
     def sink(self, messenger: "Messenger") -> "EventSink":
         """The function a messenger calls with each event."""
@@ -227,6 +229,8 @@ class Running:
         self.warm_up.cancel()
         for model in self.models:
             await model.close()
+        if self.servers is not None:
+            await self.servers.close()
         self.executor.close()
 
 
@@ -286,6 +290,7 @@ def assemble(
         model, rewriter = metered[model.name], metered[rewriter.name]
     recall, tools = MemoryRecall(memory, executor), tools or make_tools(settings, memory, executor)
     agent = make_agent(settings, memory, model, recall, tools, rewriter=rewriter)
+    servers = connect_servers(settings, tools)
 
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
     answering = Answering(
@@ -306,4 +311,11 @@ def assemble(
     goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:
         metering.queue(goodbot.conversations)
-    return Running(goodbot=goodbot, executor=executor, models=(model, rewriter), warm_up=warm_up, metering=metering)
+    return Running(
+        goodbot=goodbot,
+        executor=executor,
+        models=(model, rewriter),
+        warm_up=warm_up,
+        metering=metering,
+        servers=servers,
+    )

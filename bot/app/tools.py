@@ -1,15 +1,18 @@
 """The tools of a bot, as the settings have them."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.config import Settings
 from bot.conversation.executor import Executor
+from bot.errors import ConfigError
 from memory.model import Incoming, Permission, Role, Scope, Vector
 from memory.services import Memory
 
 if TYPE_CHECKING:
+    from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.tools.registry import ToolRegistry
 
 
@@ -60,3 +63,19 @@ def make_tools(settings: Settings, memory: Memory, executor: Executor) -> "ToolR
     registry = ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit, rules=rules)
     registry.put("plugins", found_tools())
     return registry
+
+
+def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers | None":
+    """Let the registry have the configured servers' tools as they come. Raises `ConfigError` without the extra."""
+    if not settings.mcp.servers:
+        return None
+    try:
+        from bot.adapters.tools.mcp_servers import McpServers
+    except ImportError as error:
+        missing = error.name or error
+        raise ConfigError(
+            f"[mcp] servers needs a library that is not installed ({missing}); run pip install 'goodbot[mcp]'"
+        ) from error
+    servers = McpServers(settings.mcp.servers, registry.put, environ=os.environ, timeout_s=settings.mcp.timeout_s)
+    servers.start()
+    return servers

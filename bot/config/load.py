@@ -46,9 +46,16 @@ def _explain(error: ErrorDetails, given: Given) -> str:
     field = Settings.sections()[section].model_fields[key]
     origin = given.origins.get((section, key), "default")
     found = shown(field, given.values.get(section, {}).get(key))
+    if len(rest) > 2 or (isinstance(field.default, tuple) and _has_tables(given.values.get(section, {}).get(key))):
+        where = "".join(f"[{int(part) + 1}]" if part.isdigit() else f".{part}" for part in rest[1:])
+        return f"{section}.{key}{where} ({origin}): {own or error['msg']}"  # without its value, which may hold a secret
     if own:
         return f"{section}.{key} ({origin}): {own}; found {found}"
     return f"{section}.{key} ({origin}): allowed is {allowed(field)}; found {found}"
+
+
+def _has_tables(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(each, dict) for each in value)
 
 
 def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:

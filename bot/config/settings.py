@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, model_validator
 
+from bot.config.mcp_settings import McpSettings
 from bot.config.platform_settings import DiscordSettings, SlackSettings, TerminalSettings, WebSettings
 from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
@@ -336,6 +337,7 @@ class Settings(Section):
     grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()

@@ -1,0 +1,50 @@
+"""`[mcp]`: servers of the Model Context Protocol whose tools the bot has."""
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from bot.config.section import Section, Texts, http_address
+
+
+class McpServer(Section):
+    """One server: a command to start, or the address of one that runs."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")
+    command: Texts = ()
+    url: str = ""
+    env: Texts = ()
+    token: SecretStr = SecretStr("")
+    tools: Texts = ("*",)
+    reads: Texts = ()
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        return http_address(url, "https://mcp.example.org/mcp")
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError(f"the server {self.name} needs either a command or a url")
+        return self
+
+    def environment(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The variables of ours that it is given."""
+        return {name: own[name] for name in self.env if name in own}
+
+
+class McpSettings(Section):
+    """`[mcp]`."""
+
+    servers: Annotated[tuple[McpServer, ...], Field(strict=False)] = ()
+    timeout_s: float = Field(default=20.0, ge=0.1, le=600)
+
+    @field_validator("servers")
+    @classmethod
+    def _have_names(cls, servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+        names = [server.name for server in servers]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two servers have the same name: {', '.join(sorted(names))}")
+        return servers
