@@ -51,7 +51,7 @@ def stays(then: Visibility, now: Visibility | None) -> bool:
 
 def _name(*parts: str) -> str:
     """Join the parts of a partition's name; an id can never contain the separator, so no id can spell another name."""
-    return "/".join(quote(part, safe="") for part in parts)
+    return "/".join(part if part.isascii() and part.isalnum() else quote(part, safe="") for part in parts)
 
 
 def _channel(channel: str, visibility: Visibility) -> str:

@@ -46,9 +46,12 @@ PAGES = (
     "episodes?after={old}",
     "episodes/{id}",
     "episodes/{id}/recall",
+    "map",
+    "topics",
     "review",
     "people",
     "people?person=p7",
+    "people?person=p7&closely=on",
     "jobs",
     "log",
     "log?actor=p7",
@@ -69,7 +72,7 @@ READS = (
 )
 
 
-SLOW = ("/w/terminal:w/people?person=p7", "/v1/people/p7")
+SLOW = ("/w/terminal:w/people?person=p7&closely=on",)
 """Visited once: it looks for everything that repeats somebody's words."""
 
 

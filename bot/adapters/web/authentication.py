@@ -1,7 +1,7 @@
 """Who calls the HTTP interface: the key of a request, checked before anything of the request is read."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
 from http import HTTPStatus
@@ -72,17 +72,17 @@ class Keys:
         self._stored = stored
         self._first, self._secret = first, first_secret.encode()
 
-    def find(self, headers: Headers) -> ApiKey | None:
+    async def find(self, headers: Headers) -> ApiKey | None:
         """The key that a request brings, in `X-API-Key` or as a bearer; either valid one suffices."""
         bearer = headers.get("authorization", "")
         sent = [headers.get("x-api-key", ""), bearer[len(_BEARER) :].strip() if bearer.startswith(_BEARER) else ""]
-        found = (self._known(each) for each in sent if each)
-        return next((key for key in found if key is not None), None)
-
-    def _known(self, sent: str) -> ApiKey | None:
-        if self._first is not None and compare_digest(sent.encode(), self._secret):
+        given = [each for each in sent if each]
+        if self._first is not None and any(compare_digest(each.encode(), self._secret) for each in given):
             return self._first
-        return self._stored.authenticate(sent)
+        return await run_in_threadpool(self._stored_one, given) if given else None
+
+    def _stored_one(self, given: Sequence[str]) -> ApiKey | None:
+        return next((key for each in given if (key := self._stored.authenticate(each)) is not None), None)
 
 
 class RequestPace:
@@ -114,7 +114,7 @@ class RequireKey:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        key = await run_in_threadpool(self._keys.find, headers)
+        key = await self._keys.find(headers)
         is_streamed = scope["path"].removeprefix(scope["root_path"]) == IMPORT_PATH
         body = b"" if key is None or is_streamed else await _body(headers, receive)
         refusal = self._refusal(scope["state"]["request_id"], key, body)

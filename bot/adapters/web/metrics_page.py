@@ -54,7 +54,7 @@ class MetricsPage:
         """Answer."""
         request = Request(scope)
         response: Response
-        if _is_local(request) or await run_in_threadpool(self._may_read, request.headers):
+        if _is_local(request) or await self._may_read(request.headers):
             text = await run_in_threadpool(self._metrics.text)
             response = Response(text, media_type=CONTENT_TYPE_LATEST)
         else:
@@ -62,8 +62,8 @@ class MetricsPage:
             response = problem(401, "send a key with the right admin", request.state.request_id, headers=challenge)
         await response(scope, receive, send)
 
-    def _may_read(self, headers: Headers) -> bool:
-        key = self._keys.find(headers)
+    async def _may_read(self, headers: Headers) -> bool:
+        key = await self._keys.find(headers)
         return key is not None and key.right.includes(Right.ADMIN)
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, TextClause, and_, func, literal, or_, select, tuple_
 
 from memory.adapters.sql.batches import batch_lessons
 from memory.adapters.sql.channels import channel_visibility
@@ -13,6 +13,7 @@ from memory.adapters.sql.tables import IS_DISPUTED, episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
 from memory.ports import EpisodeFilter
 
+_Condition = ColumnElement[bool] | TextClause
 _t = episodes.c
 _b = batch_lessons.c
 _VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
@@ -33,7 +34,7 @@ def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) 
     """The statement, of what is wanted in one workspace."""
     same = ("run_id", "channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]
-    conditions: list[ColumnElement[bool]] = [_t[name] == value for name, value in given if value]
+    conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)
     if wanted.text:
         conditions.append(_holds(wanted.text))
@@ -93,9 +94,9 @@ def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
     return select(_b.lesson_id).where(*same, *more).correlate(episodes).exists()
 
 
-def _by_state(workspace: str, wanted: EpisodeFilter) -> list[ColumnElement[bool]]:
+def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
     """What is held back, public, waiting for a decision, of a batch."""
-    conditions: list[ColumnElement[bool]] = []
+    conditions: list[_Condition] = []
     if wanted.verdict is Verdict.DISPUTED:
         conditions.append(IS_DISPUTED)  # beside the same with a parameter
     if wanted.newest is not None:

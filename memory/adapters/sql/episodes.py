@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
+    BindParameter,
     Boolean,
     Integer,
     Row,
@@ -108,6 +109,9 @@ _b = borrowed_words.c
 _CLEAR_WORDS = delete(borrowed_words).where(matching(borrowed_words, "episode_id"))
 _WORDS = select(borrowed_words).where(among(borrowed_words, "episode_id")).order_by(_b.episode_id, _b.person)
 _WITH_WORDS = select(_b.episode_id).where(matching(borrowed_words, "person")).order_by(_b.episode_id)
+_some: BindParameter[Any] = bindparam("ids", expanding=True)
+_LINKS = select(links).where(matching(links), or_(links.c.from_id.in_(_some), links.c.to_id.in_(_some)))
+_LINKS_OF_KIND = _LINKS.where(links.c.kind == bindparam("kind"))
 _REMOVE_LINK = delete(links).where(matching(links, "from_id", "to_id", "kind"))
 
 
@@ -292,12 +296,10 @@ class SqlEpisodeTable(SqlTable):
         self._session.run(_REMOVE_LINK, row_of(links, link))
 
     def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
+        wanted = _LINKS if kind is None else _LINKS_OF_KIND
         found: set[Link] = set()
-        wanted = select(links).where(links.c.workspace == workspace)
-        if kind is not None:
-            wanted = wanted.where(links.c.kind == kind)
         for ids in chunks(set(episode_ids), ID_LIMIT):
-            rows = self._session.rows(wanted.where(or_(links.c.from_id.in_(ids), links.c.to_id.in_(ids))))
+            rows = self._session.rows(wanted, {"workspace": workspace, "ids": ids, "kind": kind})
             found.update(Link(**row._mapping) for row in rows)
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
 

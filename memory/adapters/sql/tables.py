@@ -13,7 +13,6 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
-    literal_column,
     text,
 )
 
@@ -36,8 +35,8 @@ from memory.model import (
     Visibility,
 )
 
-IS_DISPUTED = literal_column("verdict = 'disputed'", Boolean())
-IS_GRADING = literal_column("kind IN ('graded', 'regraded')", Boolean())
+IS_DISPUTED = text("verdict = 'disputed'")
+IS_GRADING = text("kind IN ('graded', 'regraded')")
 """Both in the words of an index: SQLite uses it only then."""
 
 episodes = Table(

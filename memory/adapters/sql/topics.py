@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, Table, and_, delete, func, select, update
 
 from memory.adapters.row_validation import chunks, exact, storable
 from memory.adapters.sql import missing_vectors
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
-from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, put_statement, row_of
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
     topic_events,
     topic_fields,
@@ -32,6 +33,8 @@ _WHOLE = select(topics, _p.channel, _p.visibility, channel_visibility(topic_plac
     topics.outerjoin(topic_places, and_(_p.workspace == _t.workspace, _p.topic_id == _t.id))
 )
 _BY_ID = _WHOLE.where(among(topics, "id")).order_by(_t.seq)
+_WITHIN = _WHOLE.where(among(topics, "partition")).order_by(_t.seq)
+_COUNT = select(func.count()).select_from(topics).where(matching(topics))
 _MERGED = _WHOLE.where(among(topics, "merged_into"))
 _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKED)
 """Events that only tell of what a person said."""
@@ -58,7 +61,9 @@ class SqlTopicTable(SqlTable):
         return {row.id: _topic(**row._mapping) for row in self._session.each(_BY_ID, workspace, topic_ids)}
 
     def within(self, workspace: str, partitions: Sequence[str] | None = None) -> list[Topic]:
-        return self._topics(workspace, *([] if partitions is None else [_t.partition.in_(partitions)]))
+        if partitions is None:
+            return self._topics(workspace)
+        return [_topic(**row._mapping) for row in self._session.each(_WITHIN, workspace, partitions)]
 
     def titled(self, workspace: str, partition: str, title: str) -> list[Topic]:
         found = self._topics(workspace, _t.partition == partition, _t.title == title)
@@ -72,7 +77,7 @@ class SqlTopicTable(SqlTable):
         return self._topics(workspace, _t.person == person)
 
     def count(self, workspace: str) -> int:
-        row = self._session.row(select(func.count()).select_from(topics).where(_t.workspace == workspace))
+        row = self._session.row(_COUNT, {"workspace": workspace})
         return 0 if row is None else int(row[0])
 
     def delete(self, workspace: str, topic_ids: Iterable[str]) -> int:
@@ -209,7 +214,12 @@ class SqlTopicTable(SqlTable):
         return self._session.all(_topic, statement)
 
     def _of_topics(self, table: Table, column: str, workspace: str, topic_ids: Iterable[str]) -> Iterator[Row[Any]]:
-        return self._session.each(select(table).where(among(table, column)), workspace, topic_ids)
+        return self._session.each(_among(table, column), workspace, topic_ids)
+
+
+@cache
+def _among(table: Table, column: str) -> Select[Any]:
+    return select(table).where(among(table, column))
 
 
 def _topic(channel: str | None, **columns: Any) -> Topic:  # noqa: ANN401 - columns

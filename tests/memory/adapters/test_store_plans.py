@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from memory.adapters.sql import SqlStore
-from memory.model import EventKind, LinkKind
+from memory.model import EventKind, LinkKind, Verdict
 from memory.ports import EpisodeFilter, Transaction
 from tests.doubles.memory_world import World
 from tests.memory.adapters.store_contract import CHANGES
@@ -154,6 +154,15 @@ def test_a_list_is_read_in_the_order_of_its_index(store: SqlStore, plans: dict[s
             "CORRELATED SCALAR SUBQUERY 2",
             "SEARCH channels USING PRIMARY KEY (workspace=? AND channel=?)",
         ]
+
+
+def test_what_is_rare_is_found_by_its_own_index(store: SqlStore, plans: dict[str, list[str]]) -> None:
+    with store.read() as tx:
+        tx.log.gradings("w", ["e1", "e2"])
+        tx.episodes.search("w", EpisodeFilter(verdict=Verdict.DISPUTED))
+    gradings, disputed = plans.values()
+    assert gradings[0] == "SEARCH events USING INDEX ix_events_gradings (workspace=? AND episode_id=?)"
+    assert disputed[0] == "SEARCH episodes USING INDEX ix_episodes_disputed (workspace=?)"
 
 
 def test_the_newest_judgements_are_read_in_the_order_of_their_index(

@@ -1,6 +1,6 @@
 """What the routes of the HTTP interface are given."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -13,17 +13,17 @@ from memory.model.api_key import Right
 from memory.services import Memory
 
 
-def memory_of(request: Request) -> Memory:
-    """The memory that the application serves."""
+async def memory_of(request: Request) -> Memory:
+    """The memory that the application serves. It waits for nothing: a plain function would be given a thread."""
     found = request.app.state.memory
     assert isinstance(found, Memory)  # noqa: S101 - the application put it there
     return found
 
 
-def with_right(right: Right) -> Callable[[Request], Caller]:
+def with_right(right: Right) -> Callable[[Request], Awaitable[Caller]]:
     """A dependency: who calls, if they have this right."""
 
-    def checked(request: Request) -> Caller:
+    async def checked(request: Request) -> Caller:
         who = caller(request)
         who.require(right)
         return who
