@@ -39,7 +39,7 @@ class Budget:
         self, limits: Limits, monotonic: Monotonic, since: float | None = None, allowance: Allowance | None = None
     ) -> None:
         self.limits = limits
-        self._allowance = allowance
+        self.allowance = allowance
         self._monotonic = monotonic
         self._started = monotonic() if since is None else since
         self._lock = Lock()
@@ -90,7 +90,7 @@ class Budget:
             raise _exceeded("tokens", f"{self.limits.max_tokens} tokens")
         if self._usage.cost_usd >= self.limits.max_cost_usd:
             raise _exceeded("cost", f"{self.limits.max_cost_usd:g} US dollars")
-        capped = capped_reason(self._allowance, self._usage)
+        capped = capped_reason(self.allowance, self._usage)
         if capped:
             raise BudgetExceeded(capped, budget="cap")
 

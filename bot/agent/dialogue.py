@@ -54,6 +54,10 @@ class Dialogue:
         self._open = list(turn.calls)
         return decision
 
+    def recount(self, thought: str) -> None:
+        """Let the model find that it thought this."""
+        self._turns += [ModelTurn(text=thought if self._native else f"Think: {thought}"), UserTurn(text="OK.")]
+
     def begin_with(self, call: ToolCall) -> None:
         """Let the model find that it called a tool, which a person chose."""
         if self._native:

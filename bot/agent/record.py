@@ -60,6 +60,14 @@ class Trace:
     model: str = ""
     has_offered: bool = False
     """Whether it ends with a question that offers something."""
+    signed: tuple[str, str] | None = None
+    """The signature of a node that was over before the run went on."""
+
+    def take(self, earlier: Episode) -> None:
+        """Record that the node was over before."""
+        self.steps = list(earlier.trajectory)
+        self.signed = (earlier.action, earlier.action_target)
+        self.model = earlier.model
 
     def think(self, thought: str) -> None:
         """Record a thought."""
@@ -70,9 +78,9 @@ class Trace:
         self.steps.append(Step(kind=StepKind.ACT, text=text, is_error=is_error))
 
     def ask(self, question: str, options: Sequence[Option]) -> None:
-        """Record a question that offers something."""
+        """Record a question to the person, and what it offers."""
         self.steps.append(asked_step(question, options))
-        self.has_offered = True
+        self.has_offered = bool(options)
 
     def act(self, tool: str, arguments: Mapping[str, object] | None, raw: str) -> None:
         """Record a tool call; `raw` is what the model wrote when it was no JSON object."""
@@ -113,6 +121,8 @@ class Trace:
 
         A question that offers something is an action of its own: nobody who approves of it approves of an answer.
         """
+        if self.signed is not None:
+            return self.signed
         if self.has_offered:
             return (ASK, self.task.goal)
         expansion = ("", "")

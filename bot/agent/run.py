@@ -11,12 +11,13 @@ from bot.agent.budget import Budget
 from bot.agent.control import Outcome
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
+from bot.agent.resumption import Earlier
 from bot.agent.tools.registry import ToolRegistry
-from bot.model import ImageFile
+from bot.model import ImageFile, ToolCall
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Usage
+from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
@@ -39,6 +40,17 @@ class Recall(Protocol):
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
         """What all lessons say together about a goal. Blocking."""
+        ...
+
+
+class Journal(Protocol):
+    """Keeps what a run has done so far, in case that the process ends."""
+
+    async def __call__(self, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None) -> None:
+        """Every node as it is now, those that go on as aborted. `doing` has effects, and is about to begin.
+
+        Raises `MemoryFault`.
+        """
         ...
 
 
@@ -81,6 +93,10 @@ class Run:
     """The pictures that came with the question."""
     chosen: Option | None = None
     """What the person chose when they were asked: the first node begins with it."""
+    earlier: Earlier | None = None
+    """What was done before the person was asked, or the process ended; the run goes on behind it."""
+    journal: Journal | None = None
+    """Keeps what was done so far, should the process end."""
     recalled: Recollection | None = None
     """What was recalled for the question already."""
     role: Role = Role.MEMBER
@@ -93,13 +109,15 @@ class Run:
     has_decided: bool = False
     """Whether any decision of any node came to a reply."""
     _started: int = 0
+    _open: dict[str, Trace] = field(default_factory=dict[str, Trace])
+    """The nodes that go on, by path."""
     _episodes: list[Episode] = field(default_factory=list)
     _recollections: list[tuple[int, Recollection]] = field(default_factory=list[tuple[int, Recollection]])
 
     def start(self, task: Task) -> Trace:
         """Open a node's trace. Nodes are numbered in the order they start."""
         self._started += 1
-        return Trace(
+        trace = Trace(
             id=self.new_id(),
             task=task,
             step_number=self._started,
@@ -107,11 +125,29 @@ class Run:
             context_before=self.context(),
             usage=self.budget.usage if self._started == 1 else Usage(),  # understanding the question came before
         )
+        self._open[task.path] = trace
+        return trace
+
+    async def keep(self, doing: ToolCall | None = None) -> None:
+        """Tell the journal what was done so far. Raises `MemoryFault` if something is to be done that has effects."""
+        if self.journal is None:
+            return
+        going_on = Outcome(termination=Termination.ABORTED)
+        nodes = [self._episode(trace, going_on) for trace in self._open.values()]
+        try:
+            await self.journal([*self._episodes, *nodes], self.allowed, doing)
+        except MemoryFault as fault:
+            if doing is not None:
+                raise
+            _log.warning("run %s goes on without its journal: %s", self.run_id, fault)
 
     def finish(self, trace: Trace, outcome: Outcome) -> None:
         """Close a node's trace."""
-        episode = trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
-        self._episodes.append(episode)
+        self._episodes.append(self._episode(trace, outcome))
+        self._open.pop(trace.task.path, None)
+
+    def _episode(self, trace: Trace, outcome: Outcome) -> Episode:
+        return trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
 
     def context(self) -> tuple[str, ...]:
         """What surrounds a node that starts or ends now."""

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.agent.budget import Budget, Limits, Monotonic, capped_reason
-from bot.agent.control import Outcome
 from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, context_elements
-from bot.agent.run import Recall, Run
+from bot.agent.resumption import Earlier
+from bot.agent.run import Journal, Recall, Run
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
@@ -94,16 +94,17 @@ class AgentTree:
         since: float | None = None,
         allowance: Allowance | None = None,
         tools: ToolRegistry | None = None,
+        resumed: Earlier | None = None,
+        journal: Journal | None = None,
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
 
         `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
-        `preferences` are instructions of our own about how this person wants to be answered.
-        `recalled` is what was recalled for `goal` already, in its `surroundings`.
-        `chosen` is what they chose when asked what they mean, in their `role`: it is done first. `recall` replaces the
-        tree's own, and `tools` its tools; `since` is when its time began, now if None; `allowance` what may still be
-        used today. Always ends with something to say. Raises `ModelError` only if the very first reply failed: then
-        there is nothing to save, and the caller knows best what to tell.
+        `preferences` are instructions of our own about how this person wants to be answered. `recalled` is what was
+        recalled for `goal` already, in its `surroundings`; `recall` and `tools` replace the tree's own. `chosen` is
+        what they chose when asked what they mean, in their `role`: it is done first. `since` is when its time began,
+        `allowance` what may still be used today. With `resumed` an earlier run goes on, for its own goal. Ends with
+        something to say. Raises `ModelError` only if the very first reply failed.
         """
         run = Run(
             question=goal,
@@ -129,15 +130,18 @@ class AgentTree:
             preferences=preferences,
             recalled=recalled,
             role=role,
+            earlier=resumed,
+            journal=journal,
         )
-        meant = await understood(run, goal, earlier) if earlier else goal
-        outcome = await AgentNode(run, Task(goal=meant, said_as=goal if meant != goal else "")).pursue()
-        if outcome.stop is not None and (used_up := capped_reason(allowance, Usage())):
-            outcome = replace(outcome, output=f"Sorry, {used_up}.")
-        return _result(run, outcome, "" if meant == goal else meant)
+        goal = resumed.goal if resumed is not None else goal
+        meant = await understood(run, goal, earlier) if earlier and resumed is None else goal
+        return await _result(run, Task(goal=meant, said_as=goal if meant != goal else ""))
 
 
-def _result(run: Run, outcome: Outcome, understood_as: str) -> RunResult:
+async def _result(run: Run, task: Task) -> RunResult:
+    outcome = await AgentNode(run, task).pursue()
+    if outcome.stop is not None and (used_up := capped_reason(run.budget.allowance, Usage())):
+        outcome = replace(outcome, output=f"Sorry, {used_up}.")
     return RunResult(
         output=outcome.output,
         termination=outcome.termination,
@@ -146,7 +150,7 @@ def _result(run: Run, outcome: Outcome, understood_as: str) -> RunResult:
         asked=outcome.asked,
         usage=run.budget.usage,
         chosen=run.chosen is not None,
-        understood=understood_as,
+        understood=task.goal if task.said_as else "",
         words_of=frozenset(run.words_of),
         allowed=tuple(run.allowed),
     )

@@ -19,11 +19,12 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT
 from bot.conversation.not_knowing import NotKnowing
-from bot.conversation.notifications import notice
+from bot.conversation.notifications import tell
 from bot.conversation.pictures import Pictures
 from bot.conversation.preference_in_words import wish_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
+from bot.conversation.resuming import Resuming
 from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile
@@ -90,6 +91,7 @@ class Answering:
         """What the agent may choose beside an answer."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
         self._not_knowing = NotKnowing(memory, executor)
+        self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
         self.is_leaving = False
@@ -121,8 +123,11 @@ class Answering:
             return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
     def begin_again(self, event_id: str) -> bool:
-        """Work a message out once more, for it was edited. False if it is answered, or was edited too often."""
-        reworded = self._reworded.get(event_id)
+        """Work a message out once more, for it was edited.
+
+        False if it is answered, was edited too often, or led to something with effects already.
+        """
+        reworded = self._reworded.get(event_id) if event_id not in self._resuming.with_effects else None
         if reworded is not None:
             reworded.set()
         return reworded is not None
@@ -146,8 +151,7 @@ class Answering:
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
         current: Incoming | None = incoming
-        images = self.pictures.take(incoming.event_id)
-        tries = 0
+        images, tries = self.pictures.take(incoming.event_id), 0
         while current is not None and current.progress is Progress.ACCEPTED:
             tries += 1
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
@@ -161,11 +165,14 @@ class Answering:
                 if isinstance(finished, Noted | NotedWish):
                     answer = await self.worded.commit(finished)
                 else:
-                    finished = replace(finished, question="" if is_last else current.text)
+                    is_settled = is_last or incoming.event_id in self._resuming.with_effects
+                    finished = replace(finished, question="" if is_settled else current.text)
                     answer = await self._executor(self._memory.recording.finish, finished)
                 if answer is not None:
-                    done = replace(incoming, progress=Progress.ANSWERED, run_id=run_id, understood=finished.understood)
-                    return done, answer
+                    if incoming.event_id in self._resuming.written:
+                        await self._resuming.drop(incoming)
+                    understood = finished.understood
+                    return replace(incoming, progress=Progress.ANSWERED, run_id=run_id, understood=understood), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
 
@@ -207,21 +214,26 @@ class Answering:
         tools = self._agent.tools.within(incoming.scope, asker or Role.MEMBER)
         recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
         background = await self._backgrounds.of(messenger, incoming, recall)
-        if may_judge:
+        going_on, asked = None, background.asked(incoming)
+        if asked or incoming.tap or incoming.has_notes:
+            going_on = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
+        if going_on is not None and going_on.broken_off:
+            return going_on.finished(self._apologised(incoming, run_id, going_on.broken_off))
+        earlier = going_on.earlier if going_on is not None else None
+        if may_judge and earlier is None:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
             if worded is not None:
                 return worded
         try:
-            chosen = None
-            if incoming.tap is not None:
-                chosen = await self._executor(self._memory.asking.option, incoming.scope, incoming.tap)
             result = await self._agent.run(
                 incoming.text,
                 incoming.scope,
                 run_id=run_id,
                 on_progress=show,
                 cancel=cancel,
-                chosen=chosen,
+                chosen=going_on.chosen if going_on is not None else None,
+                resumed=earlier,
+                journal=partial(self._resuming.write, incoming),
                 images=images,
                 earlier=background.earlier,
                 preferences=background.preferences,
@@ -237,10 +249,12 @@ class Answering:
             words = result.output
             if result.knows_nothing:
                 words = await self._not_knowing.words(messenger, incoming, result)
+            if going_on is not None:
+                result = replace(result, allowed=(*going_on.allowed, *result.allowed))
             return self._finished(messenger, incoming, run_id, result, words, background)
         except ModelError as error:
-            short_id, workspace = run_id[-8:], incoming.scope.workspace
-            log.error("no answer [%s] to message %s in %s: %s", short_id, incoming.event_id, workspace, error)
+            short_id = run_id[-8:]
+            log.error("no answer [%s] to %s in %s: %s", short_id, incoming.event_id, incoming.scope.workspace, error)
             return self._apologised(incoming, run_id, messages.apology(short_id))
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
@@ -258,8 +272,9 @@ class Answering:
         words: str,
         background: Background,
     ) -> FinishedRun:
+        parts = messenger.split(words) if words else ()
         return replace(
-            self._apologised(incoming, run_id, *(messenger.split(words) if words else ())),
+            self._apologised(incoming, run_id, *parts),
             nodes=result.nodes,
             recalls=result.recollections,
             usage=result.usage,
@@ -305,10 +320,9 @@ class Answering:
             return ""
         if not answer.total:
             await self._not_knowing.show(messenger, incoming)
-        first = answer.first_message
         lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
         people = authors([lesson.episode for lesson in answer.lessons])
-        choices = option_choices(run_id, answer.options) if answer.options else ()
+        choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message
         for part in parts:
             is_last = part is parts[-1]
             message = BotMessage(
@@ -363,26 +377,14 @@ class Answering:
 
     async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
         """Tell the asker, once and alone, that the answer could not be posted."""
-        scope = incoming.scope
-        if not await self._executor(self._memory.recording.first_time, scope.workspace, f"refused/{incoming.run_id}"):
-            return
-        try:
-            await messenger.post(notice(scope, messages.may_not_post(scope.place)))
-        except MessengerError as error:
-            log.info("%s could not be told that answer %s was not taken: %s", scope.person, incoming.run_id, error)
+        scope, first_time = incoming.scope, self._memory.recording.first_time
+        if await self._executor(first_time, scope.workspace, f"refused/{incoming.run_id}"):
+            await tell(messenger, incoming, messages.may_not_post(scope.place))
 
     async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
         """Give no answer because other people can read the channel by now, and tell the asker alone."""
         await self._executor(self._memory.recording.keep_back, incoming)
-        try:
-            await messenger.post(notice(incoming.scope, messages.kept_back(incoming.scope.place)))
-        except MessengerError as error:
-            log.info(
-                "%s could not be told that message %s is not answered: %s",
-                incoming.scope.person,
-                incoming.event_id,
-                error,
-            )
+        await tell(messenger, incoming, messages.kept_back(incoming.scope.place))
 
 
 async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, _Work | None]) -> _Work | None:

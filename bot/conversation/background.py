@@ -101,6 +101,12 @@ class Background:
     """What is recalled for the message as it stands, where it was asked for and what was said before does not change
     what it means."""
 
+    def asked(self, message: Incoming) -> Exchange | None:
+        """What the message may answer in its asker's words: a question of the bot's before it. It is none itself."""
+        last = self.exchanges[-1] if self.exchanges else None
+        may_answer = last is not None and last.person == message.scope.person and "?" in last.answer
+        return last if may_answer and not message.text.rstrip().endswith("?") else None
+
 
 class Backgrounds:
     """Looks up what was said before a message. What cannot be looked up is left out: it never costs the answer."""

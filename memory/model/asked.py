@@ -83,6 +83,12 @@ def options_of(trajectory: Sequence[Step]) -> tuple[Option, ...]:
     return tuple(option for step in trajectory if step.tool == ASK for option in _stored(step.arguments.get("options")))
 
 
+def asks_in_words(trajectory: Sequence[Step]) -> bool:
+    """Whether a node ended with a question that is answered in words."""
+    last = trajectory[-1] if trajectory else None
+    return last is not None and last.kind is StepKind.ACT and last.tool == ASK and not options_of((last,))
+
+
 def offers_of(nodes: Sequence[Episode]) -> list[Offer]:
     """Everything that a run offered, in the order in which it is numbered."""
     return [Offer(node=node, option=option) for node in nodes for option in options_of(node.trajectory)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 from memory.model.normal_form import comparable
 from memory.model.scope import Audience, Scope, Visibility
@@ -33,6 +34,33 @@ class Step:
     is_error: bool = False
     is_untrusted: bool = False
     """What was observed came from outside: a page, a search, a server, somebody's function."""
+
+
+def step_as_json(step: Step) -> dict[str, object]:
+    """A step in JSON values, without what is empty."""
+    whole = {
+        "kind": step.kind.value,
+        "text": step.text,
+        "tool": step.tool,
+        "arguments": dict(step.arguments),
+        "flow": step.flow,
+        "subgoals": list(step.subgoals),
+        "is_error": step.is_error,
+        "is_untrusted": step.is_untrusted,
+    }
+    return {name: value for name, value in whole.items() if value}
+
+
+def step_from_json(stored: Mapping[str, Any]) -> Step:
+    """The step that `step_as_json` wrote. Raises `TypeError`, `ValueError` or `KeyError` for anything else."""
+    rest = {name: value for name, value in stored.items() if name not in ("kind", "subgoals")}
+    subgoals = stored.get("subgoals", [])
+    step = Step(kind=StepKind(stored["kind"]), subgoals=tuple(subgoals), **rest)
+    if not isinstance(subgoals, list) or not all(
+        isinstance(each, str) for each in (step.text, step.tool, step.flow, *subgoals)
+    ):
+        raise TypeError("the texts of a step are texts")
+    return step
 
 
 NEEDS_QUESTION = "needs_question"

@@ -46,6 +46,7 @@ from memory.services.finished_run import FinishedRun
 from memory.services.forget import Erased, Holdings, Privacy
 from memory.services.gaps import Gap, Gaps
 from memory.services.handbook import Handbook, HandbookEntry
+from memory.services.journal import Journals
 from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
@@ -162,6 +163,7 @@ class Memory:
         self.approvals = Approvals(core)
         self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
+        self.journals = Journals(core)
         self.teaching = Teaching(core)
         self.in_words = FeedbackInWords(core)
         self.channels = Channels(core)

@@ -35,7 +35,7 @@ from memory.rules.retrieval.cosine import unit_cosine
 from memory.services.chat_settings import settings_at
 from memory.services.core import Core, event
 
-KIND = "permission"
+KIND = "goodbot/permission"
 SHORT_TIME = timedelta(minutes=10)
 _FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 _NEAR = 0.6

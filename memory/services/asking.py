@@ -27,6 +27,7 @@ from memory.model import (
     Termination,
     offers_of,
 )
+from memory.model.asked import asks_in_words
 from memory.ports import Transaction
 from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.answers import askers_of
@@ -70,6 +71,29 @@ class Asking:
             if offer is not None and offer.option.is_approval:
                 offer = carried_out(tx, offer, tap.number)
             return offer.option if offer is not None and _is_in_reach(tx, scope, offer.option) else None
+
+    def waiting(self, scope: Scope, tap: Tap) -> tuple[tuple[Episode, ...], str]:
+        """The nodes of the run that goes on with a choice, and the path of the one that asked; nothing where none does.
+
+        It does where a tool with effects was let run, or later parts of a sequence wait for the one that asked.
+        """
+        with self._core.store.read() as tx:
+            nodes = tx.episodes.of_run(scope.workspace, tap.run_id)
+            offers = offers_of(nodes)
+            if tap.number > len(offers):
+                return (), ""
+            offer = offers[tap.number - 1]
+            above = next((each for each in nodes if each.id == offer.node.parent_id), None)
+            is_left = above is not None and above.flow == "sequence" and not _is_last_part(above, offer.node)
+            return (tuple(nodes), offer.node.node_path) if offer.option.is_approval or is_left else ((), "")
+
+    def open_question(self, scope: Scope, run_id: str) -> tuple[tuple[Episode, ...], str]:
+        """The nodes of a run that waits for this person's words, and the path of the one that asked; else nothing."""
+        with self._core.store.read() as tx:
+            nodes = tx.episodes.of_run(scope.workspace, run_id)
+        asking = next((each for each in nodes if asks_in_words(each.trajectory)), None)
+        is_theirs = asking is not None and asking.person == scope.person and asking.channel == scope.channel
+        return (tuple(nodes), asking.node_path) if asking is not None and is_theirs else ((), "")
 
     def choose(
         self,
@@ -254,8 +278,10 @@ def count_choice(
     is_last = bool(chosen) and chosen[-1].event_id == run.event_id and not (refused and refused.is_active)
     if offer.option.is_approval:
         _count_approval(core, tx, run, tap, offer, nodes, chosen[-1].at if chosen else now)
-    elif is_last and root.action == offer.option.action and offer.option.text in ("", root.output):
-        vote = _on(root, root.scope, 1, tap.role, chosen[-1].at)
+        return
+    made = next((each for each in nodes if each.node_path == offer.node.node_path), root)
+    if is_last and made.action == offer.option.action and offer.option.text in ("", made.output):
+        vote = _on(made, root.scope, 1, tap.role, chosen[-1].at)
         write_votes(core, tx, now, replace(vote, event_id=run.event_id))
 
 
@@ -285,6 +311,11 @@ def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
             words = tx.episodes.words_of_others(offer.node.workspace, lessons)
             people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
             _note_words(tx, [offer.node], people)
+
+
+def _is_last_part(above: Episode, part: Episode) -> bool:
+    parts = next((step.subgoals for step in reversed(above.trajectory) if step.subgoals), ())
+    return part.node_path == f"{above.node_path}.{len(parts) - 1}"
 
 
 def _people_in(tx: Transaction, asked: Episode) -> set[str]:

@@ -12,7 +12,8 @@ from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import to_json
 from memory.adapters.sql.dialect import PROSE, SHORT
-from memory.model import EnvironmentState, Step, StepKind
+from memory.model import EnvironmentState
+from memory.model.episode import step_as_json, step_from_json
 from memory.model.evidence import START, BeliefRecord, EvidenceRecord, WeightRecord
 
 if TYPE_CHECKING:
@@ -123,26 +124,6 @@ def _texts(loaded: object) -> tuple[str, ...]:
     return tuple(loaded)
 
 
-def _step_to_json(step: Step) -> dict[str, object]:
-    whole = {
-        "kind": step.kind.value,
-        "text": step.text,
-        "tool": step.tool,
-        "arguments": dict(step.arguments),
-        "flow": step.flow,
-        "subgoals": list(step.subgoals),
-        "is_error": step.is_error,
-        "is_untrusted": step.is_untrusted,
-    }
-    return {name: value for name, value in whole.items() if value}
-
-
-def _step_from_json(stored: dict[str, Any]) -> Step:
-    step = Step(kind=StepKind(stored.pop("kind")), subgoals=_texts(stored.pop("subgoals", [])), **stored)
-    _texts([step.text, step.tool, step.flow])
-    return step
-
-
 def _environment_to_json(seen: EnvironmentState) -> dict[str, object]:
     return {"elements": list(seen.elements), "url": seen.url, "details": dict(seen.details)}
 
@@ -219,7 +200,7 @@ json_value: Json[object] = Json(lambda value: value, lambda loaded: loaded)
 environment = Json(_environment_to_json, lambda loaded: EnvironmentState(**loaded))
 """What an agent saw."""
 trajectory = Json(
-    lambda steps: [_step_to_json(step) for step in steps], lambda loaded: tuple(map(_step_from_json, loaded))
+    lambda steps: [step_as_json(step) for step in steps], lambda loaded: tuple(map(step_from_json, loaded))
 )
 """The steps of an episode, without what is empty."""
 evidence: OptionalJson[EvidenceRecord] = OptionalJson(_evidence_to_json, _evidence_from_json)

@@ -1,0 +1,59 @@
+"""Expansions: when a goal may be split, the tasks of its parts, and what is told of those that came to nothing."""
+
+from bot.agent.control import End, Flow, FlowResult
+from bot.agent.decision import Expand, is_same_goal
+from bot.agent.record import Task, Trace
+from memory.rules.retrieval.prompt import one_line
+
+
+def refusal(wanted: Expand, trace: Trace, most_depth: int) -> str:
+    """Why this expansion is not carried out; empty when it is."""
+    if trace.task.depth >= most_depth:
+        return "This goal cannot be split further: the tree is as deep as it may get. Use a tool, answer or fail."
+    if trace.expanded is not None:
+        return "You have expanded before, and cannot again. Use a tool, answer or fail."
+    if any(is_same_goal(subgoal, trace.task.goal) for subgoal in wanted.subgoals):
+        return "A subgoal repeats the goal itself. Pursue it here: use a tool, answer or fail."
+    return ""
+
+
+def child_task(wanted: Expand, number: int, parent: Trace) -> Task:
+    """The task of one part, by its number from 0."""
+    task = parent.task
+    return Task(
+        goal=wanted.subgoals[number],
+        path=f"{task.path}.{number}",
+        parent_id=parent.id,
+        depth=task.depth + 1,
+        why=(wanted.reasons[number] if wanted.reasons else "") or f"it is part of: {task.goal}",
+        flow=wanted.flow.value,
+        position=number + 1,
+        total=len(wanted.subgoals),
+        siblings=wanted.subgoals[:number] + wanted.subgoals[number + 1 :],
+    )
+
+
+def left_out(wanted: Expand, result: FlowResult) -> str:
+    """What was not answered beside a question to the person; empty where that is nothing."""
+    if wanted.flow is Flow.FALLBACK:
+        return ""
+    tried = len(result.outcomes)
+    left = [
+        f"“{one_line(subgoal, 200)}”"
+        for number, subgoal in enumerate(wanted.subgoals)
+        if number >= tried or result.outcomes[number].end is End.FAILURE
+    ]
+    return f"I have not answered this yet: {', '.join(left)}." if left else ""
+
+
+def failure_report(wanted: Expand, result: FlowResult) -> str:
+    """Which subgoals failed and why, what the others found, and which were not tried."""
+    lines = [f"The {wanted.flow.value} failed."]
+    for number, subgoal in enumerate(wanted.subgoals):
+        name = f'Subgoal {number + 1} of {len(wanted.subgoals)} "{one_line(subgoal, 200)}"'
+        if number >= len(result.outcomes):
+            lines.append(f"{name} was not tried.")
+            continue
+        outcome = result.outcomes[number]
+        lines.append(f"{name} {'failed' if outcome.end is End.FAILURE else 'found'}: {outcome.output}")
+    return "\n".join(lines)

@@ -1,0 +1,100 @@
+"""What goes on where it stopped: a run that waited for its asker, and one that a process left when it ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bot.agent.asking import exactly
+from bot.agent.resumption import Earlier
+from bot.conversation.executor import Executor
+from bot.model import ToolCall, ToolSpec
+from memory.model import Allowed, Episode, Exchange, Incoming, Option
+from memory.services import FinishedRun, Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What a run begins with beside its message."""
+
+    chosen: Option | None = None
+    """What the asker chose, or let run."""
+    earlier: Earlier | None = None
+    allowed: tuple[Allowed, ...] = ()
+    """What had effects already, and who let it."""
+    broken_off: str = ""
+    """What to say instead of going on: something had begun that must not be done twice."""
+
+    def finished(self, answer: FinishedRun) -> FinishedRun:
+        """The answer where something had begun that must not be done twice, with what was done until then."""
+        nodes = self.earlier.nodes.values() if self.earlier is not None else ()
+        kept = [replace(node, run_id=answer.run_id) for node in nodes]
+        return replace(answer, nodes=sorted(kept, key=lambda node: node.step_number), allowed=self.allowed)
+
+
+class Resuming:
+    """Finds what a message goes on with, and keeps the journal of the runs of this process."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+        self.written: set[str] = set()
+        """Messages whose run has a journal, by event id."""
+        self.with_effects: set[str] = set()
+        """Those whose run did something with effects: an edit changes nothing any more."""
+
+    async def of(self, message: Incoming, last: Exchange | None, *, is_fresh: bool) -> Resumed:
+        """What the run that answers this message begins with. `is_fresh`: no earlier process can have begun with it."""
+        if message.has_notes and not is_fresh:
+            left = await self._left(message)
+            if left is not None:
+                return left
+        if message.tap is not None:
+            asking, scope, tap = self._memory.asking, message.scope, message.tap
+            chosen = await self._executor(asking.option, scope, tap)
+            nodes, path = await self._executor(asking.waiting, scope, tap) if chosen else ((), "")
+            return Resumed(chosen=chosen, earlier=_earlier(nodes, path) if nodes else None)
+        nodes, path = (), ""
+        if last is not None:
+            nodes, path = await self._executor(self._memory.asking.open_question, message.scope, last.run_id)
+        return Resumed(earlier=_earlier(nodes, path, message.text) if nodes else None)
+
+    async def _left(self, message: Incoming) -> Resumed | None:
+        run = await self._executor(self._memory.journals.read, message)
+        if run is None or not run.nodes:
+            return None
+        self.written.add(message.event_id)
+        if run.allowed or run.doing:
+            self.with_effects.add(message.event_id)
+        earlier, chosen = _earlier(run.nodes, ""), None
+        if message.tap is not None:
+            chosen = await self._executor(self._memory.asking.option, message.scope, message.tap)
+        broken_off = ""
+        if run.doing:
+            shown = exactly(ToolSpec(name=run.doing[0], description="", parameters={}), run.doing[1])
+            broken_off = BROKEN_OFF.format(what=shown)
+        return Resumed(chosen=chosen, earlier=earlier, allowed=run.allowed, broken_off=broken_off)
+
+    async def write(
+        self, message: Incoming, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None
+    ) -> None:
+        """Write the journal of a run under way (`bot.agent.run.Journal`, but for the message)."""
+        self.written.add(message.event_id)
+        if doing is not None:
+            self.with_effects.add(message.event_id)
+        done = (doing.name, doing.arguments or {}) if doing is not None else None
+        await self._executor(self._memory.journals.write, message, list(nodes), list(allowed), done)
+
+    async def drop(self, message: Incoming) -> None:
+        """The message is answered."""
+        self.written.discard(message.event_id)
+        self.with_effects.discard(message.event_id)
+        await self._executor(self._memory.journals.drop, message)
+
+
+BROKEN_OFF = (
+    "I was interrupted while I did this:\n\n{what}\n\nIt may have happened, or not. I did not do it again: please "
+    "look, and ask me once more if it did not."
+)
+
+
+def _earlier(nodes: Sequence[Episode], path: str, reply: str = "") -> Earlier:
+    return Earlier(nodes={node.node_path: node for node in nodes}, answered=path, reply=reply)

@@ -1,0 +1,132 @@
+"""The journal of a run under way: what it has done so far, so that the next process goes on and does nothing twice.
+
+A short memory of the asker (`memory.model.ShortMemory`), so that it is forgotten with the rest. It is written before
+something has effects and after whatever costs, never for an ordinary answer, and taken away once the answer is there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from memory.model import Allowed, Episode, Grant, Incoming, Permission, ShortMemory, Termination
+from memory.model.episode import step_as_json, step_from_json
+from memory.services.core import Core
+
+KIND = "goodbot/journal"
+_KEPT = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptedRun:
+    """A run that a process left."""
+
+    nodes: tuple[Episode, ...]
+    """As far as they came; those that were not over have ended as aborted."""
+    allowed: tuple[Allowed, ...]
+    doing: tuple[str, Mapping[str, object]] | None
+    """Tool and arguments of what has effects and had begun: it may have happened, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journals:
+    """The use cases of runs that may be interrupted."""
+
+    _core: Core
+
+    def write(
+        self,
+        message: Incoming,
+        nodes: Sequence[Episode],
+        allowed: Sequence[Allowed],
+        doing: tuple[str, Mapping[str, object]] | None,
+    ) -> None:
+        """Keep what the run that answers this message has done so far. Secrets are taken out."""
+        scope, now = message.scope, self._core.clock()
+        kept = list(map(self._core.redactor.episode, nodes))
+        value = {
+            "question": message.text,
+            "nodes": [_as_json(node) for node in kept],
+            "allowed": [_allowed_as_json(each) for each in allowed],
+            "doing": [doing[0], self._core.redactor.value(dict(doing[1]))] if doing else None,
+        }
+        with self._core.store.write() as tx:
+            tx.short.put(
+                ShortMemory(
+                    workspace=scope.workspace,
+                    kind=KIND,
+                    key=message.event_id,
+                    value=value,
+                    person=scope.person,
+                    created_at=now,
+                    expires_at=now + _KEPT,
+                )
+            )
+
+    def read(self, message: Incoming) -> InterruptedRun | None:
+        """What an earlier process left of the run that answers this message; None if nothing, or it was edited since.
+
+        What may have had effects is told of an edited message, too.
+        """
+        with self._core.store.read() as tx:
+            kept = tx.short.get(message.scope.workspace, KIND, message.event_id, self._core.clock())
+        if kept is None:
+            return None
+        value: Mapping[str, Any] = kept.value
+        doing = value["doing"]
+        if doing is None and not value["allowed"] and value["question"] != message.text:
+            return None
+        return InterruptedRun(
+            nodes=tuple(_node(message, each) for each in value["nodes"]),
+            allowed=tuple(map(_allowed, value["allowed"])),
+            doing=(str(doing[0]), doing[1]) if doing else None,
+        )
+
+    def drop(self, message: Incoming) -> None:
+        """Take it away: the message is answered."""
+        with self._core.store.write() as tx:
+            tx.short.delete(message.scope.workspace, KIND, message.event_id)
+
+
+def _as_json(node: Episode) -> dict[str, object]:
+    names = ("id", "parent_id", "node_path", "step_number", "flow", "why", "goal", "action", "action_target", "output")
+    return {
+        **{name: getattr(node, name) for name in names},
+        "model": node.model,
+        "termination": node.termination.value,
+        "trajectory": [step_as_json(step) for step in node.trajectory],
+    }
+
+
+def _node(message: Incoming, stored: Mapping[str, Any]) -> Episode:
+    scope = message.scope
+    rest = {name: value for name, value in stored.items() if name not in ("termination", "trajectory")}
+    return Episode(
+        **rest,
+        termination=Termination(stored["termination"]),
+        trajectory=tuple(map(step_from_json, stored["trajectory"])),
+        workspace=scope.workspace,
+        channel=scope.channel,
+        thread=scope.thread,
+        person=scope.person,
+        visibility=scope.visibility,
+        place=scope.place,
+        author=scope.person,
+        created_at=message.at,
+    )
+
+
+def _allowed_as_json(each: Allowed) -> dict[str, str]:
+    permission = each.permission
+    return {
+        "node": each.node_id,
+        "tool": each.tool,
+        "grant": permission.grant.value,
+        "by": permission.by,
+        "basis": permission.basis,
+    }
+
+
+def _allowed(stored: Mapping[str, Any]) -> Allowed:
+    permission = Permission(grant=Grant(stored["grant"]), by=stored["by"], basis=stored["basis"])
+    return Allowed(node_id=stored["node"], tool=stored["tool"], permission=permission)
