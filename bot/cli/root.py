@@ -33,6 +33,7 @@ _COMMANDS = {
     "query": ("bot.cli.query", "query", "Ask memory what it would remind the agent of."),
     "rebuild": ("bot.cli.maintenance", "rebuild", "Recompute everything from the event log, or check that it agrees."),
     "review": ("bot.cli.review", "review", "See what was learned from files; approve, edit or reject it."),
+    "replay": ("bot.cli.replay", "replay", "Would the answers that people approved of still be given?"),
     "reembed": ("bot.cli.transfer", "reembed", "Bring embeddings that are missing or another embedder's."),
     "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),
     "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),

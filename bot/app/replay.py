@@ -1,0 +1,279 @@
+"""Replay: answers that people approved of are worked out again, and compared. Nothing is posted, written or changed.
+
+What is written to memory meanwhile is taken back (`DryStore`); tools with effects do not run, and count as done. Tools
+that only look something up do run.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+from bot.agent.tree import AgentTree, RunResult
+from bot.app.build import make_agent, make_embedder, make_memory, open_store
+from bot.app.models import make_model
+from bot.app.tools import make_tools
+from bot.config import Settings
+from bot.conversation.background import MemoryRecall
+from bot.conversation.executor import Executor
+from bot.errors import ModelError
+from memory.adapters.dry_store import DryStore
+from memory.adapters.system import TimeOrderedIds, utc_now
+from memory.model import ASK, Episode, Grant, Permission, Role, StepKind, Termination, Usage, Verdict
+from memory.ports import EpisodeFilter
+from memory.rules.retrieval.cosine import unit_cosine
+from memory.services import Memory
+
+log = logging.getLogger(__name__)
+
+MOST_FAILURES = 3
+"""After so many runs in a row without a reply of the model the rest is not tried."""
+NOT_CARRIED_OUT = "Done. (This is a replay: nothing was carried out.)"
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_SOURCE = re.compile(r"https?://[^\s<>|)\]]+|\b[\w-]+\.(?:md|txt|html?|pdf)\b", re.IGNORECASE)
+
+
+class Differs(StrEnum):
+    """In what a new answer differs from the one people approved of."""
+
+    ACTION = "action"
+    """It uses other tools."""
+    ARGUMENTS = "arguments"
+    """It gives them something else."""
+    SOURCES = "sources"
+    """It cites other pages or files."""
+    MEANING = "meaning"
+    """It says something else."""
+    ASKED = "asked"
+    """It asks the person instead."""
+    FAILED = "failed"
+    """There is no answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """One use of a tool."""
+
+    tool: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """An answer: what was done for it, and what was said."""
+
+    text: str
+    deeds: tuple[Deed, ...]
+    similarity: float | None = None
+    """Of a new answer: its meaning's with the approved one's, -1..1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """One approved answer, and the new one."""
+
+    episode_id: str
+    run_id: str
+    workspace: str
+    goal: str
+    before: Given
+    after: Given
+    differs: tuple[Differs, ...]
+    """Nothing: the same answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """All that was replayed, and what it cost."""
+
+    model: str
+    answers: tuple[Replayed, ...]
+    left_out: int
+    """Answers that were not tried any more, for the model gave no replies."""
+    usage: Usage
+
+    @property
+    def different(self) -> tuple[Replayed, ...]:
+        """The answers that are not the same."""
+        return tuple(each for each in self.answers if each.differs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which answers are replayed, and how they are compared."""
+
+    workspace: str
+    channel: str = ""
+    since: datetime | None = None
+    limit: int = 50
+    without_own: bool = False
+    """Whether an answer's own lesson is left out, so that it shows how much rests on the others."""
+    tool_timeout_s: float = 30.0
+    similarity: float = 0.8
+    """From which similarity on two texts mean the same."""
+
+
+def approved(memory: Memory, wanted: Wanted) -> list[tuple[Episode, ...]]:
+    """The runs whose answers people approved of, newest first, each with its nodes; of the same question the newest."""
+    every = EpisodeFilter(
+        channel=wanted.channel, since=wanted.since, verdict=Verdict.SUCCESS, roots_only=True, limit=None
+    )
+    found: dict[tuple[str, ...], str] = {}
+    for root in memory.audit.episodes(wanted.workspace, every):
+        if root.action != ASK and root.is_lesson:
+            found.setdefault((root.channel, root.person, " ".join(root.goal.casefold().split())), root.run_id)
+    runs = list(dict.fromkeys(found.values()))[: wanted.limit]
+    return [memory.audit.run(wanted.workspace, run_id).nodes for run_id in runs]
+
+
+def without_effects(tools: ToolRegistry, timeout_s: float) -> ToolRegistry:
+    """The same tools, of which those with effects may run at once, and do nothing."""
+
+    async def nothing(_: Mapping[str, object], __: ToolContext) -> str:
+        return NOT_CARRIED_OUT
+
+    async def permit(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
+        return Permission(grant=Grant.ONCE, by="replay")
+
+    every = [tool for name in tools.names if (tool := tools.get(name)) is not None]
+    harmless = [replace(tool, run=nothing) if tool.has_side_effects else tool for tool in every]
+    return ToolRegistry(harmless, timeout_s=timeout_s, permit=permit)
+
+
+async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Callable[[int], None]) -> Replay:
+    """Replay with the configured bot, and another model if one is named. Raises `ConfigError` for one that is none."""
+    if model:
+        chosen = type(settings.model)(**{**settings.model.model_dump(), "name": model, "fallbacks": ()})
+        settings = settings.model_copy(update={"model": chosen})
+    executor = Executor()
+    with open_store(settings) as store:
+        memory = make_memory(settings, DryStore(store), make_embedder(settings), utc_now, TimeOrderedIds())
+        asked = make_model(settings, memory.embedder)
+        tools, recall = make_tools(settings, memory, executor), MemoryRecall(memory, executor)
+        try:
+            return await replay(memory, make_agent(settings, memory, asked, recall, tools), wanted, on_step)
+        finally:
+            await asked.close()
+            executor.close()
+
+
+async def replay(
+    memory: Memory, agent: AgentTree, wanted: Wanted, on_step: Callable[[int], None] = lambda done: None
+) -> Replay:
+    """Work out again what people approved of. `memory` should keep nothing (`DryStore`)."""
+    runs = approved(memory, wanted)
+    answers: list[Replayed] = []
+    usage, failures = Usage(), 0
+    for nodes in runs:
+        on_step(len(answers))
+        try:
+            result = await _run(memory, agent, nodes[0], wanted)
+            usage, failures = usage + result.usage, 0
+        except ModelError as error:
+            log.warning("replay of %s: %s", nodes[0].run_id, error)
+            result, failures = None, failures + 1
+        answers.append(_compared(memory, agent.tools, wanted.similarity, nodes, result))
+        if failures >= MOST_FAILURES:
+            break
+    return Replay(model=agent.model.name, answers=tuple(answers), left_out=len(runs) - len(answers), usage=usage)
+
+
+async def _run(memory: Memory, agent: AgentTree, root: Episode, wanted: Wanted) -> RunResult:
+    # Recall leaves out what the run itself made.
+    run_id = root.run_id if wanted.without_own else memory.new_id()
+    tools = without_effects(agent.tools.within(root.scope, Role.MEMBER), wanted.tool_timeout_s)
+    return await agent.run(root.goal, root.scope, run_id=run_id, tools=tools)
+
+
+def _compared(
+    memory: Memory, tools: ToolRegistry, similarity: float, nodes: Sequence[Episode], result: RunResult | None
+) -> Replayed:
+    root = nodes[0]
+    before = Given(text=root.output, deeds=deeds_of(nodes, tools))
+    after = Given(text="", deeds=())
+    differs: tuple[Differs, ...] = (Differs.FAILED,)
+    if result is not None:
+        one, other = memory.embedder.embed([before.text, result.output])
+        after = Given(
+            text=result.output, deeds=deeds_of(result.nodes, tools), similarity=round(unit_cosine(one, other), 3)
+        )
+        differs = tuple(_differences(memory, tools, similarity, before, after, result))
+    return Replayed(
+        episode_id=root.id,
+        run_id=root.run_id,
+        workspace=root.workspace,
+        goal=root.goal,
+        before=before,
+        after=after,
+        differs=differs,
+    )
+
+
+def _differences(
+    memory: Memory, tools: ToolRegistry, similarity: float, before: Given, after: Given, result: RunResult
+) -> list[Differs]:
+    if result.asked:
+        return [Differs.ASKED]
+    if result.termination not in (Termination.SUCCESS, Termination.EXPAND):
+        return [Differs.FAILED]
+
+    def alike(one: object, other: object) -> bool:
+        return _is_alike(memory, similarity, one, other)
+
+    found: list[Differs] = []
+    if sorted(each.tool for each in before.deeds) != sorted(each.tool for each in after.deeds):
+        found.append(Differs.ACTION)
+    elif not all(_has_alike(deed, after.deeds, alike) for deed in before.deeds):
+        found.append(Differs.ARGUMENTS)
+    if sources_of(before.text) != sources_of(after.text):
+        found.append(Differs.SOURCES)
+    # What a tool says now may be another number than then: that is no other answer.
+    rests_on_tools = bool(before.deeds) and not found
+    has_effects = any(tool is not None and tool.has_side_effects for tool in (tools.get(d.tool) for d in before.deeds))
+    if has_effects and not found:
+        return []
+    is_same = alike(before.text, after.text) or (rests_on_tools and (after.similarity or 0) >= similarity)
+    return found if is_same else [*found, Differs.MEANING]
+
+
+def _has_alike(deed: Deed, others: Sequence[Deed], alike: Callable[[object, object], bool]) -> bool:
+    return any(
+        other.tool == deed.tool
+        and other.arguments.keys() == deed.arguments.keys()
+        and all(alike(value, other.arguments[name]) for name, value in deed.arguments.items())
+        for other in others
+    )
+
+
+def _is_alike(memory: Memory, similarity: float, one: object, other: object) -> bool:
+    """Whether two values mean the same: equal, or texts with the same numbers whose meaning is as near as wanted."""
+    if not isinstance(one, str) or not isinstance(other, str):
+        return one == other
+    if " ".join(one.casefold().split()) == " ".join(other.casefold().split()):
+        return True
+    if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
+        return False
+    first, second = memory.embedder.embed([one, other])
+    return unit_cosine(first, second) >= similarity
+
+
+def deeds_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[Deed, ...]:
+    """What the nodes did that an answer can rest on; calls that failed, and notes a node takes for itself, are none."""
+    return tuple(
+        Deed(tool=step.tool, arguments=dict(step.arguments))
+        for node in nodes
+        for number, step in enumerate(node.trajectory)
+        if step.kind is StepKind.ACT
+        and step.tool
+        and not any(after.is_error for after in node.trajectory[number + 1 : number + 2])
+        and ((tool := tools.get(step.tool)) is None or tool.is_informative)
+    )
+
+
+def sources_of(text: str) -> frozenset[str]:
+    """The pages and files that a text cites."""
+    return frozenset(each.rstrip(".,;:!?").casefold() for each in _SOURCE.findall(text))

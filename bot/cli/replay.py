@@ -1,0 +1,126 @@
+"""`goodbot replay`: would the answers that people approved of still be given?"""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+
+import click
+
+from bot.app.log_file import note_failures
+from bot.app.replay import Given, Replay, Replayed, Wanted, replayed
+from bot.cli.progress import progress
+from bot.cli.query import money
+from bot.cli.session import json_option, print_json, say, settings_of
+from bot.conversation.counts import count
+from memory.rules.retrieval.prompt import percent, shown_line
+from memory.services.spending import Spent
+
+_SHOWN = 90
+
+
+@click.command()
+@click.option(
+    "--model", default="", help="Answer with this model (offline, or PROVIDER:NAME); [model] name by default."
+)
+@click.option("--workspace", default="", help="Answers of this workspace; the terminal's by default.")
+@click.option("--channel", default="", help="Only answers given in this channel.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from this day (UTC) on.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="The newest so many.")
+@click.option("--without-own", is_flag=True, help="Leave out the lesson that each answer itself became.")
+@click.option(
+    "--alike",
+    type=click.FloatRange(0, 1),
+    default=0.8,
+    show_default=True,
+    help="From which similarity on two texts mean the same.",
+)
+@click.option(
+    "--allow", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="The share that may be different."
+)
+@json_option
+def replay(
+    *,
+    model: str,
+    workspace: str,
+    channel: str,
+    since: datetime | None,
+    limit: int,
+    without_own: bool,
+    alike: float,
+    allow: float,
+    as_json: bool,
+) -> None:
+    """Work out again what people approved of, and tell which answers would now be different.
+
+    Nothing is posted or kept, and tools with effects do not run. Exit code 0: no more answers differ than --allow; 1:
+    more do; 2: it could not be told, for there are no such answers or the model gives none.
+    """
+    settings = settings_of()
+    note_failures(settings)
+    wanted = Wanted(
+        workspace=workspace or settings.terminal.workspace,
+        channel=channel,
+        since=since.replace(tzinfo=UTC) if since is not None else None,
+        limit=limit,
+        without_own=without_own,
+        tool_timeout_s=settings.agent.tool_timeout_s,
+        similarity=alike,
+    )
+    with progress("replaying", limit) as step:
+        done = asyncio.run(replayed(settings, wanted, model, step))
+    total, different = len(done.answers), len(done.different)
+    if as_json:
+        print_json(
+            {
+                "model": done.model,
+                "replayed": total,
+                "different": different,
+                "left_out": done.left_out,
+                "usage": done.usage,
+                "answers": done.answers,
+            }
+        )
+    else:
+        _print(done)
+    if not total or done.left_out:
+        sys.exit(2)
+    sys.exit(int(different > allow * total))
+
+
+def _print(done: Replay) -> None:
+    for each in done.different:
+        say("\n".join(_lines(each)))
+    total, different = len(done.answers), len(done.different)
+    if not total:
+        say("People approved of no answer there yet.")
+        return
+    used = done.usage
+    spent = Spent(
+        answers=total,
+        tokens=used.prompt_tokens + used.completion_tokens,
+        cost_usd=used.cost_usd,
+        unpriced_tokens=0 if used.cost_usd else used.prompt_tokens + used.completion_tokens,
+    )
+    cost = f" {money(spent)}." if spent.tokens else ""
+    same = f"{total - different} of {count(total, 'answer')} would be the same with {done.model}"
+    say(f"{same}, {different} different.{cost}")
+    if done.left_out:
+        say(f"The model gave no replies, so {count(done.left_out, 'answer')} were not tried; the log says why.")
+
+
+def _lines(each: Replayed) -> list[str]:
+    what = ", ".join(differ.value for differ in each.differs)
+    near = f" ({percent(each.after.similarity)}% alike)" if each.after.similarity is not None else ""
+    return [
+        f"[{each.episode_id[-8:]}] “{shown_line(each.goal, _SHOWN)}”: {what}{near}",
+        f"  approved: {_shown(each.before)}",
+        f"  now:      {_shown(each.after) if each.after.text else 'nothing'}",
+    ]
+
+
+def _shown(given: Given) -> str:
+    deeds = "; ".join(
+        f"{deed.tool}({', '.join(f'{name}={value!r}' for name, value in deed.arguments.items())})"
+        for deed in given.deeds
+    )
+    return shown_line(f"{deeds} → {given.text}" if deeds else given.text, 2 * _SHOWN)

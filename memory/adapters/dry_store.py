@@ -1,0 +1,50 @@
+"""A store that keeps nothing: whatever is written through it is taken back at the end of each transaction."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from memory.errors import MemoryFault
+from memory.model.upkeep import DamagedRow
+from memory.ports import Store, Transaction
+
+
+class DryStore:
+    """Reads another store, and takes every write to it back. For trying something out on real data."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A transaction that sees its own writes; nobody else ever does."""
+        undo = MemoryFault("taken back")
+        try:
+            with self._store.write() as tx:
+                yield tx
+                raise undo
+        except MemoryFault as fault:
+            if fault is not undo:
+                raise
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """As the store does."""
+        return self._store.read()
+
+    def workspaces(self) -> list[str]:
+        """As the store does."""
+        return self._store.workspaces()
+
+    def schema(self) -> str:
+        """As the store does."""
+        return self._store.schema()
+
+    def erase_free_space(self) -> None:
+        """Nothing was deleted."""
+
+    def damage(self, *, limit: int) -> list[DamagedRow]:
+        """As the store does."""
+        return self._store.damage(limit=limit)
+
+    def close(self) -> None:
+        """As the store does."""
+        self._store.close()
