@@ -50,6 +50,8 @@ class EventKind(StrEnum):
     """The actor said whether a tool with effects may run. Detail: `number`, `grant` (empty: it may not)."""
     ALLOWED = "allowed"
     """A tool with effects ran, and the actor had let it. Detail: `tool`, `grant`, `basis` (an episode)."""
+    JOB_RUN = "job_run"
+    """The actor ran a job; about no episode. Detail: `job`."""
     PURGED = "purged"
     """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without
     an episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""

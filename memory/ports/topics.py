@@ -105,6 +105,10 @@ class TopicTable(Protocol):
         """The topic's audit trail in order."""
         ...
 
+    def changes(self, workspace: str, *, actor: str = "", before: int = 0, limit: int) -> list[TopicEvent]:
+        """What happened to any topic but that it was attended to, newest first: of one person, before this `seq`."""
+        ...
+
     def erase_words(self, workspace: str, person: str) -> list[str]:
         """Erase what one person said in topics of others, and take their name off what they caused.
 

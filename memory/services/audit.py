@@ -1,5 +1,6 @@
 """What administrators look at: an answer with all about it, statistics, and the check of stored values by the log."""
 
+import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -18,6 +19,7 @@ from memory.model import (
     StoredGrade,
     Vote,
 )
+from memory.model.topic import TopicEvent
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import filing_of
 from memory.rules.fold import registers, replay
@@ -66,6 +68,15 @@ class Difference:
     what: str
     stored: str
     expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPart:
+    """A part of the log, newest first."""
+
+    entries: tuple[Event | TopicEvent, ...]
+    next: tuple[int, int] | None
+    """Where the next part begins; None at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +200,32 @@ class Audit:
         return self.statistics(workspace)[0]
 
     def log(
-        self, workspace: str, *, actor: str = "", kind: EventKind | None = None, before: int = 0, limit: int
-    ) -> list[Event]:
-        """Everything that happened in a workspace, newest first: of one person, one kind, before an event's `seq`."""
+        self,
+        workspace: str,
+        *,
+        actor: str = "",
+        kind: EventKind | None = None,
+        of_topics: bool = False,
+        before: tuple[int, int] = (0, 0),
+        limit: int,
+    ) -> LogPart:
+        """What happened in a workspace, to its topics too: of one person, of one kind of events, or to topics alone.
+
+        `before` is where the part before this one ended.
+        """
+        events: list[Event] = []
+        topics: list[TopicEvent] = []
         with self._core.store.read() as tx:
-            return tx.log.newest(workspace, actor=actor, kind=kind, before=before, limit=limit)
+            if not of_topics:
+                events = tx.log.newest(workspace, actor=actor, kind=kind, before=before[0], limit=limit + 1)
+            if kind is None:
+                topics = tx.world.changes(workspace, actor=actor, before=before[1], limit=limit + 1)
+        both: tuple[list[Event | TopicEvent], ...] = ([*events], [*topics])
+        merged = list(heapq.merge(*both, key=lambda each: each.at, reverse=True))
+        shown = merged[:limit]
+        last = {isinstance(each, TopicEvent): each.seq for each in shown}
+        end = (last.get(False, before[0]), last.get(True, before[1]))
+        return LogPart(entries=tuple(shown), next=end if len(merged) > limit else None)
 
     def decisions(self, workspace: str) -> Decisions:
         """The second part of `statistics`."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, Select, Table, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, Table, and_, bindparam, delete, func, select, update
 
 from memory.adapters.row_validation import chunks, exact, storable
 from memory.adapters.sql import missing_vectors
@@ -13,6 +13,7 @@ from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
+    IS_CHANGE,
     topic_events,
     topic_fields,
     topic_links,
@@ -36,6 +37,12 @@ _BY_ID = _WHOLE.where(among(topics, "id")).order_by(_t.seq)
 _WITHIN = _WHOLE.where(among(topics, "partition")).order_by(_t.seq)
 _COUNT = select(func.count()).select_from(topics).where(matching(topics))
 _MERGED = _WHOLE.where(among(topics, "merged_into"))
+_CHANGES = (
+    select(topic_events)
+    .where(matching(topic_events), IS_CHANGE)
+    .order_by(topic_events.c.seq.desc())
+    .limit(bindparam("limit"))
+)
 _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKED)
 """Events that only tell of what a person said."""
 
@@ -152,6 +159,14 @@ class SqlTopicTable(SqlTable):
     def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
         here = (topic_events.c.workspace == workspace, topic_events.c.topic_id == topic_id)
         return self._session.all(TopicEvent, select(topic_events).where(*here).order_by(topic_events.c.seq))
+
+    def changes(self, workspace: str, *, actor: str = "", before: int = 0, limit: int) -> list[TopicEvent]:
+        own, given = _CHANGES, {"workspace": workspace, "limit": limit, "actor": actor, "before": before}
+        if actor:
+            own = own.where(topic_events.c.actor == bindparam("actor"))
+        if before:
+            own = own.where(topic_events.c.seq < bindparam("before"))
+        return self._session.all(TopicEvent, own, **given)
 
     def erase_words(self, workspace: str, person: str) -> list[str]:
         self._session.require_writing()

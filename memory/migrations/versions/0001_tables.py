@@ -485,6 +485,7 @@ def _create_topics() -> None:
         with_rowid=True,
     )
     _index("topic_events", "workspace actor")
+    _index("topic_events", "workspace seq", "ix_topic_events_changes", where="kind != 'salience'")
     _index("topic_events", "workspace topic_id seq")
 
 

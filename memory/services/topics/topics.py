@@ -167,10 +167,11 @@ class World:
         text = "\n".join(self._clean(part) for part in (wanted.title, wanted.summary) if part)
         return self._embed(text) if text else None
 
-    def revise(self, workspace: str) -> list[tuple[str, str]]:
+    def revise(self, workspace: str, *, actor: str = "") -> list[tuple[str, str]]:
         """Join the duplicates of a workspace, within each partition; (duplicate, survivor) pairs. A job runs it."""
         with self._store.write() as tx:
-            return merge_duplicates(tx, tx.world.within(workspace), self._clock(), limit=self.policy.max_merges)
+            every, limit = tx.world.within(workspace), self.policy.max_merges
+            return merge_duplicates(tx, every, self._clock(), limit=limit, actor=actor)
 
     def forget_idle(self, workspace: str) -> list[str]:
         """Archive what nobody attends to, if there are too many topics; their ids. A job runs it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memory.errors import InvalidInput, MemoryFault
-from memory.model import Episode, Verdict
+from memory.model import Episode, Event, EventKind, Verdict
 from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.consolidation import rules_of
@@ -190,10 +190,11 @@ class Upkeep:
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(LEASE, owner)
 
-    def run(self, name: str) -> JobRun:
+    def run(self, name: str, *, workspace: str = "", actor: str = "") -> JobRun:
         """Run a job now, due or not, and note how it went. A failure is noted and logged, not raised.
 
-        Raises `InvalidInput` for a name that is none.
+        Where it is an `actor` who runs it, the log of their workspace says so. Raises `InvalidInput` for a name that is
+        none.
         """
         job = next((job for job in JOBS if job.name == name), None)
         if job is None:
@@ -208,6 +209,18 @@ class Upkeep:
         done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
+            if actor:
+                detail: dict[str, object] = {"job": name}
+                tx.log.append(
+                    Event(
+                        workspace=workspace,
+                        episode_id="",
+                        kind=EventKind.JOB_RUN,
+                        actor=actor,
+                        at=done.finished_at,
+                        detail=detail,
+                    )
+                )
         return done
 
     def run_due(self, name: str, owner: str) -> JobRun | None:

@@ -118,4 +118,4 @@ def history(topic_id: str, memory: Mind, who: Asker) -> list[Any]:
 @router.post("/topics/revise")
 def revise(memory: Mind, who: Admin) -> dict[str, str]:
     """Join topics of one title; which became which."""
-    return dict(memory.world.revise(who.workspace))
+    return dict(memory.world.revise(who.workspace, actor=who.actor))

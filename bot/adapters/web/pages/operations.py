@@ -1,7 +1,7 @@
 """What administrators look after: jobs, the audit log, the settings in force, and health."""
 
 import asyncio
-import logging
+import re
 
 from starlette.responses import Response
 
@@ -11,9 +11,11 @@ from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Page, PageRoute, Visit
 from memory.model import EventKind
 
-log = logging.getLogger(__name__)
-
 LOG_ROWS = 100
+_TOPICS = "topics"
+"""What is chosen to see what happened to topics alone."""
+_BEFORE = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
+"""Where a part of the log begins, in its address."""
 
 
 def jobs(visit: Visit) -> Response:
@@ -23,32 +25,31 @@ def jobs(visit: Visit) -> Response:
 
 def run_job(visit: Visit) -> Response:
     """Run a job now."""
-    log.info("%s runs the job %s", visit.actor, visit.path["job"])
-    run = visit.memory.upkeep.run(visit.path["job"])
+    run = visit.memory.upkeep.run(visit.path["job"], workspace=visit.workspace, actor=visit.actor)
     text = f"{run.name}: {run.error or run.summary}"
     return visit.back("jobs", Notice(text[:400], is_fault=bool(run.error)))
 
 
 def audit_log(visit: Visit) -> Response:
     """Everything that happened, newest first."""
-    kind = next((each for each in EventKind if each.value == visit.query.get("kind")), None)
-    actor, before = visit.query.get("actor", "").strip(), visit.query.get("before", "")
+    kind, actor = visit.query.get("kind", ""), visit.query.get("actor", "").strip()
+    before = _BEFORE.fullmatch(visit.query.get("before", ""))
     found = visit.memory.audit.log(
         visit.workspace,
         actor=actor,
-        kind=kind,
-        before=int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else 0,
-        limit=LOG_ROWS + 1,
+        kind=next((each for each in EventKind if each.value == kind), None),
+        of_topics=kind == _TOPICS,
+        before=(int(before[1]), int(before[2])) if before else (0, 0),
+        limit=LOG_ROWS,
     )
-    shown = found[:LOG_ROWS]
     return visit.render(
         "audit_log.html",
         here="log",
-        events=shown,
+        events=found.entries,
         actor=actor,
         kind=kind,
-        kinds=list(EventKind),
-        next=shown[-1].seq if len(found) > LOG_ROWS else 0,
+        kinds=[*(each.value for each in EventKind), _TOPICS],
+        next="-".join(map(str, found.next or ())),
     )
 
 

@@ -74,8 +74,10 @@ def begin(visit: Visit) -> Response:
     audience = Audience.CHANNEL if channel else Audience.WORKSPACE
     scope = Scope(workspace=visit.workspace, channel=channel or _HERE, person=visit.actor, visibility=Visibility.PUBLIC)
     field = FieldInput(name=name, value=value, provenance="pages")
-    visit.memory.world.ingest(scope, Ingest(title=title, audience=audience, fields=[field]))
-    return visit.back("topics", Notice(f"Noted: {title}."), text=title)
+    outcome = visit.memory.world.ingest(scope, Ingest(title=title, audience=audience, fields=[field]))
+    # What joined a thing that was noted before is not undone by archiving both.
+    undo = "" if outcome.merged else visit.url(f"topics/{quote(outcome.topic_id, safe='')}/archive")
+    return visit.back("topics", Notice(f"Noted: {title}.", undo=undo), text=title)
 
 
 def archive(visit: Visit) -> Response:

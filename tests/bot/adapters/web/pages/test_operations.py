@@ -61,6 +61,8 @@ def test_forgetting_asks_for_the_name_again(world: World, admin: Visitor) -> Non
 def test_jobs_run_when_told(admin: Visitor) -> None:
     assert "sweep" in admin.page("jobs")
     assert "sweep: 0 ledger rows" in admin.done("jobs/sweep")
+    html = admin.page("log", kind="job_run", actor="web:admin")
+    assert re.search(r"<th scope=\"row\">job run</th><td><bdi>web:admin</bdi></td>.*&#34;sweep&#34;", html)
     assert admin.send("jobs/nothing").status_code == 422
 
 
@@ -76,6 +78,35 @@ def test_the_log_is_read_on_and_filtered(world: World, admin: Visitor) -> None:
     assert votes.count("<tr>") == 41
     assert admin.page("log", before="-1", kind="nonsense").count("<tr>") == 101
     assert "Nothing like that" in admin.page("log", actor="stranger")
+
+
+def test_what_happened_to_topics_is_in_the_log_with_everything_else(world: World, admin: Visitor) -> None:
+    world.clock.tick(minutes=1)
+    for number in range(120):
+        world.clock.tick()
+        admin.done("topics", title=f"thing {number}", name="room", value="4", channel="")
+        if number % 2:
+            world.react(world.ask(f"question {number}?"), by="bo")
+    (topic, *_) = world.memory.facts.listed(scope("bo"))
+    world.memory.world.query(scope("bo"), {"q": topic.title})  # attention is no change
+    html = ""
+    for query in ({}, {"actor": "web:admin"}, {"kind": "topics"}):
+        html, seen = admin.page("log", **query), list[str]()
+        while True:
+            seen += re.findall(r'<tr><td><time datetime="([^"]+)"', html)
+            more = re.findall(r'rel="next" href="([^"]+)"', html)
+            if not more:
+                break
+            html = admin.http.get(more[0].replace("&amp;", "&")).text
+        assert seen == sorted(seen, reverse=True)
+        assert len(seen) == (240 if query else 240 + len(_events(world)))
+    assert "topic created" in html
+    assert "question" not in html
+
+
+def _events(world: World) -> list[object]:
+    with world.memory.store.read() as tx:
+        return list(tx.log.newest("terminal:w", limit=10_000))
 
 
 def test_settings_and_health(world: World, admin: Visitor) -> None:

@@ -61,6 +61,15 @@ def test_something_new_is_noted_for_a_channel_or_for_everybody(world: World, adm
     assert admin.send("topics", title=" ", name="room", value="5").status_code == 422
 
 
+def test_what_was_noted_is_undone_unless_it_joined_what_was_known(world: World, admin: Visitor) -> None:
+    noted = admin.done("topics", title="retro", name="room", value="5", channel="")
+    (undo,) = re.findall(r'<form method="post" action="/w/[^/]+/(topics/[^"/]+/archive)">[^/]*<button>Undo', noted)
+    joined = admin.done("topics", title="retro", name="floor", value="2", channel="")
+    assert "<button>Undo" not in joined
+    admin.done(undo)
+    assert [each.title for each in world.memory.facts.listed(TESS)] == ["deploy"]
+
+
 def test_who_is_no_administrator_sees_what_is_public_and_viewers_change_nothing(world: World, nobody: Visitor) -> None:
     private = scope("ana", channel="p1", visibility=Visibility.PRIVATE)
     for place, role in ((private, Role.TEACHER), (scope("ana"), Role.MEMBER)):
