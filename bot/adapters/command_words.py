@@ -15,7 +15,9 @@ WITH_TEXT = (RESTATE, TEACH)
 """Commands with an id and a text behind it."""
 
 SETTINGS = "settings"
-_SETTING = r"(?:mode|known-answers|teachers|allowed-people|allowed-channels|digest|control-arm)(?: everywhere)?"
+_SETTING = (
+    r"(?:mode|known-answers|teachers|allowed-people|allowed-channels|digest|control-arm|approvals)(?: everywhere)?"
+)
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
 _LISTED = rf"{_ID}(?: review)?(?: {_PAGE})?"
@@ -25,6 +27,7 @@ _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
 _ARGUMENTS = {
     "help": "",
     "why": "",
+    "parts": "",
     "memory": rf"(?:{_PAGE}|topics(?: {_PAGE})?|drop (?:language|length|emoji|layout|tone))?",
     "archive": rf"(?:{_LISTED})?",
     "restore": rf"(?:{_LISTED})?",
@@ -38,7 +41,7 @@ _ARGUMENTS = {
     "remember": r"(?:this|that|it)",
     "privacy": "",
     "stop": "",
-    CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)",
+    CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)(?: (?:short|always))?",
     "mode": r"(?:mention|threads|always|default)?",
     SETTINGS: rf"(?:history|undo {_SETTING}|{_SETTING}(?: \S+){{0,100}})?",
     "review": rf"(?:{_PAGE}|batch {_ID}(?: (?:approve|reject) (?:{_ID}|all(?: yes)?))?(?: {_PAGE})?)?",

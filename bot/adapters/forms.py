@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.adapters.command_words import Typed
 from bot.model import PersonCorrection, PersonTeaching
+from bot.model.events import WRONG_WAY
 from memory.model import Audience, Role, Scope
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
@@ -18,7 +19,7 @@ OPENS_A_FORM = "teach"
 REASONS = (
     "misunderstood me",
     "wrong facts",
-    "wrong tool or approach",
+    WRONG_WAY,
     "incomplete",
     "too long",
     "too short",
@@ -26,8 +27,8 @@ REASONS = (
     "other",
 )
 
-ABOUT_LENGTH = ("too long", "too short")
-"""Reasons that are enough by themselves."""
+ENOUGH = ("too long", "too short", WRONG_WAY)
+"""Reasons that need no text."""
 
 
 def correction_event(
@@ -35,7 +36,7 @@ def correction_event(
 ) -> PersonCorrection | None:
     """The correction in a submitted form, where there is one, or a reason that needs no text."""
     text, reason = entered.get(BETTER, ""), entered.get(REASON, "")
-    if not text and reason not in ABOUT_LENGTH:
+    if not text and reason not in ENOUGH:
         return None
     return PersonCorrection(
         event_id=event_id,

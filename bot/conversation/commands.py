@@ -13,6 +13,7 @@ from bot.conversation import (
     lesson_list,
     messages,
     mode_command,
+    parts_command,
     preference_messages,
     purge_command,
     restate_command,
@@ -102,7 +103,13 @@ def _why(context: CommandContext) -> CommandReply:
     behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
     people = dict.fromkeys([*authors(list(view.lessons.values())), *voters])
-    return CommandReply(text=text, people=tuple(people))
+    choices = parts_command.part_choices(view.nodes)
+    return CommandReply(text=text, choices=choices, people=tuple(people))
+
+
+def _parts(context: CommandContext) -> CommandReply:
+    command = context.command
+    return parts_command.show(context, find_run(context.memory, context.scope, command.message_id, command.at))
 
 
 def _why_lesson(context: CommandContext) -> CommandReply:
@@ -164,6 +171,8 @@ _HANDLERS: dict[str, Handler] = {
     "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
     "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
+    "parts": _parts,
+    parts_command.PART: parts_command.judge,
     "new": _new,
     "memory": lesson_list.show,
     "archive": archive_commands.archive,

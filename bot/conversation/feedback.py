@@ -3,12 +3,14 @@
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.conversation import messages, preference_messages
 from bot.conversation.approvers import Approvers
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
-from bot.conversation.notifications import say, tell
+from bot.conversation.notifications import notice, say, tell
+from bot.conversation.parts_command import NOTED_WRONG_WAY, WHICH_PARTS, part_choices, parts_of
 from bot.conversation.preference_in_words import StyleWish, preference_of, wish_in
 from bot.errors import MessengerError
 from bot.model import (
@@ -20,9 +22,10 @@ from bot.model import (
     PersonVote,
     ReactionsCleared,
 )
+from bot.model.events import WRONG_WAY
 from bot.ports import Messenger
 from memory.errors import NotFound
-from memory.model import Episode, Reaction, Visibility
+from memory.model import Episode, Reaction, Verdict, Visibility
 from memory.rules.emoji import EmojiMap
 from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
@@ -93,6 +96,16 @@ class FeedbackHandler:
             # Once for each person and answer, and never as a condition.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
+            await self._ask_parts(messenger, event, result.parts)  # the 👎 says nothing of them
+
+    async def _ask_parts(
+        self, messenger: Messenger, event: PersonReaction | PersonVote | PersonCorrection, nodes: Sequence[Episode]
+    ) -> bool:
+        """Offer to say which parts of an answer were right; False for one that has no two."""
+        if len(parts_of(nodes)) < 2:
+            return False
+        await messenger.post(replace(notice(event.scope, WHICH_PARTS), choices=part_choices(nodes)))
+        return True
 
     async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:
         """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
@@ -111,6 +124,9 @@ class FeedbackHandler:
         run_id = await self._run_to_correct(event, event.message_id)
         if run_id is None:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
+            return
+        if event.reason == WRONG_WAY and not event.text.strip():
+            await self._on_wrong_way(messenger, event, run_id)
             return
         if event.reason and (wish := wish_in(event.text or event.reason)):
             await self._on_wish(messenger, event, wish, run_id)
@@ -133,6 +149,25 @@ class FeedbackHandler:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
             approvers = await self._approvers.who(messenger, event.scope, outcome.lesson)
             await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
+
+    async def _on_wrong_way(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
+        """The form says that the approach was wrong: of an answer in parts it is asked which, else it is all of it."""
+        scope, nodes = event.scope, (await self._executor(self._memory.audit.run, event.scope.workspace, run_id)).nodes
+        if await self._ask_parts(messenger, event, nodes):
+            return
+        judged = next(iter(parts_of(nodes)), nodes[0])
+        await self._executor(
+            self._memory.teaching.grade,
+            scope.workspace,
+            judged.id,
+            Verdict.FAILURE,
+            actor=scope.person,
+            role=event.role,
+            reason=event.reason,
+            event_id=event.event_id,
+        )
+        await self.refresh_mark(messenger, scope.workspace, run_id)
+        await say(messenger, event, NOTED_WRONG_WAY)
 
     async def _on_wish(self, messenger: Messenger, event: PersonCorrection, wish: StyleWish, run_id: str) -> None:
         """The form says only how to answer: a preference, and the 👎 does not count against the content."""

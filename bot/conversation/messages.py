@@ -17,6 +17,7 @@ Spell = Callable[[str], str]
 
 _COMMANDS = {
     "why": "which lessons and steps an answer came from",
+    "parts": "which parts of an answer were right, and which went about it the wrong way",
     "memory": "what I believe here, and taking your lessons out of use",
     "ratings": "your 👍 and 👎, and taking one back",
     "new": "begin a new conversation: what was said before here is left out of it",

@@ -100,6 +100,10 @@ class ReactionsCleared(BaseEvent):
     """Empty for all."""
 
 
+WRONG_WAY = "wrong tool or approach"
+"""The reason that is about what an answer did, and not about what it says."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCorrection(BaseEvent):
     """A person says what would have been right."""

@@ -58,6 +58,8 @@ class VoteResult:
     """Whether the vote is beyond what its voter may say in the window: it counts for their own scope alone."""
     was: Verdicts = field(default_factory=Verdicts)
     """Its verdicts before."""
+    parts: Sequence[Episode] = ()
+    """The answer's other nodes."""
     other_nodes: Sequence[tuple[Verdicts, Episode]] = ()
     """(verdicts before, episode after) of every node of other answers that moved with it: by trust, or by limits."""
     marks: Sequence[LessonMark] = ()
@@ -137,6 +139,7 @@ def write_votes(
         is_limited=after is not None and after.is_limited,
         root=root,
         was=was,
+        parts=[node for _, node in regraded.nodes[1:]],
         other_nodes=regraded.other_nodes,
     )
 

@@ -28,6 +28,7 @@ Type a message to ask something. To teach:
   /new                  begin a new conversation: what was said before is left out of it
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
+  /parts                which parts of the last answer were right
   /restate [ID TEXT]    lessons that need a new question; gives one its question
 To choose, where I ask what you mean:
   N, or /choose N       the option with that number, or none of them
@@ -232,7 +233,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 
 _PLAIN = (
-    *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy"),
+    *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "parts"),
     *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
 )
 """Commands of the bot that are passed on as they are typed."""
