@@ -291,7 +291,7 @@ class Audit:
             (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
         ]
         weights = weights_of(tx, workspace, votes, self._core.policy)
-        judged = fold_judgements(tx, workspace, [JudgedRun(nodes[0], votes, weights)])[run_id]
+        judged = fold_judgements(tx, workspace, [JudgedRun(nodes[0], votes, weights, logged)])[run_id]
         values.append((root_id, "judgements", tx.judgements.of_run(workspace, run_id), judged))
         for episode in nodes:
             expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)

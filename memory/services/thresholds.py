@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory.model import Episode, Poll, Vote
+from memory.model import Episode, Poll, Reaction, Vote
 from memory.model.evidence import EvidenceRecord
 from memory.model.judgement import Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.evidence.judgements import judgements_of
+from memory.rules.evidence.judgements import judgements_of, without_implied
 from memory.rules.evidence.threshold import NEWEST, threshold
 
 
@@ -18,16 +18,18 @@ class JudgedRun:
     root: Episode
     votes: Sequence[Vote]
     weights: Mapping[str, float]
+    reactions: Sequence[Reaction]
+
+    def judgements(self, evidence: EvidenceRecord) -> list[Judgement]:
+        """What the votes say of the best candidate that this evidence has."""
+        return judgements_of(self.root, evidence, without_implied(self.votes, self.reactions), self.weights)
 
 
 def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) -> dict[str, list[Judgement]]:
     """What the votes on these answers say of the best candidates, by run: nothing where there was no evidence."""
     evidence = tx.retrievals.evidence_of_runs(workspace, [each.root.run_id for each in runs])
     nothing = EvidenceRecord()
-    return {
-        each.root.run_id: judgements_of(each.root, evidence.get(each.root.run_id, nothing), each.votes, each.weights)
-        for each in runs
-    }
+    return {each.root.run_id: each.judgements(evidence.get(each.root.run_id, nothing)) for each in runs}
 
 
 def keep_judgements(
@@ -38,10 +40,7 @@ def keep_judgements(
     `polls` has what is stored about each of them.
     """
     stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
-    given = {
-        each.root.run_id: judgements_of(each.root, polls[each.root.run_id].evidence, each.votes, each.weights)
-        for each in runs
-    }
+    given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
     if tx.judgements.set(workspace, given, stored=stored):
         counted = next((poll.threshold for poll in polls.values()), None)
         count_threshold(tx, workspace, budget, counted)

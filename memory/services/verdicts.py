@@ -208,12 +208,12 @@ def _settle(
             cast = polls[other].votes
             weighed = weights(cast, polls[other].records, policy)
             rejudged = _rejudge(changes, others[other], cast, weighed, policy)
-            judged_runs.append(JudgedRun(others[other][0], cast, weighed))
+            judged_runs.append(JudgedRun(others[other][0], cast, weighed, polls[other].reactions))
             other_nodes += rejudged if any(was != now.verdicts for was, now in rejudged) else []
     votes = tally.votes[run_id]
     weighed = weights(votes, tally.records, policy)
     judged = _rejudge(changes, nodes, votes, weighed, policy, changes.reason)
-    judged_runs.append(JudgedRun(nodes[0], votes, weighed))
+    judged_runs.append(JudgedRun(nodes[0], votes, weighed, poll.reactions))
     keep_judgements(tx, workspace, judged_runs, {**polls, run_id: poll}, policy.error_budget)
     return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
 
@@ -314,7 +314,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
             if after != episode:
                 tx.episodes.put(after)
             file_in_index(tx, after)
-        judged_runs += [JudgedRun(root, votes, weighed) for root in nodes.get(run_id, ())[:1]]
+        judged_runs += [JudgedRun(root, votes, weighed, polls[run_id].reactions) for root in nodes.get(run_id, ())[:1]]
     keep_judgements(tx, workspace, judged_runs, polls, policy.error_budget)
 
 

@@ -1,13 +1,15 @@
 """What the votes on an answer say of the best candidate that its evidence had."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from memory.model import ASK, TAP, Episode, Vote
+from memory.model import ASK, TAP, Episode, Reaction, Vote
 from memory.model.evidence import Evidence, EvidenceRecord
 from memory.model.judgement import Judgement
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.answer_words import AnswerWords
-from memory.rules.verdict import ballots
+from memory.rules.trust import CORRECTION
+from memory.rules.verdict import ballots, fold_votes
 
 
 def is_followed(evidence: Evidence, node: Episode) -> bool:
@@ -16,6 +18,30 @@ def is_followed(evidence: Evidence, node: Episode) -> bool:
     if best is None or best.action != node.action:
         return False
     return best.action != ANSWER or AnswerWords.of(best.text).says_the_same_as(AnswerWords.of(node.output))
+
+
+def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> list[Vote]:
+    """The votes as they were if nobody had corrected the answer: what a correction implies, nobody was asked for.
+
+    People correct what is wrong and leave what is right, so these would make far more of the answers look wrong than
+    are. Whoever also said 👎 has that vote. `reactions` are all there are on the answer.
+    """
+    every = list(votes)
+    if not any(_is_implied(each.source) for each in every):
+        return every
+    own = fold_votes(each for each in reactions if not _is_implied(each.source))
+    said = {(each.node_id, each.actor): each for each in own}
+    found: list[Vote] = []
+    for vote in every:
+        if not _is_implied(vote.source):
+            found.append(vote)
+        elif own_vote := said.get((vote.node_id, vote.actor)):
+            found.append(replace(own_vote, is_limited=vote.is_limited, standing=vote.standing))
+    return found
+
+
+def _is_implied(source: str) -> bool:
+    return source.startswith(f"{CORRECTION}:")
 
 
 def judgements_of(

@@ -143,11 +143,23 @@ def test_what_a_purged_person_judged_counts_no_more(world: World) -> None:
     assert threshold(world) == START
 
 
-def test_a_correction_says_that_the_best_was_wrong(world: World) -> None:
+def test_a_correction_alone_says_nothing_of_how_often_answers_are_wrong(world: World) -> None:
     taught(world)
     again = world.ask(GOAL, ANSWER)
     world.correct(again, "In the app.")
+    assert judged(world, again) == []
+    assert world.memory.audit.check() == []
+
+
+def test_whoever_refuses_and_then_corrects_has_refused(world: World) -> None:
+    taught(world)
+    again = world.ask(GOAL, ANSWER)
+    world.react(again, "👎")
+    world.correct(again, "In the app.")
     assert judged(world, again) == [("ana", False)]
+    world.react(again, "👎", added=False)
+    assert judged(world, again) == []
+    assert world.memory.audit.check() == []
 
 
 def test_a_guest_says_nothing(world: World) -> None:

@@ -1,13 +1,15 @@
 """What a vote says of the best candidate, by what was done and where the vote comes from."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from memory.model import ASK, Episode, Role, Vote
+from memory.model import ASK, Episode, Reaction, Role, Vote
 from memory.model.evidence import Belief, BeliefRecord, Evidence, EvidenceRecord
-from memory.rules.evidence.judgements import is_followed, judgements_of
+from memory.rules.evidence.judgements import is_followed, judgements_of, without_implied
+from memory.rules.verdict import fold_votes
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -98,3 +100,25 @@ def test_the_best_is_followed_by_doing_or_saying_it(best: Belief, action: str, o
     second = Belief(action="notes", value=0.5, prior=0)
     assert is_followed(Evidence(beliefs=(best, second)), episode(action, output)) is expected
     assert not is_followed(Evidence(), episode(action, output))
+
+
+def test_what_a_correction_implies_says_nothing_but_a_thumb_beside_it_does() -> None:
+    def register(actor: str, source: str, value: int, minute: int) -> Reaction:
+        at = NOW.replace(minute=minute)
+        where = {"workspace": "w", "channel": "c1", "message_id": "m1", "run_id": "r1", "role": Role.MEMBER}
+        return Reaction(actor=actor, source=source, value=value, at=at, **where)  # type: ignore[arg-type]
+
+    reactions = [
+        register("ana", "emoji:👎", -1, 1),
+        register("ana", "correction:l1", -1, 2),
+        register("bo", "correction:l2", -1, 3),
+        register("cy", "emoji:👍", 1, 4),
+    ]
+    votes = [replace(each, is_limited=each.actor == "ana") for each in fold_votes(reactions)]
+    left = without_implied(votes, reactions)
+    assert [(each.actor, each.value, each.source, each.is_limited) for each in left] == [
+        ("ana", -1, "emoji:👎", True),
+        ("cy", 1, "emoji:👍", False),
+    ]
+    without = [each for each in reactions if not each.source.startswith("correction:")]
+    assert [replace(each, is_limited=False) for each in left] == fold_votes(without)
