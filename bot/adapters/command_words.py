@@ -58,6 +58,9 @@ COMMANDS = tuple(_ARGUMENTS)
 _SERIOUS = ("forget", "export")
 """Commands that a question mark keeps from being one."""
 _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
+_DECISIONS = ("promote", "release", "archive")
+_ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
+"""The reply has that page of the list again."""
 _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -72,6 +75,12 @@ class Typed:
     def is_choice(self) -> bool:
         """Whether it chooses what a question of the bot's offered."""
         return self.name == CHOOSE
+
+    @property
+    def leaves_its_message(self) -> bool:
+        """Whether the message with its button stays: it offers other choices too, and the reply does not list them."""
+        is_of_several = self.name in _DECISIONS and not _ON_A_PAGE.search(self.argument)
+        return self.is_choice or is_of_several
 
     @property
     def refuses_all(self) -> bool:

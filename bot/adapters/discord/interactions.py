@@ -171,7 +171,8 @@ class Interactions:
                 await self._open(use, views.answer_form(channel, typed.argument, label))
             return
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
-        way = InteractionReply(use, self._context.rest, replaces=is_private, is_optional=typed.is_choice)
+        is_replaced = is_private and not typed.leaves_its_message
+        way = InteractionReply(use, self._context.rest, replaces=is_replaced, is_optional=typed.is_choice)
         if channel == 0 and not await self._admitted(use):
             return
         if typed.refuses_all and use.message is not None:

@@ -29,7 +29,7 @@ async def remarks(
         if message is not None:
             found[message.id] = message
     if last:
-        channel = handlers.client.get_partial_messageable(place)
+        channel = _channel(handlers, place)
 
         async def read() -> list[discord.Message]:
             return [each async for each in channel.history(limit=last, before=discord.Object(before))]
@@ -54,7 +54,7 @@ def _in_thread(scope: Scope, message_id: str) -> str:
 
 async def fetched(handlers: HandlerContext, place: int, message_id: int) -> discord.Message | None:
     """A message; None if it is gone or may not be read. Raises `MessengerError` kinds that may pass."""
-    channel = handlers.client.get_partial_messageable(place)
+    channel = _channel(handlers, place)
     try:
         return await handlers.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))
     except MessengerError as error:
@@ -63,6 +63,19 @@ async def fetched(handlers: HandlerContext, place: int, message_id: int) -> disc
         return None
 
 
+def _channel(handlers: HandlerContext, place: int) -> discord.abc.Messageable:
+    """The channel or thread as it is known, for only then Discord's library knows what its messages mention."""
+    known = handlers.client.get_channel(place)
+    return known if isinstance(known, discord.abc.Messageable) else handlers.client.get_partial_messageable(place)
+
+
 def _names(message: discord.Message) -> dict[str, str]:
-    named = (*message.role_mentions, *message.channel_mentions)
+    """What a message mentions, by id: channels only where everybody of the server may look."""
+    open_to_all = [each for each in message.channel_mentions if _is_open(each)]
+    named = (*message.role_mentions, *open_to_all)
     return {str(one.id): one.name for one in named} | {str(user.id): user.display_name for user in message.mentions}
+
+
+def _is_open(channel: discord.abc.GuildChannel | discord.Thread) -> bool:
+    place = channel.parent if isinstance(channel, discord.Thread) else channel
+    return place is not None and place.permissions_for(place.guild.default_role).view_channel

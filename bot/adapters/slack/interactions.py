@@ -129,8 +129,8 @@ class Interactions:
             if await self._open(body, blocks.answer_view(about, str(action.get("text", {}).get("text", "")))):
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
-        is_private = is_private and not typed.is_choice  # An answer stays, for it may be chosen from again.
-        way = self._responder.way(str(body["response_url"]), replaces=is_private)
+        is_replaced = is_private and not typed.leaves_its_message
+        way = self._responder.way(str(body["response_url"]), replaces=is_replaced)
         with replying_to(location.user, way):
             await self._context.command(
                 typed,

@@ -4,12 +4,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from bot.adapters import forms
 from memory.adapters.system import utc_now
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.slack import Person, SlackServer
+from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import DiscordBot, SlackBot, WholeBot, discord_bot, slack_bot
 
 QUESTION, RIGHT = "where is the spare key?", "Under the blue pot."
+EDITED = "Under the red pot."
 READING: dict[str, Any] = {"reads": "everything", "answers": "post"}
 
 
@@ -60,6 +65,45 @@ async def test_slack(tmp_path: Path) -> None:
             assert server.said_by_bot(general, asked.ts)[0].text.startswith(RIGHT)
 
 
+def button(message: Message, label: str) -> str:
+    """The action of a button under a message."""
+    [found] = [
+        each
+        for block in message.blocks
+        if block["type"] == "actions"
+        for each in block["elements"]
+        if each["text"]["text"] == label
+    ]
+    return str(found["action_id"])
+
+
+@pytest.mark.parametrize("label", ["Edit 1", "Reject 1"])
+async def test_what_a_teacher_edits_or_rejects_in_slack(tmp_path: Path, label: str) -> None:
+    async with SlackServer() as server:
+        tess, ana, ben = server.person("tess"), server.person("ana"), server.person("ben")
+        general = server.channel("general")
+        async with slack_bot(server, tmp_path, teachers=(tess.id,)) as bot:
+            await corrects(bot, ana, general)
+            await a_day_later(bot)
+            [digest] = server.said_by_bot(tess.dm)
+            await tess.clicks(digest, button(digest, label)).answered()
+            if label == "Edit 1":
+                await server.wait_for(lambda: tess.modal)
+                await tess.submits({forms.ANSWER: EDITED}).answered()
+            await settled(bot)
+            await server.wait_for(lambda: server.said_by_bot(ana.dm))
+            await tess.clicks(digest, button(digest, "Reject 1")).answered()
+            await settled(bot)
+            assert server.said_by_bot(tess.dm)[0].text == digest.text, "its other buttons are still needed"
+            [told_once] = server.said_by_bot(ana.dm)
+            assert f"not taken over as it was: “{QUESTION}”" in told_once.text
+            assert server.ephemerals(ben) == []
+            asked = ben.says(general, QUESTION, mention=True)
+            await settled(bot)
+            [answer] = server.said_by_bot(general, asked.ts)
+            assert answer.text.startswith(EDITED if label == "Edit 1" else "I don't know that.")
+
+
 async def test_a_channels_creator_decides_there_and_nowhere_else(tmp_path: Path) -> None:
     async with SlackServer() as server:
         cleo, ana = server.person("cleo"), server.person("ana")
@@ -83,6 +127,34 @@ async def heard(bot: DiscordBot) -> None:
         await bot.session.messenger._context.tasks.finished()
     await bot.idle()
     bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
+
+
+@pytest.mark.parametrize("label", ["Edit 1", "Reject 1"])
+async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label: str) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), **READING) as bot:
+            server.person("tess", bot.session.guild)
+            ben = server.person("ben", bot.session.guild)
+            ana, general = bot.session.ana, bot.session.general
+            for words in (QUESTION, f"correct: {RIGHT}"):
+                bot.session.asks(words)
+                await heard(bot)
+            await a_day_later(bot)
+            [digest] = server.said(server.dm(tess))
+            click = server.clicks(tess, digest, label)
+            if label == "Edit 1":
+                await server.until(lambda: click.modal)
+                server.submits(click, {forms.ANSWER: EDITED})
+            await server.until(lambda: [each for each in server.said(server.dm(ana)) if "as it was:" in each.content])
+            server.clicks(tess, digest, "Reject 1")
+            await heard(bot)
+            told = [each.content for each in server.said(server.dm(ana)) if "A teacher looked" in each.content]
+            assert len(told) == 1
+            assert server.said(server.dm(tess))[0].content == digest.content, "its other buttons are still needed"
+            bot.session.asks(QUESTION, person=ben)
+            await heard(bot)
+            assert server.said(general)[-1].content.startswith(EDITED if label == "Edit 1" else "I don't know that.")
 
 
 async def test_discord(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.discord import Message as DiscordMessage
+from tests.doubles.discord.permissions import Permission
 from tests.doubles.openai_server import OpenAIServer, Scripted, text
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
@@ -205,7 +206,14 @@ async def test_others_in_a_discord_channel_only_if_it_is_set(
     others = environment(model, GOODBOT_CONVERSATION_OTHERS="2")
     async with discord_bot(discord, tmp_path, others, reads="everything") as bot:
         bob = discord.person("bob", bot.session.guild)
-        for words in ("one", "two", "three <@404> <@&404> <#404>"):
+        inner = discord.channel(bot.session.guild, "inner")
+        discord.rights(inner, discord.bot, allow=Permission.VIEW_CHANNEL)
+        discord.rights(inner, discord.state.roles[bot.session.guild.id], deny=Permission.VIEW_CHANNEL)
+        named = f"three <@404> <@&404> <#404> <#{inner.id}> <#{bot.session.general.id}> <@{bob.id}>"
+        for words in ("one", "two", named):
             discord.says(bob, bot.session.general, words)
         await discord_answer(bot, bot.session.asks("What do they count?"))
-        assert block(model) == '- person "Bob": two\n- person "Bob": three @somebody @a-role #a-channel'
+        assert (
+            block(model)
+            == '- person "Bob": two\n- person "Bob": three @somebody @a-role #a-channel #a-channel #general @Bob'
+        )
