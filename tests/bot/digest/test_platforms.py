@@ -28,13 +28,14 @@ async def a_day_later(bot: WholeBot) -> int:
     return await bot.running.goodbot.digest.send(bot.messenger)
 
 
-async def corrects(bot: SlackBot, person: Person, channel: str) -> str:
+async def corrects(bot: SlackBot, person: Person, channel: str, question: str = QUESTION) -> str:
     """A member asks and corrects; what they are told."""
     server = bot.session.server
-    root = person.says(channel, QUESTION, mention=True)
+    root = person.says(channel, question, mention=True)
     await settled(bot)
+    before = len(server.ephemerals(person))
     person.says(channel, f"correct: {RIGHT}", thread_ts=root.ts, mention=True)
-    await server.wait_for(lambda: server.ephemerals(person))
+    await server.wait_for(lambda: len(server.ephemerals(person)) > before)
     return server.ephemerals(person)[-1].text
 
 
@@ -110,8 +111,8 @@ async def test_a_channels_creator_decides_there_and_nowhere_else(tmp_path: Path)
         theirs, other = server.channel("theirs"), server.channel("other")
         server.workspace.channel(theirs).creator = cleo.id
         async with slack_bot(server, tmp_path) as bot:
-            for channel in (theirs, other):
-                await corrects(bot, ana, channel)
+            await corrects(bot, ana, theirs)
+            await corrects(bot, ana, other, "who has the ladder?")
             for channel, is_teacher in ((theirs, True), (other, False)):
                 cleo.joins(channel)
                 before = len(server.ephemerals(cleo))
