@@ -15,7 +15,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.adapters.web.api import administration, episodes, imports, messages, topics
 from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
-from bot.adapters.web.envelope import Problem, on_http_error, on_invalid_request, on_memory_fault, problem
+from bot.adapters.web.envelope import (
+    Problem,
+    on_failure,
+    on_http_error,
+    on_invalid_request,
+    on_memory_fault,
+    problem,
+)
 from bot.adapters.web.health import Check, ReadyCheck
 from bot.adapters.web.metrics import Metrics
 from bot.adapters.web.metrics_page import MetricsPage, TimedRequests
@@ -79,7 +86,7 @@ def make_application(parts: WebParts) -> Starlette:
             Middleware(RequestIds, new_id=parts.memory.new_id),
             *([Middleware(TimedRequests, metrics=parts.metrics)] if parts.metrics is not None else ()),
         ],
-        exception_handlers={HTTPException: on_http_error},
+        exception_handlers={HTTPException: on_http_error, Exception: on_failure},
     )
 
 
@@ -92,13 +99,13 @@ def _make_api(parts: WebParts) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
-        strict_content_type=False,  # what is sent is JSON; a key is no cookie that a page could misuse
         middleware=[Middleware(RequireKey, keys=parts.keys, pace=parts.pace)],
         exception_handlers={
             HTTPException: on_http_error,
             RequestValidationError: on_invalid_request,
             MemoryFault: on_memory_fault,
             AccessDenied: on_forbidden,
+            Exception: on_failure,
         },
         responses={status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)},
         servers=[{"url": "/v1"}],

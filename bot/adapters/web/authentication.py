@@ -1,5 +1,7 @@
 """Who calls the HTTP interface: the key of a request, checked before anything of the request is read."""
 
+import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ IMPORT_PATH = "/episodes/import"
 """Its body is read line by line, however long it is."""
 
 _BEARER = "Bearer "
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,10 @@ class RequireKey:
             await refusal(scope, receive, send)
         elif key is not None and body is not None:
             scope["state"]["caller"] = Caller(key)
-            await self._app(scope, receive if is_streamed else _Replay(body, receive), send)
+            if is_streamed:
+                await self._app(scope, receive, send)
+            else:
+                await self._app({**scope, "headers": _as_json(scope["headers"])}, _Replay(body, receive), send)
 
     def _refusal(self, request_id: str, key: ApiKey | None, body: bytes | None) -> Response | None:
         """The answer to a request that goes no further."""
@@ -136,7 +142,26 @@ class RequireKey:
         if body is None:
             text = f"the body is larger than {BODY_BYTES} bytes"
             return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, request_id)
+        if _SURROGATE.search(body) and not _is_text(body):
+            text = "the body has half of a character (a lone surrogate)"
+            return problem(HTTPStatus.UNPROCESSABLE_ENTITY, text, request_id)
         return None
+
+
+def _is_text(body: bytes) -> bool:
+    """Whether everything that this JSON says can be written down again; what is no JSON is refused elsewhere."""
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    except (ValueError, RecursionError):
+        return True
+    return True
+
+
+def _as_json(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The same of a body that is JSON, as every body here is, whatever the program that sent it calls it."""
+    return [*(each for each in headers if each[0] != b"content-type"), (b"content-type", b"application/json")]
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes | None:

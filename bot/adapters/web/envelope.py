@@ -1,5 +1,6 @@
 """The one shape of every error, and the errors of memory in it."""
 
+import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -11,6 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+
+log = logging.getLogger(__name__)
 
 _STATUSES: dict[type[MemoryFault], HTTPStatus] = {
     NotFound: HTTPStatus.NOT_FOUND,
@@ -49,6 +52,12 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's for a body that is no UTF-8
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error.detail), request.state.request_id)
     return problem(error.status_code, str(error.detail), request.state.request_id, headers=error.headers)
+
+
+async def on_failure(request: Request, error: Exception) -> JSONResponse:
+    """What nobody foresaw. The log has the error, under the id of the request."""
+    log.error("request %s failed", request.state.request_id, exc_info=error)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this went wrong; the log says why", request.state.request_id)
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:

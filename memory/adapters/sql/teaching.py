@@ -72,7 +72,7 @@ _COUNT_RECORDS = insert(trust_records).from_select(
     .group_by(_e.workspace, _e.actor),
 )
 _VOTE = [column.name for column in _v]
-_FIRST = datetime.min.replace(tzinfo=UTC)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """How many votes one statement looks around; SQLite takes 500 parts of a compound."""
 _LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
@@ -268,8 +268,8 @@ def _around(count: int) -> CompoundSelect[Any]:
 def _place(vote: Vote, window: timedelta) -> dict[str, Any]:
     storable(vote)
     place = {"w": vote.workspace, "actor": vote.actor, "at": vote.at, "run": vote.run_id, "node": vote.node_id}
-    begin = vote.at - min(window, vote.at - _FIRST)
-    return place | {"begin": begin, "end": vote.at + window}
+    begin, end = vote.at - min(window, vote.at - _FIRST), vote.at + min(window, _LAST - vote.at)
+    return place | {"begin": begin, "end": end}
 
 
 def _key(vote: Vote) -> tuple[str, str, str, str]:

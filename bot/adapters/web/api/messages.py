@@ -1,5 +1,7 @@
 """`/v1/answers` and `/v1/reactions`: another messenger's answers become episodes, and its people teach."""
 
+from datetime import timedelta
+
 from fastapi import APIRouter, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -11,6 +13,9 @@ from memory.model import Reaction, Role
 from memory.rules.emoji import EmojiMap
 
 router = APIRouter(tags=["messages"])
+
+_AHEAD = timedelta(minutes=5)
+"""By how much another machine's clock may be ahead."""
 
 
 class AnswerBody(BaseModel):
@@ -67,7 +72,9 @@ def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> R
     value = emoji.value(body.emoji)
     if value is None:
         raise InvalidInput(f"the emoji {body.emoji!r} says nothing here; the settings list those that do")
-    scope = who.place(**body.scope.model_dump())
+    scope, now = who.place(**body.scope.model_dump()), memory.clock()
+    if body.at is not None and body.at > now + _AHEAD:
+        raise InvalidInput("`at` lies ahead: this reaction would stand above all that come later")
     done = memory.teaching.react(
         Reaction(
             workspace=scope.workspace,
@@ -76,11 +83,15 @@ def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> R
             actor=scope.person,
             source=f"emoji:{body.emoji}",
             value=value,
-            at=body.at or memory.clock(),
+            at=body.at or now,
             role=Role.MEMBER,
             is_active=body.is_active,
         ),
         event_id=body.event_id,
     )
-    verdict = done.root.verdict.value if done.root is not None else ""
-    return ReactionTaken(is_known=done.is_known, verdict=verdict)
+    if done.root is None and done.is_known:  # a repetition
+        run_id = memory.answers.of_message(scope, body.message_id, now)
+        root = memory.audit.run(scope.workspace, run_id).root if run_id is not None else None
+    else:
+        root = done.root
+    return ReactionTaken(is_known=done.is_known, verdict=root.verdict.value if root is not None else "")

@@ -74,6 +74,11 @@ def test_a_key_is_needed_and_without_one_nothing_happens(headers: dict[str, Any]
         (b'{"q": "x", "top_k": -1}', 422),
         (b'{"q": "x", "top_k": "2", "explain": "true", "unknown": 1}', 200),
         (b'{"q": ""}', 200),
+        (b'{"q": "\\ud800"}', 422),
+        (b'{"q": "\\ud83d\\ude00"}', 200),
+        (b'{"q": "x", "top_k": 1e400}', 422),
+        (b'{"q": "\xff"}', 422),
+        (b'["\\ud800"', 422),
         (b"x" * 1_100_000, 413),
     ],
 )
@@ -95,6 +100,28 @@ def test_a_body_without_end_is_not_read_to_its_end(store: Store) -> None:
 
     response = over(recorded({}, store)).http.post("/v1/query", content=endless(), headers={"X-API-Key": SECRET})
     assert response.status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "no/such"])
+def test_a_body_is_json_whatever_it_is_called(kind: str, store: Store) -> None:
+    headers = {"X-API-Key": SECRET, "Content-Type": kind}
+    response = over(recorded({}, store)).http.post("/v1/query", content=b'{"q": "deploy"}', headers=headers)
+    assert len(response.json()["candidates"]) > 1
+
+
+def test_what_nobody_foresaw_is_told_in_the_same_shape(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("a secret path")
+
+    monkeypatch.setattr("memory.services.topics.World.query", fails)
+    response = over(recorded({}, store)).call("POST", "/v1/query", {"q": "x"})
+    assert response.status_code == 500
+    assert response.json() == {
+        "detail": "this went wrong; the log says why",
+        "code": "internal_server_error",
+        "request_id": response.headers["x-request-id"],
+        "fields": [],
+    }
 
 
 def test_only_post_is_there(store: Store) -> None:

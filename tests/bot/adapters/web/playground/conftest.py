@@ -9,7 +9,7 @@ import pytest
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import WORKSPACE
-from memory.model import Episode
+from memory.model import Episode, Origin
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import World
@@ -38,7 +38,7 @@ class Playing(PlaygroundDriver):
     def about(self, question: str) -> Episode:
         """What became of a question."""
         found = self.chat.world.memory.audit.episodes(WORKSPACE, EpisodeFilter(roots_only=True))
-        return next(each for each in found if each.goal == question)
+        return next(each for each in found if each.goal == question and each.origin is Origin.RUN)
 
     def answer_id(self, channel: str = "general") -> str:
         """Of the newest answer in a channel."""
