@@ -24,7 +24,7 @@ from bot.conversation import (
 from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import explain
-from bot.conversation.forget_messages import forget_question, forgotten
+from bot.conversation.forget_messages import forget_question, forgotten, still_named
 from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
 from bot.conversation.lesson_story import explain_lesson
@@ -157,7 +157,9 @@ def _export(context: CommandContext) -> CommandReply:
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
     held = privacy.holdings(scope.workspace, scope.person)
-    note = messages.scope_note(scope)
+    lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
+    named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
+    note = f"{named}{messages.scope_note(scope)}"
     if held.is_empty:
         return CommandReply(text=messages.NO_DATA + note)
     if context.argument.casefold() not in ("yes", "me yes"):

@@ -14,6 +14,15 @@ def forget_question(held: Holdings, command: str) -> str:
     return f"This erases {held_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
 
 
+def still_named(lists: Sequence[str], command: str) -> str:
+    """What forgetting leaves: the lists of the workspace that name the person; with a space before it."""
+    if not lists:
+        return ""
+    named = " and ".join(f"`{each}`" for each in lists)
+    which = "list" if len(lists) == 1 else "lists"
+    return f" The {which} {named} of this workspace still name you: an administrator takes you out, with `{command}`."
+
+
 def held_counts(held: Holdings) -> str:
     """What is kept of a person, without what there is none of."""
     return _erasable(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from memory.errors import InvalidInput, NotAdmitted
 from memory.model import Event, EventKind, Reaction, Role, Scope, Visibility
 from memory.model.chat_setting import ChatSetting, SettingChange, in_force
-from memory.ports import Transaction
+from memory.ports import Store, Transaction
 from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
 from memory.services.core import Core
 
@@ -39,6 +39,12 @@ class ChatSettings:
         """
         with self._core.store.read() as tx:
             return values_of(settings_at(self._core, tx, workspace, channel))
+
+    def lists_naming(self, workspace: str, person: str) -> list[str]:
+        """The lists that name a person: who teaches and who may use the bot is the workspace's, and stays."""
+        with self._core.store.read() as tx:
+            stored = tx.settings.within(workspace, "")
+            return sorted(each.name for each in stored if settable(each.name).is_list and person in each.value.split())
 
     def admission(self, scope: Scope, role: Role) -> Admission:
         """The role of a person where the platform gives them this one, and whether they may use the bot there."""
@@ -120,6 +126,14 @@ class ChatSettings:
                 detail=detail,
             )
         )
+
+
+def named_anywhere(store: Store, platform: str, name: str) -> list[str]:
+    """The ids in a list that people keep in chat, of all workspaces of a platform."""
+    workspaces = [each for each in store.workspaces() if each.partition(":")[0] == platform]
+    with store.read() as tx:
+        found = [each for workspace in workspaces for each in tx.settings.within(workspace, "") if each.name == name]
+    return sorted({one for each in found for one in each.value.split()})
 
 
 def settings_at(core: Core, tx: Transaction, workspace: str, channel: str) -> dict[str, ChatSetting]:

@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.check_result import WARN, clock_result
+from bot.app.build import open_memory
+from bot.config import load_settings
+from memory.adapters.system import utc_now
+from memory.model import Incoming, Role, Scope
 from tests.doubles.discord import DiscordServer
 from tests.doubles.process import Home
 from tests.doubles.slack import SlackThread
@@ -82,3 +86,29 @@ def test_a_date_that_cannot_be_read_is_no_fault(date: str) -> None:
     found = clock_result("GB026", "Slack", date, NOW)
     assert (found.ok, found.remedy) == (True, "")
     assert "not compared" in found.what
+
+
+@pytest.mark.process
+def test_who_was_named_in_chat_teaches_too(tmp_path: Path) -> None:
+    with SlackThread() as slack, DiscordServer() as discord:
+        guild = discord.guild("Home")
+        nobody = dict.fromkeys(("SLACK_OWNERS", "SLACK_CREATORS", "DISCORD_MANAGERS", "DISCORD_MODERATORS"), "members")
+        environment = {
+            "DATABASE_URL": f"sqlite:///{tmp_path / 'goodbot.db'}",
+            **slack.do(slack.server.environment),
+            "DISCORD_TOKEN": discord.token,
+            "DISCORD_API_URL": discord.api_url,
+            **{f"GOODBOT_{name}": value for name, value in nobody.items()},
+        }
+        settings = load_settings(environment, config_path=None, cwd=tmp_path, data_dir=tmp_path)
+        with open_memory(settings) as memory:
+            for workspace, teacher in (
+                (f"slack:{slack.server.workspace.id}", "U0TESS"),
+                (f"discord:{guild.id}", "4242"),
+            ):
+                here = Scope(workspace=workspace, channel="c", person="root")
+                memory.recording.accept(Incoming(scope=here, event_id="e", message_id="m", text="hi", at=utc_now()))
+                memory.chat_settings.change(here, Role.ADMIN, "teachers", teacher)
+        done = Home(tmp_path).run("doctor", **environment)
+    assert "GB028 ok   teachers: U0TESS (named in chat)" in done.out, done.out
+    assert "GB038 ok   teachers: 4242 (named in chat)" in done.out, done.out

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from types import SimpleNamespace
 from typing import TypeVar
 
@@ -55,8 +55,11 @@ _WORDS = {
 class DiscordHealthChecks:
     """One round of checks. `patience_s` is how long a single question waits for its answer."""
 
-    def __init__(self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0) -> None:
+    def __init__(
+        self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0, named_in_chat: Sequence[str] = ()
+    ) -> None:
         self._settings = settings
+        self._named_in_chat = named_in_chat
         self._clock = clock
         self._patience_s = patience_s
         self._date = ""
@@ -90,13 +93,14 @@ class DiscordHealthChecks:
         return found
 
     def _teachers(self) -> CheckResult:
-        """Who teaches by the settings."""
+        """Who teaches by the settings of the file and of the chat."""
         settings, managers = self._settings, "whoever may manage the server"
         admins = [*([managers] if settings.managers == "admins" else []), *settings.admins]
         teachers = [
             *([managers] if settings.managers == "teachers" else []),
             *(["whoever may manage messages"] if settings.moderators == "teachers" else []),
             *settings.teachers,
+            *(f"{each} (named in chat)" for each in self._named_in_chat),
         ]
         remedy = "set GOODBOT_DISCORD_TEACHERS, or discord.managers or discord.moderators"
         return who_decides(TEACHERS, admins, teachers, remedy)

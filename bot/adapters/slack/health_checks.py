@@ -4,6 +4,7 @@ No WebSocket is opened: while the bot runs, Slack would give some of its events 
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import wraps
 
@@ -88,9 +89,16 @@ class SlackHealthChecks:
     """One round of checks. `patience_s` is how long a single question waits for its answer."""
 
     def __init__(
-        self, settings: SlackSettings, *, clock: Clock, patience_s: float = 10.0, sleep: Sleep = asyncio.sleep
+        self,
+        settings: SlackSettings,
+        *,
+        clock: Clock,
+        patience_s: float = 10.0,
+        sleep: Sleep = asyncio.sleep,
+        named_in_chat: Sequence[str] = (),
     ) -> None:
         self._settings = settings
+        self._named_in_chat = named_in_chat
         self._clock = clock
         self._patience_s = patience_s
         self._headers: dict[str, str] = {}
@@ -255,13 +263,14 @@ class SlackHealthChecks:
         return name
 
     def _teachers(self) -> CheckResult:
-        """Who teaches by the settings."""
+        """Who teaches by the settings of the file and of the chat."""
         settings = self._settings
         admins = [*([OWNERS] if settings.owners == "admins" else []), *settings.admins]
         teachers = [
             *([OWNERS] if settings.owners == "teachers" else []),
             *(["whoever created a channel, in it"] if settings.creators == "teachers" else []),
             *settings.teachers,
+            *(f"{each} (named in chat)" for each in self._named_in_chat),
         ]
         return who_decides(TEACHERS, admins, teachers, "set GOODBOT_SLACK_TEACHERS, or slack.owners or slack.creators")
 

@@ -4,8 +4,12 @@ import asyncio
 import logging
 
 from bot.adapters.check_result import CheckResult, fault, fine
+from bot.app.build import open_store
 from bot.config import Settings
 from memory.adapters.system import utc_now
+from memory.errors import MemoryFault
+from memory.rules.chat_settings import TEACHERS
+from memory.services.chat_settings import named_anywhere
 
 SLACK, DISCORD = "GB020", "GB030"
 
@@ -18,7 +22,8 @@ def _slack(settings: Settings) -> list[CheckResult]:
     try:
         from bot.adapters.slack.health_checks import SlackHealthChecks
 
-        return asyncio.run(SlackHealthChecks(slack, clock=utc_now).results())
+        named = _teachers_in_chat(settings, "slack")
+        return asyncio.run(SlackHealthChecks(slack, clock=utc_now, named_in_chat=named).results())
     except ImportError as error:
         return [_not_installed(SLACK, "slack", error)]
 
@@ -32,7 +37,19 @@ def _discord(settings: Settings) -> list[CheckResult]:
         return [_not_installed(DISCORD, "discord", error)]
     # What goes wrong is a finding; the library's own words about it would stand between them.
     logging.getLogger("discord").addHandler(logging.NullHandler())
-    return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now).results())
+    named = _teachers_in_chat(settings, "discord")
+    return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now, named_in_chat=named).results())
+
+
+def _teachers_in_chat(settings: Settings, platform: str) -> list[str]:
+    """Whom people named as teachers in chat; nobody where that has no effect, or the database cannot be read."""
+    if TEACHERS not in settings.teaching.chat_settings:
+        return []
+    try:
+        with open_store(settings) as store:
+            return named_anywhere(store, platform, TEACHERS)
+    except (MemoryFault, OSError):
+        return []  # The checks of the database say so.
 
 
 def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:

@@ -105,3 +105,17 @@ async def test_channels_are_let_in_by_name_and_administrators_everywhere(chat: C
     await chat.ask(QUESTION, there)
     assert len(chat.messenger.answers) == 1
     assert await chat.command("settings", by=ROOT, role=Role.ADMIN) != NOT_ADMITTED
+
+
+async def test_forgetting_says_which_lists_still_name_a_person(chat: Chat) -> None:
+    put(chat, "teachers", "bob")
+    put(chat, "allowed-people", "ana bob")
+    await chat.ask(QUESTION, BOB)
+    named = "The lists `allowed-people` and `teachers` of this workspace still name you: an administrator takes you out"
+    for said in (await chat.command("forget", "", BOB), await chat.command("forget", "yes", BOB)):
+        assert named in said
+        assert "settings allowed-people remove ..." in said
+    assert named in await chat.command("forget", "", BOB)
+    put(chat, "teachers", None)
+    put(chat, "allowed-people", None)
+    assert "still name you" not in await chat.command("forget", "", BOB)
