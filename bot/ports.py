@@ -6,12 +6,14 @@ from typing import Protocol, runtime_checkable
 from bot.model import (
     Attachment,
     BotMessage,
+    ChannelCard,
     MessageRef,
     ModelReply,
     ModelRequest,
     PersonEvent,
     PersonReaction,
     PersonVote,
+    Profile,
     Remark,
 )
 from memory.model import Scope
@@ -125,6 +127,19 @@ class KnowsConnection(Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether what people do comes in. Safe from any thread."""
+        ...
+
+
+@runtime_checkable
+class KnowsPeople(Protocol):
+    """What a messenger may have too: it looks up what its platform tells about people and channels."""
+
+    async def profile(self, scope: Scope) -> Profile:
+        """About the scope's person, as far as the platform says. Raises `MessengerError` kinds."""
+        ...
+
+    async def channel_card(self, scope: Scope) -> ChannelCard:
+        """About the scope's channel. Raises `MessengerError` kinds."""
         ...
 
 

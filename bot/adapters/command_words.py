@@ -33,6 +33,7 @@ _ARGUMENTS = {
     "restore": rf"(?:{_LISTED})?",
     "ratings": rf"(?:{_PAGE})?",
     "unrate": rf"(?:{_ID}(?: {_PAGE})?)?",
+    "reminders": rf"(?:{_PAGE}|cancel {_ID})?",
     "new": "",
     "undo": rf"(?:{_ID})?",
     "export": r"(?:json|csv|prompt)?",

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -216,9 +216,12 @@ class Running:
     warm_up: "asyncio.Task[None]"
     metering: "Metering | None" = None
     servers: "McpServers | None" = None
+    messengers: "dict[str, Messenger]" = field(default_factory=dict)
+    """By platform, for tools that ask them who somebody is."""
 
     def sink(self, messenger: "Messenger") -> "EventSink":
         """The function a messenger calls with each event."""
+        self.messengers[messenger.platform] = messenger
         sink = self.goodbot.sink(messenger)
         return sink if self.metering is None else self.metering.sink(sink, messenger.platform)
 
@@ -288,7 +291,8 @@ def assemble(
         metering.recall(memory)
         metered = {each.name: metering.model(each) for each in (rewriter, model)}
         model, rewriter = metered[model.name], metered[rewriter.name]
-    recall, tools = MemoryRecall(memory, executor), tools or make_tools(settings, memory, executor)
+    messengers: dict[str, Messenger] = {}
+    recall, tools = MemoryRecall(memory, executor), tools or make_tools(settings, memory, executor, messengers)
     agent = make_agent(settings, memory, model, recall, tools, rewriter=rewriter)
     servers = connect_servers(settings, tools)
 
@@ -318,4 +322,5 @@ def assemble(
         warm_up=warm_up,
         metering=metering,
         servers=servers,
+        messengers=messengers,
     )

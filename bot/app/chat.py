@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.app.build import Running, assemble
 from bot.app.lock import only_one
+from bot.app.reminding import reminders_told
 from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from memory.adapters.system import utc_now
@@ -68,7 +69,8 @@ async def _talk(
             if stack.enter_context(only_one(settings, "chat")):
                 await goodbot.recover_alone(messenger)
                 await goodbot.recover(messenger)
-            await messenger.run(goodbot.sink(messenger))
+            async with reminders_told(running, memory, [messenger]):
+                await messenger.run(running.sink(messenger))
             if not streams.interactive:
                 # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.
                 await goodbot.idle()

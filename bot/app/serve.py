@@ -15,6 +15,7 @@ from bot.app.lock import only_one
 from bot.app.logins import Login
 from bot.app.metering import make_metering
 from bot.app.playground import has_playground, playground_running
+from bot.app.reminding import reminders_told
 from bot.app.scheduler import jobs_running, owner_name
 from bot.app.seat import Seat, TakeOver
 from bot.app.watchdog import count_deaths, reporting, watching
@@ -93,6 +94,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
+        await stack.enter_async_context(reminders_told(running, memory, alone))
         if is_configured(settings):
             try:
                 playground = None

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.errors import ConfigError
+from bot.ports import Messenger
 from memory.model import Incoming, Permission, Role, Scope, Vector
 from memory.services import Memory
 
@@ -15,8 +17,13 @@ if TYPE_CHECKING:
     from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.tools.registry import ToolRegistry
 
+NOBODY: Mapping[str, Messenger] = MappingProxyType({})
+"""No platform."""
 
-def make_tools(settings: Settings, memory: Memory, executor: Executor) -> "ToolRegistry":
+
+def make_tools(
+    settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger] = NOBODY
+) -> "ToolRegistry":
     """The built-in tools, knowledge search only with a folder, and those of installed packages."""
     from bot.adapters.tools.plugins import found_tools
     from bot.agent.tools.calculator import calculator_tool
@@ -25,10 +32,15 @@ def make_tools(settings: Settings, memory: Memory, executor: Executor) -> "ToolR
     from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+    from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.topics import change_tool, look_up_tool
     from bot.config.tool_rules import read_rule
+    from bot.conversation.people import People
+    from bot.conversation.reminders import StoredReminders
     from memory.services.topics.facts import Changed
     from memory.services.topics.listing import KnownTopic
+
+    people = People(messengers, settings.tools.time_zone)
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
@@ -57,6 +69,8 @@ def make_tools(settings: Settings, memory: Memory, executor: Executor) -> "ToolR
         look_up_tool(about, attend),
         change_tool(change),
     ]
+    book = StoredReminders(memory, executor)
+    tools += [remind_tool(book, people.zone_of, memory.clock), list_tool(book), cancel_tool(book)]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
     rules = [read_rule(text) for text in settings.tools.only]

@@ -5,6 +5,7 @@ import re
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from zoneinfo import available_timezones
 
 from pydantic import BaseModel, Field, PrivateAttr, SecretStr, field_validator, model_validator
 
@@ -304,6 +305,15 @@ class ToolSettings(Section):
     """`[tools]`."""
 
     only: Texts = ()
+    time_zone: str = ""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_zone(cls, name: str) -> str:
+        zones = available_timezones()
+        if name and name not in zones:
+            raise ValueError(f'must be an IANA time zone, for example "Europe/Berlin"{did_you_mean(name, zones)}')
+        return name
 
     @field_validator("only")
     @classmethod

@@ -18,7 +18,7 @@ from memory.services import Memory
 
 _OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
 """Events that count whoever may use the bot."""
-OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "unrate"})
+OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "reminders", "unrate"})
 """Commands by which anybody sees, takes back and erases what is theirs."""
 
 

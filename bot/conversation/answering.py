@@ -336,7 +336,7 @@ class Answering:
                 parts=answer.total,
                 first_message=first,
                 is_last=is_last,
-                reply_to=incoming.message_id,
+                reply_to=incoming.reply_to if incoming.is_retry else incoming.message_id,
                 note=messages.LATE if is_last and incoming.event_id in self.late else "",
                 lessons=lessons if is_last else (),
                 choices=choices if is_last else (),

@@ -20,6 +20,7 @@ _COMMANDS = {
     "parts": "which parts of an answer were right, and which went about it the wrong way",
     "memory": "what I believe here, and taking your lessons out of use",
     "ratings": "your 👍 and 👎, and taking one back",
+    "reminders": "what I remind you of, and cancelling it",
     "new": "begin a new conversation: what was said before here is left out of it",
     "undo": "take back the last thing you taught me",
     "restate": "your lessons that need a new question, and giving them one",

@@ -147,6 +147,26 @@ class BotMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a platform tells about a person; empty is what it does not."""
+
+    name: str = ""
+    title: str = ""
+    """Their role at work, in their words."""
+    zone: str = ""
+    """An IANA time zone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelCard:
+    """What a platform tells about a channel."""
+
+    name: str = ""
+    topic: str = ""
+    purpose: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file to hand to a person, for example their export."""
 

@@ -74,6 +74,10 @@ class ShortMemoryTable(Protocol):
         """A person's entries, of one kind or all, expired or not, by kind and key."""
         ...
 
+    def up_to(self, workspace: str, kind: str, key: str, limit: int) -> list[ShortMemory]:
+        """The first entries of a kind whose keys are not above this one, by key, expired or not."""
+        ...
+
     def delete_by(self, workspace: str, person: str) -> int:
         """Erase a person's entries. Returns how many."""
         ...

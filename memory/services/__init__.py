@@ -59,6 +59,7 @@ from memory.services.recall import Recalling
 from memory.services.record import Answer, Recording, Unsent
 from memory.services.recover import Recovering
 from memory.services.reembedding import Reembedding
+from memory.services.reminders import Reminders
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
 from memory.services.shown import UsedLesson
@@ -161,6 +162,7 @@ class Memory:
         self.answers = Answers(core)
         self.asking = Asking(core)
         self.approvals = Approvals(core)
+        self.reminders = Reminders(core)
         self.exchanges = Exchanges(core)
         self.recovering = Recovering(core)
         self.journals = Journals(core)

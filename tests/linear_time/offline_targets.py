@@ -21,6 +21,7 @@ from bot.adapters.llm.offline.following import follow
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
+from bot.adapters.llm.offline.reminding import find_reminder
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
@@ -33,6 +34,7 @@ from bot.agent.tools.calculator import calculate
 from bot.agent.tools.chunks import chunk_document
 from bot.agent.tools.time_zones import find_place as find_zone
 from bot.agent.tools.topic_words import wanted_in
+from bot.agent.tools.when import read_when
 from bot.agent.understanding import may_refer_back, usable
 from bot.conversation.messages import belief_line, review_line
 from bot.conversation.model_grading import read_guess, request_for
@@ -62,6 +64,11 @@ _SCHEMA = {
     "required": ["title", "limit", "days"],
 }
 """What no built-in tool asks for: a text by no known name, numbers, a flag, a choice."""
+
+
+def _when(text: str) -> None:
+    with suppress(ToolRetry):
+        read_when(text, _NOW)
 
 
 def _alike_or_not(texts: Sequence[str]) -> list[Vector]:
@@ -141,6 +148,8 @@ def _expansion(text: str) -> object:
 TARGETS: tuple[Target, ...] = (
     # the offline model
     Target("place", find_place),
+    Target("reminder", find_reminder),
+    Target("time of a reminder", _when),
     Target("follow-up", lambda text: follow(text, "What is the capital of France?", _SIMILARITY)),
     Target("follow-up, last question", lambda text: follow("and of Spain?", text, _SIMILARITY)),
     Target("follow-up, known", lambda text: follow("and of Spain?", "Capital of France?", _SIMILARITY, [text])),

@@ -27,6 +27,7 @@ _PLAIN = {
     "stop": "Stop what I am working on here",
 }
 _PAGED = {
+    "reminders": "What I remind you of, with buttons to cancel",
     "memory": "What I believe here, with buttons to archive",
     "review": "For teachers: what waits for approval here",
 }

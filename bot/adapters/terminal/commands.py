@@ -29,6 +29,7 @@ Type a message to ask something. To teach:
   /undo                 take back what you taught last
   /ratings [page N]     your ratings; /unrate ID takes one back
   /parts                which parts of the last answer were right
+  /reminders            what you are reminded of here; /reminders cancel ID
   /restate [ID TEXT]    lessons that need a new question; gives one its question
 To choose, where I ask what you mean:
   N, or /choose N       the option with that number, or none of them
@@ -235,6 +236,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "parts"),
     *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
+    "reminders",
 )
 """Commands of the bot that are passed on as they are typed."""
 

@@ -109,6 +109,10 @@ class SqlShortMemoryTable(SqlTable):
         mine = mine.where(_m.kind == kind) if kind else mine
         return self._session.all(ShortMemory, mine.order_by(_m.kind, _m.key))
 
+    def up_to(self, workspace: str, kind: str, key: str, limit: int) -> list[ShortMemory]:
+        first = select(short_memories).where(_m.workspace == workspace, _m.kind == kind, _m.key <= key)
+        return self._session.all(ShortMemory, first.order_by(_m.key).limit(limit))
+
     def delete_by(self, workspace: str, person: str) -> int:
         return self._session.run(delete(short_memories).where(_m.workspace == workspace, _m.person == person))
 

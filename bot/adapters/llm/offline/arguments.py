@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.place import find_place
+from bot.adapters.llm.offline.reminding import find_reminder
 from bot.adapters.llm.offline.tokenizer import content_words
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")
@@ -32,6 +33,10 @@ _SEARCH = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r"\babout\s+(?:the\s+|our\s+|my\s+|a\s+)?(?=\w)", re.IGNORECASE)
+_CANCELLED = re.compile(
+    rf"{_PLEASE}(?:cancel|delete|remove|stop)\s+(?:the|my|that)?\s*reminder\s+(?:about|to|for|of|that)?\s*",
+    re.IGNORECASE,
+)
 _CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
 
@@ -231,6 +236,22 @@ def _new_value(goal: str) -> _Found | None:
     return _Found(value=change.value, fit=1.0) if change else None
 
 
+def _what(goal: str) -> _Found | None:
+    wanted = find_reminder(goal)
+    return _Found(value=wanted.what, fit=1.0) if wanted else None
+
+
+def _when(goal: str) -> _Found | None:
+    wanted = find_reminder(goal)
+    return _Found(value=wanted.when, fit=1.0) if wanted else None
+
+
+def _reminder(goal: str) -> _Found | None:
+    found = _CANCELLED.match(goal.strip())
+    what = _unmarked(goal.strip()[found.end() :], ".!").strip(' "“”') if found else ""
+    return _Found(value=what, fit=1.0) if what else None
+
+
 _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"expression", "formula", "calculation", "arithmetic"}), _expression),
     (frozenset({"place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"}), _place),
@@ -240,4 +261,7 @@ _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"thing"}), _thing),
     (frozenset({"property"}), _property),
     (frozenset({"new_value"}), _new_value),
+    (frozenset({"what"}), _what),
+    (frozenset({"when"}), _when),
+    (frozenset({"reminder"}), _reminder),
 )

@@ -1,0 +1,66 @@
+"""Finds what to remind of, and when: "remind me tomorrow at 9 to call Ana", "remind me to call Ana in 20 minutes"."""
+
+import re
+from dataclasses import dataclass
+
+_LONGEST = 600
+_WHEN_CHARACTERS = 80
+_BEGIN = re.compile(
+    r"(?:please\s|can\syou\s|could\syou\s|hey\s|and\s){0,3}(?:remind\sme|set\sa\sreminder)\b(?:\sfor\sme\b)?",
+    re.IGNORECASE,
+)
+_TIME_WORD = re.compile(
+    r"(?:in|at|on|every|each|next|this|the|a|an|of|and|day|after|before|today|tonight|tomorrow|noon|midnight|morning|"
+    r"afternoon|evening|daily|weekly|monthly|yearly|weekday|weekdays|week|month|year|hour|hours|minutes?|mins?|seconds?|"
+    r"days|weeks|months|half|one|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|am|pm|o'clock|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|\d[\d:./-]{0,15}(?:st|nd|rd|th|am|pm|h)?)",
+    re.IGNORECASE,
+)
+_STARTS = frozenset(
+    {"in", "at", "on", "every", "each", "next", "this", "today", "tonight", "tomorrow", "daily", "weekly", "monthly"}
+    | {"the", "noon", "midnight"}
+)
+_JOINS = (" to ", " that ", " about ", ": ")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedReminder:
+    """What and when, in the words of the goal."""
+
+    what: str
+    when: str
+
+
+def find_reminder(goal: str) -> WantedReminder | None:
+    """What a goal wants to be reminded of; None where it is no such request."""
+    text = " ".join(goal.split()).rstrip(".!")
+    begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
+    if begin is None:
+        return None
+    rest = f" {text[begin.end() :].strip(' ,')}"
+    joins = sorted((at, join) for join in _JOINS if (at := rest.find(join)) >= 0)
+    if not joins:
+        return None
+    at, join = joins[0]
+    before, after = rest[:at].strip(" ,"), rest[at + len(join) :].strip()
+    if before:
+        return WantedReminder(after, before) if after and _is_time(before.split()) else None
+    return _time_at_end(after)
+
+
+def _time_at_end(text: str) -> WantedReminder | None:
+    """Split where nothing but words about time is left."""
+    words = text.split()
+    first = len(words)
+    while first > 0 and _TIME_WORD.fullmatch(words[first - 1].strip(",")):
+        first -= 1
+    start = next((at for at in range(first, len(words)) if words[at].casefold() in _STARTS), None)
+    if not start:
+        return None
+    when = " ".join(words[start:])
+    return WantedReminder(" ".join(words[:start]).rstrip(","), when) if len(when) <= _WHEN_CHARACTERS else None
+
+
+def _is_time(words: list[str]) -> bool:
+    return bool(words) and all(_TIME_WORD.fullmatch(word.strip(",")) for word in words)

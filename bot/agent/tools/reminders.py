@@ -1,0 +1,140 @@
+"""Reminders as tools: set one, list them, cancel one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.when import LONGEST, read_when
+from bot.errors import ToolFailed, ToolRetry
+from memory.errors import InvalidInput, MemoryFault
+from memory.model import Scope
+from memory.ports import Clock
+from memory.rules.recurrence import Repeat
+from memory.services.reminders import TEXT_CHARACTERS, Reminder
+
+FindZone = Callable[[Scope], Awaitable[str]]
+"""The name of a person's time zone. Never raises."""
+
+_EVERY = {Repeat.WEEKDAY: "every weekday", Repeat.ONCE: ""}
+_SHORT_ID = 8
+
+
+class ReminderBook(Protocol):
+    """What is kept, behind the hand-over to threads. Raises `MemoryFault`."""
+
+    async def add(self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat, asked: str) -> Reminder:
+        """Keep one; `asked` is the message that asks for it."""
+        ...
+
+    async def of(self, scope: Scope) -> Sequence[Reminder]:
+        """The person's, what is due first before."""
+        ...
+
+    async def cancel(self, scope: Scope, known: str) -> Reminder | None:
+        """Take one back, by the end of its id."""
+        ...
+
+
+def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
+    """The tool `remind`."""
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        text, asked_for = text_argument(arguments, "what"), text_argument(arguments, "when")
+        zone = await zone_of(context.scope)
+        when = await asyncio.to_thread(read_when, asked_for, clock().astimezone(ZoneInfo(zone)))
+        try:
+            kept = await book.add(context.scope, text, when.first, zone, when.repeat, context.question)
+        except InvalidInput as problem:
+            raise ToolRetry(f"That reminder cannot be kept: {problem}.") from problem
+        except MemoryFault as fault:
+            raise ToolFailed("Reminders cannot be kept at the moment.") from fault
+        return f"I will remind you: “{kept.text}”, {told_when(kept)}."
+
+    return Tool(
+        name="remind",
+        description=(
+            "Reminds this person of something at a time, once or again and again. "
+            "For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven; "
+            "remind me every Monday at 10 to send the report"
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "what": {"type": "string", "description": "what to remind of", "maxLength": TEXT_CHARACTERS},
+                "when": {
+                    "type": "string",
+                    "description": "tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30",
+                    "maxLength": LONGEST,
+                },
+            },
+            "required": ["what", "when"],
+            "additionalProperties": False,
+        },
+        run=run,
+    )
+
+
+def list_tool(book: ReminderBook) -> Tool:
+    """The tool `list_reminders`."""
+
+    async def run(_: Mapping[str, object], context: ToolContext) -> str:
+        try:
+            kept = await book.of(context.scope)
+        except MemoryFault as fault:
+            raise ToolFailed("Reminders cannot be read at the moment.") from fault
+        if not kept:
+            return "You have no reminders here."
+        return "\n".join(f"- {reminder_line(each)}" for each in kept)
+
+    return Tool(
+        name="list_reminders",
+        description="Lists this person's reminders. For example: what are my reminders?; which reminders do I have?",
+        parameters={"type": "object", "properties": {}, "additionalProperties": False},
+        run=run,
+    )
+
+
+def cancel_tool(book: ReminderBook) -> Tool:
+    """The tool `cancel_reminder`."""
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        wanted = " ".join(text_argument(arguments, "reminder").split()).casefold()
+        try:
+            kept = await book.of(context.scope)
+            fitting = [each for each in kept if wanted and (wanted in each.text.casefold() or each.id.endswith(wanted))]
+            if len(fitting) != 1:
+                listed = "; ".join(reminder_line(each) for each in fitting or kept) or "there are none"
+                raise ToolRetry(f"Which one is meant? {listed}.")
+            cancelled = await book.cancel(context.scope, fitting[0].id)
+        except MemoryFault as fault:
+            raise ToolFailed("Reminders cannot be changed at the moment.") from fault
+        return f"Cancelled: “{fitting[0].text}”." if cancelled else "That reminder is gone already."
+
+    return Tool(
+        name="cancel_reminder",
+        description="Cancels one of this person's reminders. For example: cancel the reminder about the report",
+        parameters=text_schema("reminder", "words of what it reminds of, or its id"),
+        run=run,
+    )
+
+
+def told_when(reminder: Reminder) -> str:
+    """`on Wednesday 25 November 2026 at 09:00 (Europe/Berlin)`, and how often."""
+    local = reminder.local
+    on = f"on {local:%A} {local.day} {local:%B} {local.year} at {local:%H:%M} ({reminder.zone})"
+    every = _EVERY.get(reminder.repeat, f"every {reminder.repeat.value}")
+    return f"{every}, next {on}" if every else on
+
+
+def reminder_line(reminder: Reminder) -> str:
+    """A reminder as lists show it."""
+    return f"“{reminder.text}”, {told_when(reminder)} `{reminder.id[-_SHORT_ID:]}`"
+
+
+def words_when_due(reminder: Reminder, is_late: bool) -> str:
+    """What is said when it is due."""
+    late = f"\n\n(This is late: it was for {reminder.local:%H:%M} on {reminder.local:%A}, when I was away.)"
+    return f"⏰ Reminder: {reminder.text}{late if is_late else ''}"

@@ -1,0 +1,114 @@
+"""Reads when something is to be: "tomorrow at 9", "in 20 minutes", "every weekday at 8:30". In English."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from bot.errors import ToolRetry
+from memory.rules.recurrence import Repeat
+
+LONGEST = 80
+"""Characters of a time that is read at all."""
+_MORNING = time(9)
+"""When something is on a day without a time."""
+_EVERY = re.compile(
+    r"(?:every|each)\s(?P<unit>day|morning|evening|weekday|week|month|year|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?P<rest>.*)"
+)
+_ADVERBS = {"daily": Repeat.DAY, "weekly": Repeat.WEEK, "monthly": Repeat.MONTH, "yearly": Repeat.YEAR}
+_UNITS = {
+    "day": Repeat.DAY,
+    "morning": Repeat.DAY,
+    "evening": Repeat.DAY,
+    "weekday": Repeat.WEEKDAY,
+    "week": Repeat.WEEK,
+    "month": Repeat.MONTH,
+    "year": Repeat.YEAR,
+}
+_BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|\s?[ap]\.?m)")
+_HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)")
+_IS_SPAN = re.compile(r"in\s.*(?:hour|minute|min|second|sec)s?$")
+_WORDS = {
+    "half an hour": "30 minutes",
+    "noon": "12:00",
+    "midday": "12:00",
+    "midnight": "00:00",
+    "this evening": "today at 18:00",
+    "tonight": "today at 20:00",
+    "o'clock": "",
+}
+_DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00"}
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A local time, and how often it comes again."""
+
+    first: datetime
+    """As clocks show it: without a time zone."""
+    repeat: Repeat = Repeat.ONCE
+
+
+def read_when(text: str, now: datetime) -> When:
+    """When a text says, for whom it is `now`, in their zone. Blocking. Raises `ToolRetry` with examples."""
+    here, now = now, now.replace(tzinfo=None)
+    words = " ".join(text.casefold().split()).strip(" .,!?")
+    if not words or len(words) > LONGEST:
+        raise _unclear(text)
+    repeat, words = _repeat_of(words)
+    first = _parsed(_plain(words), now) if words else datetime.combine(now.date(), _MORNING)
+    if first is None:
+        raise _unclear(text)
+    if _IS_SPAN.match(words):  # two hours are two hours, whatever is done to the clocks meanwhile
+        first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
+    while first <= now and repeat is not Repeat.ONCE and first.date() >= now.date() - timedelta(days=1):
+        first += timedelta(days=7 if repeat is Repeat.WEEK else 1)
+    return When(first.replace(second=0, microsecond=0) if first.second and "sec" not in words else first, repeat)
+
+
+def _repeat_of(words: str) -> tuple[Repeat, str]:
+    """How often, and what is left of the text, which says when it is first."""
+    adverb, _, rest = words.partition(" ")
+    if adverb in _ADVERBS:
+        return _ADVERBS[adverb], rest
+    found = _EVERY.fullmatch(words)
+    if found is None:
+        return Repeat.ONCE, words
+    unit, rest = found["unit"], found["rest"].strip()
+    if unit in _UNITS:
+        is_bare = unit in _DAY_PARTS and not _HAS_TIME.search(_plain(rest))
+        return _UNITS[unit], f"{rest} at {_DAY_PARTS[unit]}".strip() if is_bare else rest
+    return Repeat.WEEK, f"{unit} {rest}".strip()
+
+
+def _plain(words: str) -> str:
+    """The text in words that dateparser knows."""
+    for word, plain in _WORDS.items():
+        words = re.sub(rf"\b{word}\b", plain, words)
+    for part, at in _DAY_PARTS.items():
+        words = words.replace(f" {part}", "" if _HAS_TIME.search(_BARE_HOUR.sub(r"\1\2:00", words)) else f" at {at}")
+    words = words.replace("next ", "", 1) if re.match(r"next \w+day", words) else words
+    return _BARE_HOUR.sub(r"\1\2:00", words).strip()
+
+
+def _parsed(words: str, now: datetime) -> datetime | None:
+    import dateparser  # 0.3 s that a start need not pay
+
+    settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": now, "RETURN_AS_TIMEZONE_AWARE": False}
+    try:
+        found = dateparser.parse(words, languages=["en"], settings=settings)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    if found is None:
+        return None
+    naive: datetime = found.replace(tzinfo=None)
+    if not _HAS_TIME.search(words) and (naive.date() != now.date() or naive.time() == time()):
+        naive = datetime.combine(naive.date(), _MORNING)
+    return naive
+
+
+def _unclear(text: str) -> ToolRetry:
+    return ToolRetry(
+        f"I cannot tell when “{text[:LONGEST]}” is. Say it like: tomorrow at 9; in 20 minutes; on 3 December at 14:30; "
+        "every Monday at 10; every weekday at 8:30."
+    )

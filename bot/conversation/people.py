@@ -1,0 +1,58 @@
+"""Who somebody is and where, as the platform tells it."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from zoneinfo import available_timezones
+
+from bot.errors import MessengerError
+from bot.model import ChannelCard, Profile
+from bot.ports import KnowsPeople, Messenger
+from memory.model import Scope
+
+log = logging.getLogger(__name__)
+
+
+class People:
+    """Asks the messenger of a scope. What no platform tells is empty."""
+
+    def __init__(self, messengers: Mapping[str, Messenger], zone: str = "") -> None:
+        self._messengers = messengers
+        self._zone = zone
+
+    async def profile(self, scope: Scope) -> Profile:
+        """About the scope's person. Never raises."""
+        messenger = self._messengers.get(scope.platform)
+        if not isinstance(messenger, KnowsPeople):
+            return Profile()
+        try:
+            return await messenger.profile(scope)
+        except MessengerError as error:
+            log.info("it is not known who %s in %s is: %s", scope.person, scope.workspace, error)
+            return Profile()
+
+    async def channel(self, scope: Scope) -> ChannelCard:
+        """About the scope's channel. Never raises."""
+        messenger = self._messengers.get(scope.platform)
+        if not isinstance(messenger, KnowsPeople):
+            return ChannelCard(name=scope.place)
+        try:
+            return await messenger.channel_card(scope)
+        except MessengerError as error:
+            log.info("it is not known what channel %s in %s is: %s", scope.channel, scope.workspace, error)
+            return ChannelCard(name=scope.place)
+
+    async def zone_of(self, scope: Scope) -> str:
+        """The person's time zone; else that of the settings, else this machine's. Never raises."""
+        zone = (await self.profile(scope)).zone
+        return zone if zone in available_timezones() else self._zone or await asyncio.to_thread(_own_zone)
+
+
+def _own_zone() -> str:
+    from tzlocal import get_localzone_name
+
+    try:
+        name = get_localzone_name()
+    except (LookupError, ValueError):
+        return "UTC"
+    return name if name in available_timezones() else "UTC"

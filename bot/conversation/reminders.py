@@ -1,0 +1,72 @@
+"""Reminders in the chat: kept behind the hand-over to threads, told when due."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.agent.tools.reminders import words_when_due
+from bot.conversation.executor import Executor
+from bot.conversation.goodbot import Goodbot
+from bot.ports import Messenger
+from memory.errors import MemoryFault
+from memory.model import Scope
+from memory.rules.recurrence import Repeat
+from memory.services import Memory
+from memory.services.reminders import Reminder
+
+log = logging.getLogger(__name__)
+
+_LOOKED_THROUGH = 5
+"""So many of a person's newest messages may be the one that asks for a reminder."""
+_KEEPS_OFFERING = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReminders:
+    """The reminders that memory keeps, for the tools."""
+
+    _memory: Memory
+    _executor: Executor
+
+    async def add(self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat, asked: str) -> Reminder:
+        """Keep one, as a reply to the message that asks for it. Raises `MemoryFault` kinds."""
+        latest = await self._executor(self._memory.recording.messages_of, scope, _LOOKED_THROUGH)
+        message_id = next((each.message_id for each in latest if each.text == asked), "")
+        return await self._executor(self._memory.reminders.add, scope, text, first, zone, repeat, message_id)
+
+    async def of(self, scope: Scope) -> Sequence[Reminder]:
+        """The person's, what is due first before."""
+        return await self._executor(self._memory.reminders.of, scope)
+
+    async def cancel(self, scope: Scope, known: str) -> Reminder | None:
+        """Take one back, by the end of its id."""
+        return await self._executor(self._memory.reminders.cancel, scope, known)
+
+
+class ReminderTeller:
+    """Looks for what is due on some platforms, and has it posted like any answer."""
+
+    def __init__(self, memory: Memory, executor: Executor, goodbot: Goodbot, messengers: Sequence[Messenger]) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._goodbot = goodbot
+        self._messengers = messengers
+        self._offered_until: dict[str, datetime] = {}
+
+    async def look(self) -> None:
+        """Tell what is due now; what a platform does not take is offered again, as for answers. Never raises."""
+        for messenger in list(self._messengers):
+            platform, now = messenger.platform, self._memory.clock()
+            try:
+                if await self._executor(self._fire, platform):
+                    self._offered_until[platform] = now + _KEEPS_OFFERING
+                if now < self._offered_until.get(platform, now):
+                    await self._goodbot.redeliver(messenger)
+            except MemoryFault as error:
+                log.error("reminders on %s are not looked at: %s", platform, error)
+
+    def _fire(self, platform: str) -> int:
+        """Hand what is due to the outbox. Blocking."""
+        here = [each for each in self._memory.store.workspaces() if each.partition(":")[0] == platform]
+        return sum(self._memory.reminders.fire(workspace, words_when_due) for workspace in here)

@@ -1,0 +1,192 @@
+"""Reminders: what people asked to be told at a time. Each is a short memory of its person, exported and forgotten so.
+
+The key begins with the time, so that what is due is the beginning of the list. When it is due it becomes an answered
+message whose parts are posted as any answer's are: one transaction, in whichever process comes first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from memory.errors import InvalidInput
+from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
+from memory.model.delivery import RETRY
+from memory.ports import Transaction
+from memory.rules.recurrence import Repeat, next_due
+from memory.services.core import Core
+
+KIND = "goodbot/reminder"
+MOST = 50
+"""How many a person may have in a workspace."""
+TEXT_CHARACTERS = 500
+_LATE = timedelta(minutes=2)
+"""From when on it is said that a reminder is late."""
+_AT_ONCE = 50
+_FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder:
+    """One reminder."""
+
+    id: str
+    scope: Scope
+    text: str
+    due: datetime
+    first: datetime
+    """When it was due first, as clocks in its zone show it."""
+    zone: str
+    repeat: Repeat = Repeat.ONCE
+    message_id: str = ""
+    """The message that asked for it, which it replies to."""
+
+    @property
+    def local(self) -> datetime:
+        """When it is due, by the clock of its zone."""
+        return self.due.astimezone(ZoneInfo(self.zone))
+
+
+TextOf = Callable[[Reminder, bool], str]
+"""What is said when it is due, late or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """The use cases of reminders."""
+
+    _core: Core
+
+    def add(
+        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat = Repeat.ONCE, message_id: str = ""
+    ) -> Reminder:
+        """Keep one, first due when clocks in a zone show `first`. Raises `InvalidInput`."""
+        now = self._core.clock()
+        due = next_due(first, ZoneInfo(zone), repeat, now)
+        text = self._core.redactor.text(" ".join(text.split()))
+        if due is None:
+            raise InvalidInput("that time is over")
+        if not text or len(text) > TEXT_CHARACTERS:
+            raise InvalidInput(f"what to remind of has 1 to {TEXT_CHARACTERS} characters")
+        made = Reminder(
+            id=self._core.new_id(),
+            scope=scope,
+            text=text,
+            due=due,
+            first=first,
+            zone=zone,
+            repeat=repeat,
+            message_id=message_id,
+        )
+        with self._core.store.write() as tx:
+            if len(tx.short.of_person(scope.workspace, scope.person, KIND)) >= MOST:
+                raise InvalidInput(f"there are {MOST} reminders already; cancel one first")
+            tx.short.put(_stored(made, now))
+        return made
+
+    def of(self, scope: Scope) -> list[Reminder]:
+        """The person's, what is due first before. In a channel only those of that channel: others read along."""
+        with self._core.store.read() as tx:
+            kept = [_read(each) for each in tx.short.of_person(scope.workspace, scope.person, KIND)]
+        is_alone = scope.visibility is Visibility.DIRECT
+        return [each for each in kept if is_alone or each.scope.channel == scope.channel]
+
+    def cancel(self, scope: Scope, known: str) -> Reminder | None:
+        """Take back one of the person's own, by its id or the end of it. None if there is no such."""
+        found = next((each for each in self.of(scope) if known and each.id.endswith(known)), None)
+        if found is None:
+            return None
+        with self._core.store.write() as tx:
+            return found if tx.short.delete(scope.workspace, KIND, _key(found)) else None
+
+    def fire(self, workspace: str, text_of: TextOf) -> int:
+        """Hand what is due to the outbox, once whoever else does the same. Returns how many."""
+        now = self._core.clock()
+        with self._core.store.read() as tx:
+            due = tx.short.up_to(workspace, KIND, _moment(now), _AT_ONCE)
+        return sum(self._fire(_read(each), each, text_of, now) for each in due)
+
+    def _fire(self, reminder: Reminder, stored: ShortMemory, text_of: TextOf, now: datetime) -> bool:
+        scope, run_id = reminder.scope, self._core.new_id()
+        with self._core.store.write() as tx:
+            if not tx.short.delete(scope.workspace, KIND, stored.key):
+                return False
+            again = next_due(reminder.first, ZoneInfo(reminder.zone), reminder.repeat, now)
+            if again is not None:
+                tx.short.put(_stored(replace(reminder, due=again), stored.created_at))
+            return _put(tx, reminder, run_id, text_of(reminder, now - reminder.due > _LATE), now)
+
+
+def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datetime) -> bool:
+    """Put it into the outbox, as the answer to a message of its own."""
+    scope = reminder.scope
+    event_id = f"reminder/{reminder.id}/{_moment(reminder.due)}"
+    message = Incoming(
+        scope=scope,
+        event_id=event_id,
+        message_id=f"{RETRY}{event_id}",
+        text=text,
+        at=now,
+        reply_to=reminder.message_id,
+    )
+    if tx.deliveries.accept(message) is None or tx.deliveries.answer(scope.workspace, event_id, run_id, "") is None:
+        return False
+    tx.deliveries.put_outgoing(
+        Outgoing(
+            workspace=scope.workspace, run_id=run_id, part=1, channel=scope.channel, thread=scope.thread, text=text
+        )
+    )
+    return True
+
+
+def _moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def _key(reminder: Reminder) -> str:
+    return f"{_moment(reminder.due)}/{reminder.id}"
+
+
+def _stored(reminder: Reminder, created_at: datetime) -> ShortMemory:
+    scope = reminder.scope
+    return ShortMemory(
+        workspace=scope.workspace,
+        kind=KIND,
+        key=_key(reminder),
+        value={
+            "text": reminder.text,
+            "first": reminder.first.isoformat(),
+            "zone": reminder.zone,
+            "repeat": reminder.repeat.value,
+            "channel": scope.channel,
+            "thread": scope.thread,
+            "visibility": scope.visibility.value,
+            "place": scope.place,
+            "message": reminder.message_id,
+        },
+        person=scope.person,
+        created_at=created_at,
+        expires_at=_FOR_GOOD,
+    )
+
+
+def _read(stored: ShortMemory) -> Reminder:
+    value = {name: str(each) for name, each in stored.value.items()}
+    due, _, own = stored.key.partition("/")
+    return Reminder(
+        id=own,
+        scope=Scope(
+            workspace=stored.workspace,
+            channel=value["channel"],
+            thread=value["thread"],
+            person=stored.person,
+            visibility=Visibility(value["visibility"]),
+            place=value["place"],
+        ),
+        text=value["text"],
+        due=datetime.fromisoformat(due).replace(tzinfo=UTC),
+        first=datetime.fromisoformat(value["first"]),
+        zone=value["zone"],
+        repeat=Repeat(value["repeat"]),
+        message_id=value["message"],
+    )

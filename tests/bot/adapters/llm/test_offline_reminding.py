@@ -1,0 +1,28 @@
+import pytest
+
+from bot.adapters.llm.offline.reminding import find_reminder
+
+
+@pytest.mark.parametrize(
+    ("goal", "what", "when"),
+    [
+        ("remind me tomorrow at 9 to call Ana", "call Ana", "tomorrow at 9"),
+        ("Remind me to call Ana tomorrow at 9!", "call Ana", "tomorrow at 9"),
+        ("please remind me in 20 minutes to check the oven", "check the oven", "in 20 minutes"),
+        ("can you remind me to talk to Bob and Eve in half an hour", "talk to Bob and Eve", "in half an hour"),
+        ("remind me every Monday at 10 to send the report", "send the report", "every Monday at 10"),
+        ("remind me on Friday that the rent is due", "the rent is due", "on Friday"),
+        ("remind me to read the book on Friday", "read the book", "on Friday"),
+    ],
+)
+def test_what_and_when(goal: str, what: str, when: str) -> None:
+    wanted = find_reminder(goal)
+    assert wanted is not None
+    assert (wanted.what, wanted.when) == (what, when)
+
+
+@pytest.mark.parametrize(
+    "goal", ["", "remind me", "remind me about the party", "who reminds me tomorrow?", "remind me to", "call Ana at 9"]
+)
+def test_what_is_no_request_for_a_reminder(goal: str) -> None:
+    assert find_reminder(goal) is None
