@@ -272,6 +272,40 @@ def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: in
 
 @bench.command()
 @click.option(
+    "--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="How often all tasks are given."
+)
+@click.option("--tasks", "count", type=click.IntRange(3, 72), help="How many of them; all 72 by default.")
+@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Orders of the tasks: 0,1,2 or 0-4.")
+@click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
+@click.option("--plot", "plot_file", type=_FILE, callback=_new_file, help="Write the curves to this SVG file.")
+def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | None, plot_file: Path | None) -> None:
+    """Give office tasks of several steps to a tree of agents and to a flat one, with and without their memories.
+
+    The world is scripted and judges by what was done in it. Who asks reacts to each answer: a thumb, and after one that
+    is down a tap on each part.
+    """
+    from bot.app.bench.tasks.arms import compare_arms, head, plain, plot
+    from bot.app.build import make_embedder
+
+    settings = settings_of()
+    note_failures(settings)
+    results = compare_arms(
+        seeds=seeds,
+        rounds=rounds,
+        count=count,
+        settings=settings,
+        embedder=make_embedder(settings),
+        show=lambda what: click.echo(what, err=True),
+    )
+    print_table(head(rounds), [each.row() for each in results])
+    if json_file is not None:
+        json_file.write_text(json.dumps(plain(results)), encoding="utf-8")
+    if plot_file is not None:
+        plot_file.write_text(plot(results), encoding="utf-8")
+
+
+@bench.command()
+@click.option(
     "--rows",
     "sizes",
     type=click.IntRange(20, 10_000_000),

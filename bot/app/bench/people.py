@@ -109,6 +109,17 @@ class People:
             )
         ]
 
+    def judge_part(self, node_id: str, *, is_right: bool) -> PersonCommand:
+        """The asker taps what a part of an answer was worth."""
+        return PersonCommand(
+            event_id=self._new_id(),
+            scope=self._asker,
+            at=self._clock(),
+            role=self._habits.role,
+            name="part",
+            argument=f"{node_id} {'right' if is_right else 'wrong'}",
+        )
+
     def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
         """What people do about an answer, in this order. `correction` is what would have been right.
 

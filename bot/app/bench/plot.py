@@ -8,7 +8,7 @@ from bot.app.bench.report import mean_curve
 
 _WIDTH, _HEIGHT = 860, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 190, 56, 56
-_COLOURS = ("#1f6feb", "#8a8a8a", "#c2410c", "#15803d")
+_COLOURS = ("#1f6feb", "#8a8a8a", "#c2410c", "#15803d", "#7c3aed", "#b8860b", "#0e7490", "#be185d")
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_COUNT = 30
 
@@ -28,8 +28,8 @@ def sparkline(curve: Sequence[tuple[int, float]]) -> str:
     return "".join(_BARS[min(len(_BARS) - 1, int(share * len(_BARS)))] for _, share in curve[step - 1 :: step])
 
 
-def svg(title: str, arms: Sequence[NamedCurves]) -> str:
-    """A picture of the mean of each arm, with the spread over its shuffles as a band."""
+def svg(title: str, arms: Sequence[NamedCurves], along: str = "messages sent") -> str:
+    """A picture of the mean of each arm, with the spread over its shuffles as a band; `along` names the line below."""
     end = max(x for arm in arms for curve in arm.curves for x, _ in curve)
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -53,7 +53,7 @@ def svg(title: str, arms: Sequence[NamedCurves]) -> str:
         x, y = place(end * tick / 5, 0)
         parts.append(f'<text x="{x}" y="{y + 20:.1f}" text-anchor="middle">{round(end * tick / 5):,}</text>')
     parts.append(
-        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 12}" text-anchor="middle">messages sent</text>'
+        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 12}" text-anchor="middle">{escape(along)}</text>'
     )
     labelled: list[float] = []
     for number, arm in enumerate(arms):

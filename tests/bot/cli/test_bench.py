@@ -113,3 +113,13 @@ def test_more_messages_than_there_are_and_broken_files_are_refused(data: Path) -
     broken = run(data, "learning")
     assert isinstance(broken.exception, InvalidInput)
     assert "row 1 of 'test' is a list of 1" in str(broken.exception)
+
+
+def test_tasks_prints_a_row_for_each_arm_and_writes_numbers_and_a_picture(tmp_path: Path) -> None:
+    numbers, picture = tmp_path / "numbers.json", tmp_path / "tasks.svg"
+    options = ["--tasks", "3", "--rounds", "1", "--json", str(numbers), "--plot", str(picture)]
+    done = CliRunner(env=Home(tmp_path).environment({})).invoke(goodbot, ["bench", "tasks", *options])
+    assert done.exit_code == 0, done.output
+    assert [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == ["tree"] * 4 + ["flat"] * 4
+    assert len(json.loads(numbers.read_text(encoding="utf-8"))) == 8
+    assert picture.read_text(encoding="utf-8").startswith("<svg ")
