@@ -90,11 +90,12 @@ class SaveHandler:
 
     async def _save(self, messenger: Messenger, event: PersonSave | PersonCommand, message_id: str, emoji: str) -> None:
         found = await self._read(messenger, event.scope, message_id)
-        if found is None:
+        if found is None or not (found.answer.strip() and found.question.strip()):
+            text = saving_messages.NO_WORDS if found else saving_messages.ANSWERS_NOTHING
             occasion = f"answers nothing/{event.scope.person}/{event.at:%Y-%m}"
             is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
             if is_first or isinstance(event, PersonCommand):
-                await self._say(messenger, event.scope, saving_messages.ANSWERS_NOTHING)
+                await self._say(messenger, event.scope, text)
             return
         kept = await self._executor(
             self._memory.saving.save, event.scope, found, role=event.role, at=event.at, event_id=event.event_id

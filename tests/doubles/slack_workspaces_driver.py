@@ -66,8 +66,8 @@ async def install_beforehand(path: Path, *workspaces: Workspace, keys: str = KEY
     store = installations(path, keys)
     await store.open()
     for workspace in workspaces:
-        given = {"team_id": workspace.id, "bot_token": workspace.bot_token, **more}
-        await store.save(Installation(app_id=APP_ID, bot_user_id=workspace.bot.id, user_id="U1", **given))
+        given = {"team_id": workspace.id, "bot_token": workspace.bot_token, "user_id": "U1", **more}
+        await store.save(Installation(app_id=APP_ID, bot_user_id=workspace.bot.id, **given))
 
 
 @dataclass(frozen=True)

@@ -141,3 +141,19 @@ async def test_messages_of_bots_and_what_answers_nothing_are_not_saved(tmp_path:
         await settled(bot)
         assert len(server.said(server.dm(ana))) == 1
         assert await answer_to(bot, ana, general) != ANSWER
+
+
+async def test_without_the_intent_it_saves_what_mentions_it_and_says_why_nothing_else(tmp_path: Path) -> None:
+    async with DiscordServer() as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), answers="post") as bot:
+            ana, general = bot.session.ana, bot.session.general
+            server.person("tess", bot.session.guild)
+            ben = server.person("ben", bot.session.guild)
+            server.reacts(tess, await talk(bot, ana, ben, general), BOOKS)
+            await hears(bot, tess, "whoever runs me can let me read more")
+            asked = bot.session.asks(QUESTION)
+            await settled(bot)
+            server.reacts(tess, server.says(ben, general, f"{server.bot.mention} {ANSWER}", reply_to=asked), BOOKS)
+            await hears(bot, tess, "Saved what Ben answered")
+            assert await answer_to(bot, ana, general) == ANSWER

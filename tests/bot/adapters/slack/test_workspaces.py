@@ -84,6 +84,22 @@ def texts(session: Running) -> list[tuple[str, str]]:
 # Each for itself ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("settings", "role"), [({}, Role.TEACHER), ({"creators": "members"}, Role.MEMBER)])
+async def test_who_installed_the_app_teaches_in_every_channel_there_and_nowhere_else(
+    server: SlackServer, tmp_path: Path, acme: Workspace, umbrella: Workspace, settings: dict[str, Any], role: Role
+) -> None:
+    here, there, channel = twins(server, acme, umbrella)
+    path = tmp_path / "installed.db"
+    await install_beforehand(path, acme, user_id=here.id)
+    await install_beforehand(path, umbrella, user_id="U0OTHER")
+    async with running(server, path, **settings) as session:
+        for person in (here, there):
+            await person.commands(channel, "/goodbot", "review").answered()
+        await session.settled()
+    found = {each.scope.workspace: each.role for each in session.heard.events if isinstance(each, PersonCommand)}
+    assert found == {"slack:T0001": role, "slack:T0002": Role.MEMBER}
+
+
 @pytest.mark.parametrize("mode", ["socket", "http"])
 async def test_equal_ids_in_two_workspaces_stay_two_people_in_two_places(
     server: SlackServer, path: Path, acme: Workspace, umbrella: Workspace, mode: str
