@@ -214,6 +214,7 @@ class Running:
     executor: "Executor"
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
+    tools: "ToolRegistry"
     metering: "Metering | None" = None
     servers: "McpServers | None" = None
     messengers: "dict[str, Messenger]" = field(default_factory=dict)
@@ -320,6 +321,7 @@ def assemble(
         executor=executor,
         models=(model, rewriter),
         warm_up=warm_up,
+        tools=tools,
         metering=metering,
         servers=servers,
         messengers=messengers,

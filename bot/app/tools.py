@@ -15,7 +15,7 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.adapters.tools.mcp_servers import McpServers
-    from bot.agent.tools.registry import ToolRegistry
+    from bot.agent.tools.registry import Tool, ToolRegistry
 
 NOBODY: Mapping[str, Messenger] = MappingProxyType({})
 """No platform."""
@@ -34,6 +34,7 @@ def make_tools(
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.topics import change_tool, look_up_tool
+    from bot.agent.tools.who import who_tool
     from bot.config.tool_rules import read_rule
     from bot.conversation.people import People
     from bot.conversation.reminders import StoredReminders
@@ -70,13 +71,41 @@ def make_tools(
         change_tool(change),
     ]
     book = StoredReminders(memory, executor)
+    tools.append(who_tool(people.profile, people.zone_of, people.channel, memory.clock))
     tools += [remind_tool(book, people.zone_of, memory.clock), list_tool(book), cancel_tool(book)]
     if settings.knowledge.folder:
         tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
     rules = [read_rule(text) for text in settings.tools.only]
     registry = ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit, rules=rules)
     registry.put("plugins", found_tools())
+    registry.put("pages", page_tools(settings))
     return registry
+
+
+def page_tools(settings: Settings) -> "list[Tool]":
+    """Reading pages and searching the web, where they are wanted. Raises `ConfigError` without the extra."""
+    pages = settings.pages
+    if pages.fetch == "off" and not pages.search_url:
+        return []
+    try:
+        import pypdf  # noqa: F401 - only whether it is there
+        import trafilatura  # noqa: F401 - only whether it is there
+
+        from bot.adapters.tools.guarded_http import Fetcher
+        from bot.adapters.tools.pages import KnownAddresses, fetch_tool, search_tool
+    except ImportError as error:
+        missing = error.name or error
+        raise ConfigError(
+            f"[pages] needs a library that is not installed ({missing}); run pip install 'goodbot[pages]'"
+        ) from error
+    known = KnownAddresses()
+    made: list[Tool] = []
+    if pages.fetch == "on":
+        limits = Fetcher(max_bytes=pages.max_bytes, timeout_s=pages.timeout_s, allows_private=pages.allow_private)
+        made.append(fetch_tool(limits, known))
+    if pages.search_url:
+        made.append(search_tool(pages.search_url, Fetcher(timeout_s=pages.timeout_s, allows_private=True), known))
+    return made
 
 
 def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers | None":

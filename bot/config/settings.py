@@ -301,6 +301,21 @@ class KnowledgeSettings(Section):
     folder: str = ""
 
 
+class PageSettings(Section):
+    """`[pages]`: reading pages and searching the web."""
+
+    fetch: Literal["on", "off"] = "off"
+    search_url: str = ""
+    max_bytes: int = Field(default=2_000_000, ge=1_000, le=50_000_000)
+    timeout_s: float = Field(default=15.0, ge=0.1, le=120)
+    allow_private: bool = False
+
+    @field_validator("search_url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        return http_address(url, "http://localhost:8888")
+
+
 class ToolSettings(Section):
     """`[tools]`."""
 
@@ -347,6 +362,7 @@ class Settings(Section):
     grading: GradingSettings = GradingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     tools: ToolSettings = ToolSettings()
+    pages: PageSettings = PageSettings()
     mcp: McpSettings = McpSettings()
     terminal: TerminalSettings = TerminalSettings()
     slack: SlackSettings = SlackSettings()

@@ -120,7 +120,7 @@ async def slack_bot(
         slack_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
-        ready.set_result(running.goodbot.sink(session.messenger))
+        ready.set_result(running.sink(session.messenger))
         yield SlackBot(running=running, memory=memory, messenger=session.messenger, session=session)
         await running.goodbot.idle()
 
@@ -135,6 +135,6 @@ async def discord_bot(
         discord_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
-        ready.set_result(running.goodbot.sink(session.messenger))
+        ready.set_result(running.sink(session.messenger))
         yield DiscordBot(running=running, memory=memory, messenger=session.messenger, session=session)
         await running.goodbot.idle()

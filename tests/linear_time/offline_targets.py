@@ -25,6 +25,7 @@ from bot.adapters.llm.offline.reminding import find_reminder
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
+from bot.adapters.tools.pages import KnownAddresses
 from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
 from bot.agent.prompt import node_prompt, tool_output
@@ -149,6 +150,7 @@ TARGETS: tuple[Target, ...] = (
     # the offline model
     Target("place", find_place),
     Target("reminder", find_reminder),
+    Target("addresses", lambda text: KnownAddresses().show("r", text)),
     Target("time of a reminder", _when),
     Target("follow-up", lambda text: follow(text, "What is the capital of France?", _SIMILARITY)),
     Target("follow-up, last question", lambda text: follow("and of Spain?", text, _SIMILARITY)),

@@ -38,10 +38,12 @@ from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
     BotMessage,
+    ChannelCard,
     IsForBot,
     MessageRef,
     PersonReaction,
     PersonVote,
+    Profile,
     Remark,
     SetInChat,
     nothing_set,
@@ -278,6 +280,15 @@ class DiscordMessenger:
     async def name_of(self, workspace: str, person: str) -> str:
         """Their display name, as plain words."""
         return plain_name(await self._at_hand().posting.names.of(person))
+
+    async def profile(self, scope: Scope) -> Profile:
+        """Their display name: Discord tells nobody's time zone. Raises `MessengerError` kinds."""
+        return Profile(name=await self.name_of(scope.workspace, scope.person))
+
+    async def channel_card(self, scope: Scope) -> ChannelCard:
+        """Name and topic of the scope's channel, as far as they are at hand. Raises `MessengerUnavailable`."""
+        channel = self._at_hand().client.get_channel(int(scope.channel)) if scope.channel.isdecimal() else None
+        return ChannelCard(name=scope.place, topic=str(getattr(channel, "topic", "") or ""))
 
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""

@@ -10,7 +10,7 @@ from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.errors import ChannelNotFound
-from bot.model import Remark
+from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
 
@@ -43,6 +43,24 @@ class Lookups:
         """Their name, as plain words."""
         self._check_workspace(workspace)
         return await self._name_of(person)
+
+    async def profile(self, scope: Scope) -> Profile:
+        """Name, title and time zone of the scope's person. Raises `MessengerError` kinds."""
+        self._check_workspace(scope.workspace)
+        answer = await self._web.once(self._web.client.users_info, scope.person, user=scope.person)
+        person = answer["user"]
+        named = person.get("profile") or {}
+        name = str(named.get("display_name") or named.get("real_name") or person.get("name") or "")
+        return Profile(
+            name=plain_name(name), title=plain_name(str(named.get("title") or "")), zone=str(person.get("tz") or "")
+        )
+
+    async def channel_card(self, scope: Scope) -> ChannelCard:
+        """Name, topic and purpose of the scope's channel. Raises `MessengerError` kinds."""
+        self._check_workspace(scope.workspace)
+        answer = await self._web.once(self._web.client.conversations_info, scope.channel, channel=scope.channel)
+        topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
+        return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
 
     async def _name_of(self, person: str) -> str:
         return plain_name(await self._names.of(person))

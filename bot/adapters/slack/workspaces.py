@@ -31,10 +31,12 @@ from bot.errors import ChannelNotFound, ConfigError, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
+    ChannelCard,
     IsForBot,
     MessageRef,
     PersonReaction,
     PersonVote,
+    Profile,
     Remark,
     SetInChat,
     nothing_set,
@@ -242,6 +244,14 @@ class SlackWorkspaces:
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
         return await (await self._messenger(scope.workspace)).answered_question(scope, message_id)
+
+    async def profile(self, scope: Scope) -> Profile:
+        """Name, title and time zone of the scope's person. Raises `MessengerError` kinds."""
+        return await (await self._messenger(scope.workspace)).profile(scope)
+
+    async def channel_card(self, scope: Scope) -> ChannelCard:
+        """Name, topic and purpose of the scope's channel. Raises `MessengerError` kinds."""
+        return await (await self._messenger(scope.workspace)).channel_card(scope)
 
     async def approvers(self, scope: Scope) -> list[str]:
         """Who can approve what is taught there, by name."""

@@ -28,7 +28,7 @@ _ARTICLE = re.compile(r"^(?:the|a|an|my|our|your)\s+", re.IGNORECASE)
 _SEARCH = re.compile(
     rf"{_PLEASE}(?:search|look|find|check|query)(?:\s+(?:up|in|through|for|me))*"
     r"(?:\s+(?:the|our|this|my|your|all))?"
-    r"(?:\s+(?:docs?|documents?|documentation|knowledge(?:\s+base)?|handbook|wiki|notes|files|folder|conversation|chat|"
+    r"(?:\s+(?:docs?|web|internet|documents?|documentation|knowledge(?:\s+base)?|handbook|wiki|notes|files|folder|conversation|chat|"
     r"channel|history|messages))+\s+(?:for|about|on|to\s+find)\s+(?=\S)",
     re.IGNORECASE,
 )
@@ -37,6 +37,7 @@ _CANCELLED = re.compile(
     rf"{_PLEASE}(?:cancel|delete|remove|stop)\s+(?:the|my|that)?\s*reminder\s+(?:about|to|for|of|that)?\s*",
     re.IGNORECASE,
 )
+_URL = re.compile(r"https?://[^\s<>\"'|()]++")
 _CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
 
@@ -252,6 +253,11 @@ def _reminder(goal: str) -> _Found | None:
     return _Found(value=what, fit=1.0) if what else None
 
 
+def _url(goal: str) -> _Found | None:
+    found = _URL.search(goal)
+    return _Found(value=found[0].rstrip(".,;:!?"), span=found[0], fit=1.0) if found else None
+
+
 _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"expression", "formula", "calculation", "arithmetic"}), _expression),
     (frozenset({"place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"}), _place),
@@ -261,6 +267,7 @@ _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"thing"}), _thing),
     (frozenset({"property"}), _property),
     (frozenset({"new_value"}), _new_value),
+    (frozenset({"url"}), _url),
     (frozenset({"what"}), _what),
     (frozenset({"when"}), _when),
     (frozenset({"reminder"}), _reminder),

@@ -1,0 +1,151 @@
+"""Reading addresses that people or pages name, without reaching what only this machine's network can.
+
+Each name is looked up here and the very address that was checked is connected to, for every redirect anew: a name that
+changes its address in between gains nothing. No proxy of the environment is used.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+import httpcore2
+
+from bot.errors import ToolFailed, ToolRetry
+
+_MOST_REDIRECTS = 5
+_LONGEST_URL = 2_000
+_REDIRECTS = (301, 302, 303, 307, 308)
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_HEADERS = {
+    "User-Agent": "Goodbot",
+    "Accept": "text/*, application/json, application/pdf",
+    "Accept-Encoding": "identity",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What an address gave."""
+
+    url: str
+    """After redirects."""
+    media_type: str
+    charset: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The content as text."""
+        try:
+            return self.content.decode(self.charset or "utf-8", errors="replace")
+        except LookupError:
+            return self.content.decode("utf-8", errors="replace")
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is of the whole internet, whatever form it is wrapped in."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner:
+            return is_public(str(inner))
+    return ip.is_global and not ip.is_multicast
+
+
+class _GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to addresses that were checked."""
+
+    def __init__(self, *, allows_private: bool) -> None:
+        self._allows_private = allows_private
+        self._network = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the interface's
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Look the name up, check every address it has, and connect to the first."""
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+        if not addresses or not (self._allows_private or all(map(is_public, addresses))):
+            raise ToolFailed(f"{host[:100]} is not an address of the public internet, so it is not read.")
+        return await self._network.connect_tcp(addresses[0], port, timeout, local_address, socket_options)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - the interface's
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Never."""
+        raise ToolFailed("Sockets of this machine are not read.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetcher:
+    """Reads one address at a time, within limits."""
+
+    max_bytes: int = 2_000_000
+    timeout_s: float = 15.0
+    allows_private: bool = False
+    """Also addresses of this machine and its network: for what an administrator names, never for what people do."""
+
+    async def fetch(self, url: str) -> Fetched:
+        """What is there after redirects. Raises `ToolRetry` (no such address is possible) and `ToolFailed`."""
+        backend = _GuardedBackend(allows_private=self.allows_private)
+        try:
+            async with asyncio.timeout(self.timeout_s), httpcore2.AsyncConnectionPool(network_backend=backend) as pool:
+                for _ in range(_MOST_REDIRECTS + 1):
+                    fetched = await self._step(pool, url)
+                    if isinstance(fetched, Fetched):
+                        return fetched
+                    url = fetched
+        except TimeoutError as error:
+            raise ToolFailed(f"It took longer than {self.timeout_s:g} seconds to read that address.") from error
+        except (OSError, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
+            raise ToolFailed(f"That address cannot be read: {type(error).__name__}.") from error
+        raise ToolFailed("That address leads from one to the next without end.")
+
+    async def _step(self, pool: httpcore2.AsyncConnectionPool, url: str) -> Fetched | str:
+        """What is there, or where it leads."""
+        checked = _checked(url)
+        async with pool.stream("GET", checked, headers=list(_HEADERS.items())) as response:
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            if response.status in _REDIRECTS and headers.get("location"):
+                return urljoin(url, headers["location"])
+            if response.status != 200:
+                raise ToolFailed(f"That address answers with the status {response.status}.")
+            if headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+                raise ToolFailed("That address sends its content packed, though it was asked not to.")
+            content = bytearray()
+            async for chunk in response.aiter_stream():
+                content += chunk
+                if len(content) > self.max_bytes:
+                    raise ToolFailed(f"There are more than {self.max_bytes:,} bytes at that address.")
+        media_type, _, parameters = headers.get("content-type", "").partition(";")
+        charset = parameters.partition("charset=")[2].split(";")[0].strip(" \"'")
+        return Fetched(url=url, media_type=media_type.strip().lower(), charset=charset, content=bytes(content))
+
+
+def _checked(url: str) -> str:
+    """The address as it may be asked for. Raises `ToolRetry`."""
+    try:
+        parts = urlsplit(url)
+        is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise ToolRetry("That is no address of a page.") from None
+    if not is_fit or parts.username is not None or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
+        raise ToolRetry("That is no address of a page: it begins with http:// or https:// and holds no password.")
+    host = (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.netloc
+    return parts._replace(netloc=host, fragment="").geturl()

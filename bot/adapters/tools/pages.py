@@ -1,0 +1,112 @@
+"""Pages and web search as tools. What they return is other people's, and so is every link in it."""
+
+import asyncio
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from bot.adapters.tools.guarded_http import Fetcher
+from bot.adapters.tools.page_text import page_text
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.errors import ToolFailed, ToolRetry
+
+SHOWN_CHARACTERS = 6_000
+_SHOWN_RESULTS = 5
+_SNIPPET_CHARACTERS = 300
+_RUNS_KEPT = 200
+_URL = re.compile(r"https?://[^\s<>\"'`|()\[\]{}]++")
+
+
+class KnownAddresses:
+    """The addresses a run was given: in what the person said, and in what pages and searches showed.
+
+    No other is read. Whoever makes the model write an address of its own, with what it knows in it, gains nothing.
+    """
+
+    def __init__(self) -> None:
+        self._shown: OrderedDict[str, set[str]] = OrderedDict()
+
+    def show(self, run_id: str, text: str) -> None:
+        """Note the addresses in a text that a run is shown."""
+        self._shown.setdefault(run_id, set()).update(_addresses(text))
+        while len(self._shown) > _RUNS_KEPT:
+            self._shown.popitem(last=False)
+
+    def has(self, url: str, context: ToolContext) -> bool:
+        """Whether a run was given this address."""
+        return _same(url) in _addresses(f"{context.question} {context.goal}") | self._shown.get(context.run_id, set())
+
+
+def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
+    """The tool `fetch_page`."""
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        url = text_argument(arguments, "url")
+        if not known.has(url, context):
+            raise ToolRetry("Only addresses that the person wrote, or that a search or a page showed, are read.")
+        fetched = await fetcher.fetch(url)
+        title, text = await asyncio.to_thread(page_text, fetched.content, fetched.media_type, fetched.text)
+        cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+        known.show(context.run_id, cut)
+        return f"{title}\n\n{cut}\n(from {fetched.url})".strip()
+
+    return Tool(
+        name="fetch_page",
+        description=(
+            "Reads the text of a page or PDF at an address. For example: what does https://example.org/news say?; "
+            "read https://example.org; summarise this page"
+        ),
+        parameters=text_schema("url", "the address, beginning with http:// or https://"),
+        run=run,
+        is_outside=True,
+    )
+
+
+def search_tool(endpoint: str, fetcher: Fetcher, known: KnownAddresses) -> Tool:
+    """The tool `search_web`, over a server with SearXNG's JSON interface."""
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        query = text_argument(arguments, "query")
+        if not query:
+            raise ToolRetry("search_web needs a query that is not empty.")
+        asked = urlencode({"q": query[:400], "format": "json"})
+        fetched = await fetcher.fetch(f"{endpoint.rstrip('/')}/search?{asked}")
+        shown = _results(fetched.text)
+        known.show(context.run_id, shown)
+        return shown
+
+    return Tool(
+        name="search_web",
+        description=(
+            "Searches the web. For example: search the web for the opening hours of the museum; "
+            "look up on the internet who won the match"
+        ),
+        parameters=text_schema("query", "what to look for"),
+        run=run,
+        is_outside=True,
+    )
+
+
+def _results(answered: str) -> str:
+    try:
+        results = json.loads(answered)["results"][:_SHOWN_RESULTS]
+        found = [(each["url"], each.get("title") or "", each.get("content") or "") for each in results]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ToolFailed("The search gave an answer that makes no sense.") from error
+    if not found:
+        raise ToolFailed("The search found nothing.")
+    return "\n\n".join(
+        f"{' '.join(str(title).split())[:150]}\n{' '.join(str(text).split())[:_SNIPPET_CHARACTERS]}\n({str(url)[:500]})"
+        for url, title, text in found
+    )
+
+
+def _addresses(text: str) -> set[str]:
+    return {_same(found) for found in _URL.findall(text)}
+
+
+def _same(url: str) -> str:
+    """The address without what ends a sentence and without its fragment."""
+    return url.strip().partition("#")[0].rstrip(".,;:!?/")
