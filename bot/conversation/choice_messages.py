@@ -1,6 +1,7 @@
 """What is said about the choice of what a question offered."""
 
 from bot.conversation.messages import Spell
+from memory.model import Grant
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Chosen
 
@@ -16,6 +17,13 @@ NOT_DECIDED = {
     "decided": "That was decided already, and holds once. Ask me again to have it done again.",
 }
 """Why a press let nothing run, by `Chosen.refusal`."""
+GRANTS = {
+    Grant.ONCE: "this once",
+    Grant.SHORT: "for 10 minutes",
+    Grant.ALWAYS: "always here",
+    Grant.LEARNED: "learned: a teacher approved of the same here",
+}
+"""How an action was let run, in words."""
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
 
 

@@ -24,7 +24,7 @@ from bot.conversation import (
 )
 from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
-from bot.conversation.explanation import explain
+from bot.conversation.explanation import deciders, explain
 from bot.conversation.forget_messages import forget_question, forgotten, still_named
 from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import may_repeat
@@ -103,7 +103,7 @@ def _why(context: CommandContext) -> CommandReply:
     text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
     behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
-    people = dict.fromkeys([*authors(list(view.lessons.values())), *voters])
+    people = dict.fromkeys([*authors(list(view.lessons.values())), *voters, *deciders(view)])
     choices = parts_command.part_choices(view.nodes)
     return CommandReply(text=text, choices=choices, people=tuple(people))
 

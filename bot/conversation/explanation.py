@@ -1,5 +1,6 @@
 """The text behind `why` for an answer: the evidence, its lessons with their numbers, the tree in short, the votes."""
 
+from bot.conversation.choice_messages import GRANTS
 from bot.conversation.evidence_story import explain_evidence
 from bot.conversation.lesson_story import spoken_by, votes_text
 from bot.conversation.messages import verdict_word
@@ -8,14 +9,6 @@ from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerStory, RunView, guess_of
 from memory.services.explain import RecallStory, ShownLesson, ShownRule
-
-GRANTS = {
-    Grant.ONCE: "this once",
-    Grant.SHORT: "for 10 minutes",
-    Grant.ALWAYS: "always here",
-    Grant.LEARNED: "learned: a teacher approved of the same here",
-}
-"""How an action was let run, in words."""
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:
@@ -52,6 +45,11 @@ def _offered(story: AnswerStory) -> list[str]:
         return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
     asker = shown_line(story.view.root.person, 30)
     return [f"**Chosen** by {asker}: “{shown_line(story.chosen.label, 70)}”, when I offered {labels}.", ""]
+
+
+def deciders(view: RunView) -> list[str]:
+    """Who decided about what has effects, by id."""
+    return [each.actor for each in view.events if each.kind in (EventKind.DECIDED, EventKind.ALLOWED)]
 
 
 def _decided(view: RunView) -> list[str]:

@@ -40,6 +40,7 @@ def purge_counts(purge: Purge) -> str:
         (purge.grades, "grade"),
         (purge.values, "topic value"),
         (purge.topics, "topic"),
+        (purge.permissions, "permission"),
     )
     rest = f"; and {count(purge.unlearned, 'other lesson')} that rested on it back to pending"
     return f"{taken}{rest if purge.unlearned else ''}"

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from bot.conversation.choice_messages import GRANTS
 from bot.conversation.counts import count
 from bot.conversation.messages import Spell
-from memory.model import ChatSetting, SettingChange
+from memory.model import ChatSetting, SettingChange, StandingPermission
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
     ALLOWED_PEOPLE,
@@ -89,6 +90,17 @@ def one_setting(setting: Settable, line: str, spell: Spell, *, is_direct: bool) 
         there = "In direct messages" if is_direct else "For all channels at once"
         text.append(f"{there} say `everywhere` behind it.")
     return "\n".join(text)
+
+
+def allowed_here(permissions: Sequence[StandingPermission]) -> str:
+    """What teachers allowed in the channel for longer, as a list below the setting."""
+    if not permissions:
+        return ""
+    lines = [
+        f"{number}. `{shown_line(each.tool, 64)}`: {GRANTS[each.grant]}, by {shown_line(each.by, 30)}"
+        for number, each in enumerate(permissions, start=1)
+    ]
+    return "\n".join(["\n\n**Allowed here**, for the same kind of arguments:", "", *lines])
 
 
 def numbered(ids: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from memory.errors import InvalidInput
 from memory.model import ChatSetting, Role, Visibility
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
+    APPROVALS,
     CATALOGUE,
     CONTROL_ARM,
     DIGEST,
@@ -27,6 +28,8 @@ _MENTION = re.compile(r"<[@#][!&]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
 _SHARES = ("0", "0.05", "0.1", "0.2")
 _LONGEST_ARGUMENT = 80 - len(SETTINGS)
 """Of a button, with the command."""
+_KEY = 16
+"""Characters of a permission's key in a button."""
 _MOST_BUTTONS = 15
 """For the ids of one list."""
 
@@ -77,6 +80,8 @@ def _carried_out(context: CommandContext, file: SettingsFile, words: list[str], 
             if not store.undo(scope, role, name.lower(), everywhere=everywhere):
                 return CommandReply(text=texts.NOTHING_CHANGED)
             return _one(context, file, settable(name.lower()))
+        case [name, "revoke", key] if name.lower() == APPROVALS:
+            context.memory.approvals.revoke(scope, role, key)
         case [name]:
             return _one(context, file, settable(name))
         case [name, verb, *ids] if verb.lower() in ("add", "remove") and settable(name).is_list and ids:
@@ -129,6 +134,14 @@ def _one(context: CommandContext, file: SettingsFile, setting: Settable) -> Comm
     if ids:
         text += f"\n{texts.numbered(ids)}"
     choices = _choices(context, setting, ids, is_direct=is_direct) if setting.may_be_changed_by(context.role) else ()
+    if setting.name == APPROVALS:
+        standing = context.memory.approvals.standing(scope)
+        text += texts.allowed_here(standing)
+        choices += tuple(
+            Choice(label=f"Take back {number}", command=SETTINGS, argument=f"{APPROVALS} revoke {each.key[:_KEY]}")
+            for number, each in enumerate(standing[:_MOST_BUTTONS], start=1)
+        )
+        return CommandReply(text=text, choices=choices, people=tuple(dict.fromkeys(each.by for each in standing)))
     return CommandReply(text=text, choices=choices, people=tuple(_people(chosen)) if chosen else ())
 
 

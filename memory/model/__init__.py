@@ -33,7 +33,7 @@ from memory.model.episode import (
 from memory.model.events import Event, EventKind
 from memory.model.exchange import Exchange
 from memory.model.listening import ListeningMode, MutedThread
-from memory.model.permission import Allowed, ApprovalPolicy, Grant, Permission
+from memory.model.permission import Allowed, ApprovalPolicy, Grant, Permission, StandingPermission
 from memory.model.recall import (
     Exemplar,
     Lesson,
@@ -118,6 +118,7 @@ __all__ = [
     "Signal",
     "StageCounts",
     "Standing",
+    "StandingPermission",
     "Step",
     "StepKind",
     "StoredGrade",

@@ -1,7 +1,7 @@
 """Permissions: who lets an action with effects run, and how it came to that."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -51,3 +51,14 @@ class Allowed:
     node_id: str
     tool: str
     permission: Permission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingPermission:
+    """What a teacher allowed in a channel for longer."""
+
+    key: str
+    tool: str
+    grant: Grant
+    by: str
+    at: datetime

@@ -22,6 +22,7 @@ from memory.model import (
     Role,
     Scope,
     ShortMemory,
+    StandingPermission,
     StepKind,
     Tap,
     Verdict,
@@ -40,6 +41,8 @@ SHORT_TIME = timedelta(minutes=10)
 _FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 _NEAR = 0.6
 """How like the goals must be that an approval, or a refusal, is about this one too."""
+_LAST = "~"
+"""Behind every key."""
 _MOST = 200
 """So many of the channel's newest uses of a tool are looked at."""
 
@@ -77,6 +80,39 @@ class Approvals:
             if any(each.is_refused for each in uses if each.node.id in near or each in same):
                 return None
             return _learned([each for each in same if each.node.id in near])
+
+    def standing(self, scope: Scope) -> list[StandingPermission]:
+        """What teachers allowed in this channel for longer, the oldest first, as far as it has not ended."""
+        now = self._core.clock()
+        with self._core.store.read() as tx:
+            kept = tx.short.up_to(scope.workspace, KIND, _LAST, _MOST)
+        here = [each for each in kept if each.value["channel"] == scope.channel and each.expires_at > now]
+        return [
+            StandingPermission(
+                key=each.key,
+                tool=str(each.value["tool"]),
+                grant=Grant(str(each.value["grant"])),
+                by=each.person,
+                at=each.created_at,
+            )
+            for each in sorted(here, key=lambda each: (each.created_at, each.key))
+        ]
+
+    def revoke(self, scope: Scope, role: Role, key: str) -> bool:
+        """Take back what was allowed for longer in this channel, by the beginning of its key. Teachers only."""
+        if not role.may_promote:
+            return False
+        found = [each.key for each in self.standing(scope) if each.key.startswith(key)]
+        if len(found) != 1:
+            return False
+        with self._core.store.write() as tx:
+            return tx.short.delete(scope.workspace, KIND, found[0])
+
+
+def drop_permissions(tx: Transaction, workspace: str, person: str) -> int:
+    """Take back all that one person allowed for longer. Returns how much that was."""
+    keys = [each.key for each in tx.short.of_person(workspace, person, KIND)]
+    return sum(tx.short.delete(workspace, KIND, key) for key in keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

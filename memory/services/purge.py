@@ -26,6 +26,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.rules.trust import CORRECTION
+from memory.services.approvals import drop_permissions
 from memory.services.archive import joined_to, part, why_archived
 from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
 from memory.services.quarantine_actions import restore_texts
@@ -58,6 +59,8 @@ class Purge:
     """Values they gave to fields of topics, where these hold."""
     topics: int = 0
     """Topics only they spoke of, which are archived."""
+    permissions: int = 0
+    """What they allowed to be done without a question."""
     unlearned: int = 0
     """Answers that stop being lessons to repeat: approved by these votes, or resting on these lessons."""
     runs: tuple[str, ...] = ()
@@ -67,7 +70,7 @@ class Purge:
     def is_empty(self) -> bool:
         """Whether the person taught nothing that stands."""
         taught = (self.votes, self.lessons, self.corrections, self.promotions, self.shelved)
-        return not any((*taught, self.released, self.grades, self.values, self.topics))
+        return not any((*taught, self.released, self.grades, self.values, self.topics, self.permissions))
 
 
 class _RollBack(Exception):
@@ -187,6 +190,7 @@ class Purging:
             grades=grades,
             values=values,
             topics=topics,
+            permissions=drop_permissions(tx, workspace, person),
             unlearned=unlearned,
             runs=runs,
         )

@@ -1,8 +1,11 @@
 """Tools with effects: who may let them run, once, in time; what a teacher's approval lets run alone; and attacks."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.agent.asking import exactly
 from bot.agent.tools.registry import Tool, ToolContext
@@ -105,6 +108,7 @@ async def test_the_askers_press_runs_just_that_and_is_in_the_trace(
     assert await press(chat) == "Done."
     assert sent == [{"to": "team", "text": "The lift is back."}]
     assert "**Allowed** `send`: this once, by ana" in await chat.command("why")
+    assert "ana" in chat.messenger.posts[-1].people
 
 
 async def test_a_teachers_press_runs_it_for_the_asker(chat: Chat, sent: list[Mapping[str, object]]) -> None:
@@ -275,6 +279,34 @@ async def test_what_a_forgotten_teacher_allowed_is_asked_again(chat: Chat, sent:
     assert len(sent) == 1
 
 
+async def test_teachers_see_what_is_allowed_and_take_it_back(chat: Chat, sent: list[Mapping[str, object]]) -> None:
+    await ask(chat)
+    await press(chat, "Always allow here", TEA, TEACHER)
+    shown = await chat.command("settings", "approvals", TEA, role=TEACHER)
+    assert "1. `send`: always here, by tea" in shown
+    assert "send" not in await chat.command("settings", "approvals", ELSEWHERE, role=TEACHER)
+    take_back = next(each for each in reversed(chat.messenger.posts) if each.choices and "send" in each.text).choices[
+        -1
+    ]
+    assert take_back.label == "Take back 1"
+    assert len(f"{take_back.command}{take_back.argument}") <= 80
+    await chat.command(take_back.command, take_back.argument, ELSEWHERE, role=TEACHER)
+    await chat.command(take_back.command, take_back.argument, ANA)
+    await ask(chat)
+    assert len(sent) == 2
+    assert "Allowed here" not in await chat.command(take_back.command, take_back.argument, TEA, role=TEACHER)
+    await ask(chat)
+    assert len(sent) == 2
+
+
+async def test_a_purge_takes_back_what_they_allowed(chat: Chat, sent: list[Mapping[str, object]]) -> None:
+    await ask(chat)
+    await press(chat, "Always allow here", TEA, TEACHER)
+    assert "1 permission" in await chat.command("purge", "tea yes", scope("root"), role=Role.ADMIN)
+    await ask(chat)
+    assert len(sent) == 1
+
+
 async def approved(chat: Chat, by: Scope = TEA, role: Role = TEACHER, person: Scope = HERE) -> str:
     """Something was sent, and somebody approved of it; the answer's message."""
     await ask(chat, by=person)
@@ -358,3 +390,46 @@ async def test_every_decision_is_in_the_log(chat: Chat) -> None:
 def test_a_call_is_shown_in_full_and_in_order() -> None:
     tool = ToolSpec(name="t", description="", parameters={})
     assert exactly(tool, {"b": 1, "a": ["x"]}) == '```\nt {\n  "a": [\n    "x"\n  ],\n  "b": 1\n}\n```'
+
+
+presses = st.lists(
+    st.tuples(
+        st.sampled_from(["ana", "bob", "tea", "guest"]),
+        st.sampled_from(["c1", "c2"]),
+        st.sampled_from(["1", "1 short", "1 always", "2", "none", "7"]),
+        st.sampled_from([0, 25, 70]),
+    ),
+    max_size=8,
+)
+ROLES = {"tea": TEACHER, "guest": Role.GUEST}
+
+
+@given(presses)
+@settings(max_examples=30, deadline=None)
+def test_whoever_presses_what_and_when_the_first_who_may_decides_and_nobody_after(
+    pressed: list[tuple[str, str, str, int]],
+) -> None:
+    async def story() -> None:
+        sent: list[Mapping[str, object]] = []
+        chat = make_chat(sent)
+        await ask(chat)
+        run_id = chat.messenger.posts[-1].run_id
+        expected, waited, is_decided = 0, 0, False
+        for person, channel, which, minutes in pressed:
+            chat.world.clock.tick(minutes=minutes)
+            waited += minutes
+            await chat.command(
+                "choose", f"{run_id} {which}", scope(person, channel=channel), role=ROLES.get(person, Role.MEMBER)
+            )
+            await chat.bot.idle()
+            may = person == "ana" or (person == "tea" and channel == "c1")
+            if which.endswith(("short", "always")):
+                may = person == "tea" and channel == "c1"
+            if may and not is_decided and waited <= 60 and which != "7":
+                is_decided = True
+                expected += which.startswith("1")
+            assert len(sent) == expected
+        assert chat.world.memory.audit.check() == []
+        chat.executor.close()
+
+    asyncio.run(story())
