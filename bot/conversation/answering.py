@@ -17,7 +17,7 @@ from bot.conversation.background import Background, BackgroundConfig, Background
 from bot.conversation.choosing import option_choices
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
-from bot.conversation.feedback_words import HINT
+from bot.conversation.feedback_words import HINT, UNSAID
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
 from bot.conversation.pictures import Pictures
@@ -207,7 +207,7 @@ class Answering:
         images: tuple[ImageFile, ...],
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
-        may_judge = bool(HINT.match(incoming.text) or wish_in(incoming.text))
+        may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or wish_in(incoming.text))
         since = self._agent.monotonic()
         without = await without_lessons(self._memory, self._executor, incoming, run_id)
         asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None

@@ -11,7 +11,7 @@ from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.parts_command import NOTED_WRONG_WAY, WHICH_PARTS, part_choices, parts_of
-from bot.conversation.preference_in_words import StyleWish, preference_of, wish_in
+from bot.conversation.preference_in_words import StyleWish, is_plain, preference_of, wish_in
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
@@ -128,7 +128,7 @@ class FeedbackHandler:
         if event.reason == WRONG_WAY and not event.text.strip():
             await self._on_wrong_way(messenger, event, run_id)
             return
-        if event.reason and (wish := wish_in(event.text or event.reason)):
+        if (wish := wish_in(event.text or event.reason)) and (event.reason or is_plain(wish, event.text)):
             await self._on_wish(messenger, event, wish, run_id)
             return
         try:

@@ -286,7 +286,7 @@ def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
 
 def _unsaid(text: str, question: str, answer: str) -> Reading | None:
     """What says otherwise without a word of refusal."""
-    if len(text) > words.LONGEST or words.asks(text) or words.STYLE.match(text):
+    if words.UNSAID.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)
 

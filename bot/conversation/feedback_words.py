@@ -341,7 +341,6 @@ _QUESTION = (
     r"[@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"
     r"|wer|was|wann|wo|wie|warum|kann\w*|gibt)\b"
 )
-QUESTION = re.compile(_QUESTION, re.IGNORECASE)
 HINT = re.compile(
     rf"\s*+(?!{_QUESTION})"
     rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
@@ -349,10 +348,11 @@ HINT = re.compile(
 )
 """The first words of what may be feedback, and is no question: nothing else is looked at closely."""
 
-
-def asks(text: str) -> bool:
-    """Whether it is a question, or begins like one."""
-    return "?" in text or QUESTION.match(text) is not None
+UNSAID = re.compile(
+    rf"\s*+(?!{_QUESTION})(?=[^?]{{1,{LONGEST}}}\Z)(?:{IT_IS.pattern}|(?:{STATES.pattern}).*?(?:{CLAUSE_END.pattern}))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may say otherwise without a word of refusal: another value, or what the answer's thing is for and then more."""
 
 
 def begins_statement(text: str) -> bool:

@@ -52,6 +52,7 @@ _TAIL = re.compile(
     r")\b)*",
     re.IGNORECASE,
 )
+_POLITE = re.compile(r"\b(?:please|pls|bitte)\b", re.IGNORECASE)
 _JUDGED = (
     r"(?:(?:that|this|it|your (?:answers?|repl(?:y|ies))|the answer|you|das|es|deine antwort(?:en)?|die antwort)"
     r"(?:['’]s| is| was| are|['’]re| were| ist| war| sind| waren)? )?"
@@ -151,6 +152,11 @@ def wish_in(message: str) -> StyleWish | None:
             if found is not None and _TAIL.fullmatch(text, found.end()):
                 return wish(found)
     return None
+
+
+def is_plain(wish: StyleWish, text: str) -> bool:
+    """Whether a text is a wish wherever it is written: a language by itself may be what was asked for."""
+    return wish.kind != "language" or _POLITE.search(text) is not None
 
 
 def as_understood(wish: StyleWish) -> str:

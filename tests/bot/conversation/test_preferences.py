@@ -195,6 +195,25 @@ async def test_a_form_that_says_only_how_withdraws_the_refusal() -> None:
     assert [each.kind for each in chat.world.memory.preferences.of(ANA.workspace, ANA.person)] == ["length"]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "kinds"),
+    [
+        ("in German please", "style or format", ["language"]),
+        ("no emoji", "other", ["emoji"]),
+        ("too long", "", ["length"]),
+        ("bitte auf deutsch", "", ["language"]),
+        ("In German.", "", []),
+        ("the long answer", "too long", []),
+    ],
+)
+async def test_a_form_whose_text_is_a_wish_teaches_nothing_else(text: str, reason: str, kinds: list[str]) -> None:
+    chat = Chat()
+    await chat.correct(text, message_id=await chat.ask(QUESTION), reason=reason)
+    assert [each.kind for each in chat.world.memory.preferences.of(ANA.workspace, ANA.person)] == kinds
+    taught = [each.output for each in chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))]
+    assert (text in taught) is (not kinds)
+
+
 async def test_it_holds_after_a_restart() -> None:
     chat = Chat()
     await chat.ask(QUESTION)

@@ -72,6 +72,26 @@ async def test_a_correction_is_learned_once_and_shown_to_its_author_alone(chat: 
     assert chat.world.memory.audit.check() == []
 
 
+@pytest.mark.parametrize(
+    ("message", "learned"),
+    [
+        ("it's room 5", "it's room 5"),
+        ("it moved to room 5", "it moved to room 5"),
+        ("Room 3 is for guests, the spare key is in room 5", "the spare key is in room 5"),
+        ("Room 3? No, room 5", "room 5"),
+        ("wrong room, it's 5", "it's 5"),
+        ("I think it's room 5", "it's room 5"),
+    ],
+)
+async def test_what_says_otherwise_without_a_no_is_learned(chat: Chat, message: str, learned: str) -> None:
+    chat.oracle.answers[QUESTION] = "Room 3"
+    await chat.ask(QUESTION)
+    await chat.ask(message)
+    assert votes(chat) == {"ana: Room 3": -1, f"ana: {learned}": 1}, last(chat).text
+    assert (last(chat).private_to, buttons(chat)) == ("ana", ["Undo"])
+    assert chat.oracle.asked == [QUESTION]
+
+
 async def test_a_teachers_correction_counts_for_the_channel_and_a_guests_for_nobody(chat: Chat) -> None:
     for person, role, reach in (
         (TEA, Role.TEACHER, "for everybody in #c1"),
