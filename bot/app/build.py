@@ -8,14 +8,14 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.app.beginning import make_embedder as make_embedder
 from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
-from bot.app.tools import connect_servers, make_tools
+from bot.app.tools import Hands, make_hands
 from bot.config import Settings
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ApprovalPolicy, ListeningMode, TeachingPolicy
@@ -40,7 +40,6 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.run import Recall
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
@@ -214,15 +213,12 @@ class Running:
     executor: "Executor"
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
-    tools: "ToolRegistry"
+    hands: Hands
     metering: "Metering | None" = None
-    servers: "McpServers | None" = None
-    messengers: "dict[str, Messenger]" = field(default_factory=dict)
-    """By platform, for tools that ask them who somebody is."""
 
     def sink(self, messenger: "Messenger") -> "EventSink":
         """The function a messenger calls with each event."""
-        self.messengers[messenger.platform] = messenger
+        self.hands.messengers[messenger.platform] = messenger
         sink = self.goodbot.sink(messenger)
         return sink if self.metering is None else self.metering.sink(sink, messenger.platform)
 
@@ -233,8 +229,7 @@ class Running:
         self.warm_up.cancel()
         for model in self.models:
             await model.close()
-        if self.servers is not None:
-            await self.servers.close()
+        await self.hands.close()
         self.executor.close()
 
 
@@ -292,11 +287,8 @@ def assemble(
         metering.recall(memory)
         metered = {each.name: metering.model(each) for each in (rewriter, model)}
         model, rewriter = metered[model.name], metered[rewriter.name]
-    messengers: dict[str, Messenger] = {}
-    recall, tools = MemoryRecall(memory, executor), tools or make_tools(settings, memory, executor, messengers)
-    agent = make_agent(settings, memory, model, recall, tools, rewriter=rewriter)
-    servers = connect_servers(settings, tools)
-
+    hands = make_hands(settings, memory, executor) if tools is None else Hands(tools=tools)
+    agent = make_agent(settings, memory, model, MemoryRecall(memory, executor), hands.tools, rewriter=rewriter)
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
     answering = Answering(
         memory=memory,
@@ -321,8 +313,6 @@ def assemble(
         executor=executor,
         models=(model, rewriter),
         warm_up=warm_up,
-        tools=tools,
+        hands=hands,
         metering=metering,
-        servers=servers,
-        messengers=messengers,
     )

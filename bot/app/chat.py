@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 from bot.app.build import Running, assemble
+from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
 from bot.app.reminding import reminders_told
 from bot.app.watchdog import reporting, watching
@@ -69,7 +70,7 @@ async def _talk(
             if stack.enter_context(only_one(settings, "chat")):
                 await goodbot.recover_alone(messenger)
                 await goodbot.recover(messenger)
-            async with reminders_told(running, memory, [messenger]):
+            async with reminders_told(running, memory, [messenger]), knowledge_kept(running.hands.knowledge, utc_now):
                 await messenger.run(running.sink(messenger))
             if not streams.interactive:
                 # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.

@@ -15,7 +15,7 @@ from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.app.build import make_agent, make_embedder, make_memory, open_store
 from bot.app.models import make_model
-from bot.app.tools import make_tools
+from bot.app.tools import make_hands
 from bot.config import Settings
 from bot.conversation.background import MemoryRecall
 from bot.conversation.executor import Executor
@@ -153,11 +153,14 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
     with open_store(settings) as store:
         memory = make_memory(settings, DryStore(store), make_embedder(settings), utc_now, TimeOrderedIds())
         asked = make_model(settings, memory.embedder)
-        tools, recall = make_tools(settings, memory, executor), MemoryRecall(memory, executor)
+        hands, recall = make_hands(settings, memory, executor), MemoryRecall(memory, executor)
         try:
-            return await replay(memory, make_agent(settings, memory, asked, recall, tools), wanted, on_step)
+            if hands.knowledge is not None:
+                await hands.knowledge.read_anew()
+            return await replay(memory, make_agent(settings, memory, asked, recall, hands.tools), wanted, on_step)
         finally:
             await asked.close()
+            await hands.close()
             executor.close()
 
 

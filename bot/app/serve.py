@@ -11,6 +11,7 @@ from functools import partial
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading_schedule import grading_running
+from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
 from bot.app.logins import Login
 from bot.app.metering import make_metering
@@ -95,6 +96,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
         await stack.enter_async_context(reminders_told(running, memory, alone))
+        await stack.enter_async_context(knowledge_kept(running.hands.knowledge, memory.clock))
         if is_configured(settings):
             try:
                 playground = None

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bot.adapters.tools.plugins import found_tools
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.errors import ConfigError
@@ -16,35 +16,63 @@ from memory.services import Memory
 if TYPE_CHECKING:
     from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.tools.registry import Tool, ToolRegistry
+    from bot.agent.tools.similarity import Embed
+    from bot.app.knowledge import Knowledge
 
-NOBODY: Mapping[str, Messenger] = MappingProxyType({})
-"""No platform."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """What the agent can do, and what that needs while it runs."""
+
+    tools: "ToolRegistry"
+    servers: "McpServers | None" = None
+    knowledge: "Knowledge | None" = None
+    messengers: dict[str, Messenger] = field(default_factory=dict[str, Messenger])
+    """By platform, for tools that ask them who somebody is."""
+
+    async def close(self) -> None:
+        """End what servers do."""
+        if self.servers is not None:
+            await self.servers.close()
 
 
-def make_tools(
-    settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger] = NOBODY
-) -> "ToolRegistry":
-    """The built-in tools, knowledge search only with a folder, and those of installed packages."""
-    from bot.adapters.tools.plugins import found_tools
-    from bot.agent.tools.calculator import calculator_tool
-    from bot.agent.tools.clock import clock_tool
-    from bot.agent.tools.conversation import conversation_tool
-    from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
-    from bot.agent.tools.notes import recall_tool, remember_tool
+def make_hands(settings: Settings, memory: Memory, executor: Executor) -> Hands:
+    """The tools that the settings name; those of servers come as these answer. Raises `ConfigError`."""
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
-    from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
-    from bot.agent.tools.topics import change_tool, look_up_tool
-    from bot.agent.tools.who import who_tool
+    from bot.app.knowledge import make_knowledge
     from bot.config.tool_rules import read_rule
-    from bot.conversation.people import People
-    from bot.conversation.reminders import StoredReminders
-    from memory.services.topics.facts import Changed
-    from memory.services.topics.listing import KnownTopic
-
-    people = People(messengers, settings.tools.time_zone)
 
     async def embed(texts: Sequence[str]) -> list[Vector]:
         return await executor(memory.embedder.embed, texts)
+
+    async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
+        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
+
+    messengers: dict[str, Messenger] = {}
+    knowledge = make_knowledge(settings, embed)
+    built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
+    registry = ToolRegistry(
+        built_in,
+        timeout_s=settings.agent.tool_timeout_s,
+        permit=permit,
+        rules=[read_rule(text) for text in settings.tools.only],
+    )
+    registry.put("outside", [*([knowledge.tool] if knowledge else []), *found_tools(), *page_tools(settings)])
+    servers = connect_servers(settings, registry)
+    if knowledge is not None:
+        knowledge.servers = servers
+    return Hands(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
+
+
+def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool]":
+    """What needs nothing but the bot's memory."""
+    from bot.agent.tools.calculator import calculator_tool
+    from bot.agent.tools.clock import clock_tool
+    from bot.agent.tools.conversation import conversation_tool
+    from bot.agent.tools.notes import recall_tool, remember_tool
+    from bot.agent.tools.topics import change_tool, look_up_tool
+    from memory.services.topics.facts import Changed
+    from memory.services.topics.listing import KnownTopic
 
     async def messages(scope: Scope, limit: int) -> list[Incoming]:
         return await executor(memory.recording.messages_of, scope, limit)
@@ -58,10 +86,7 @@ def make_tools(
     async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
         return await executor(memory.facts.change, scope, thing, name, value, role=role)
 
-    async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
-        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
-
-    tools = [
+    return [
         clock_tool(memory.clock),
         calculator_tool(),
         remember_tool(memory.clock),
@@ -70,16 +95,24 @@ def make_tools(
         look_up_tool(about, attend),
         change_tool(change),
     ]
-    book = StoredReminders(memory, executor)
-    tools.append(who_tool(people.profile, people.zone_of, people.channel, memory.clock))
-    tools += [remind_tool(book, people.zone_of, memory.clock), list_tool(book), cancel_tool(book)]
-    if settings.knowledge.folder:
-        tools.append(knowledge_tool(KnowledgeBase(Path(settings.knowledge.folder), embed)))
-    rules = [read_rule(text) for text in settings.tools.only]
-    registry = ToolRegistry(tools, timeout_s=settings.agent.tool_timeout_s, permit=permit, rules=rules)
-    registry.put("plugins", found_tools())
-    registry.put("pages", page_tools(settings))
-    return registry
+
+
+def _tools_of_people(
+    settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger]
+) -> "list[Tool]":
+    """What needs to know who somebody is."""
+    from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
+    from bot.agent.tools.who import who_tool
+    from bot.conversation.people import People
+    from bot.conversation.reminders import StoredReminders
+
+    people, book = People(messengers, settings.tools.time_zone), StoredReminders(memory, executor)
+    return [
+        who_tool(people.profile, people.zone_of, people.channel, memory.clock),
+        remind_tool(book, people.zone_of, memory.clock),
+        list_tool(book),
+        cancel_tool(book),
+    ]
 
 
 def page_tools(settings: Settings) -> "list[Tool]":

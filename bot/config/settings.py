@@ -299,6 +299,19 @@ class KnowledgeSettings(Section):
     """`[knowledge]`."""
 
     folder: str = ""
+    link: str = ""
+    pages: Texts = ()
+    refresh_minutes: float = Field(default=60.0, ge=1, le=10_080)
+
+    @field_validator("link")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        return http_address(url, "https://wiki.example.org/handbook/")
+
+    @field_validator("pages")
+    @classmethod
+    def _are_http(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(http_address(url, "https://example.org/handbook.html") for url in urls)
 
 
 class PageSettings(Section):

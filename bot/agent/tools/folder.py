@@ -1,17 +1,23 @@
 """Reads a folder of documents: what is there, what changed, what cannot be used and why. Blocking."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from bot.agent.tools.chunks import Chunk, chunk_document
+from bot.errors import ToolFailed
 
 MAX_FILE_BYTES = 1_000_000
+MAX_CONVERTED_BYTES = 20_000_000
+"""Of files whose text is a small part of them."""
 MAX_FILES = 2_000
 _SUFFIXES = {".md": True, ".markdown": True, ".txt": False}
 """Suffix -> whether it is Markdown."""
+
+Converters = Mapping[str, Callable[[bytes], str]]
+"""Suffix -> what makes Markdown of such a file. Raises `ToolFailed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +33,7 @@ class Document:
     problem: str = ""
 
 
-def scan(folder: Path, known: Mapping[str, Document]) -> dict[str, Document]:
+def scan(folder: Path, known: Mapping[str, Document], converters: Converters) -> dict[str, Document]:
     """Every document below the folder, by name; reused where time and size, or else the bytes, are as known.
 
     Hidden files and folders are left out, and so is whatever a link leads to outside the folder. Raises `OSError` when
@@ -35,16 +41,16 @@ def scan(folder: Path, known: Mapping[str, Document]) -> dict[str, Document]:
     """
     root = folder.resolve(strict=True)
     documents: dict[str, Document] = {}
-    for path in _files(root, root):
+    for path in _files(root, root, {*_SUFFIXES, *converters}):
         name = path.relative_to(root).as_posix()
         if len(documents) >= MAX_FILES:
             documents[name] = _unusable(name, 0, 0, f"beyond the first {MAX_FILES} files")
             continue
-        documents[name] = _read(path, name, known.get(name))
+        documents[name] = _read(path, name, known.get(name), converters)
     return documents
 
 
-def _files(folder: Path, root: Path) -> Iterator[Path]:
+def _files(folder: Path, root: Path, suffixes: set[str]) -> Iterator[Path]:
     """Files by name, folder by folder. A folder that cannot be read has no files; only the root raises."""
     try:
         with os.scandir(folder) as entries:
@@ -58,8 +64,8 @@ def _files(folder: Path, root: Path) -> Iterator[Path]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _files(path, root)
-        elif path.suffix.casefold() in _SUFFIXES and _is_inside(path, root):
+            yield from _files(path, root, suffixes)
+        elif path.suffix.casefold() in suffixes and _is_inside(path, root):
             yield path
 
 
@@ -71,15 +77,16 @@ def _is_inside(path: Path, root: Path) -> bool:
     return real.is_relative_to(root) and real.is_file()
 
 
-def _read(path: Path, name: str, known: Document | None) -> Document:
+def _read(path: Path, name: str, known: Document | None, converters: Converters) -> Document:
     mtime_ns = size = 0
     try:
         status = path.stat()
         mtime_ns, size = status.st_mtime_ns, status.st_size
         if known is not None and (known.mtime_ns, known.size) == (mtime_ns, size):
             return known
-        if size > MAX_FILE_BYTES:
-            return _unusable(name, mtime_ns, size, f"larger than {MAX_FILE_BYTES} bytes")
+        largest = MAX_CONVERTED_BYTES if path.suffix.casefold() in converters else MAX_FILE_BYTES
+        if size > largest:
+            return _unusable(name, mtime_ns, size, f"larger than {largest} bytes")
         content = path.read_bytes()
     except OSError as error:
         return _unusable(name, mtime_ns, size, f"cannot be read: {error.strerror or error}")
@@ -87,11 +94,16 @@ def _read(path: Path, name: str, known: Document | None) -> Document:
     if known is not None and known.digest == digest:
         chunks, problem = known.chunks, known.problem
     else:
-        chunks, problem = _chunks(path, content)
+        chunks, problem = _chunks(path, content, converters)
     return Document(name=name, mtime_ns=mtime_ns, size=size, digest=digest, chunks=chunks, problem=problem)
 
 
-def _chunks(path: Path, content: bytes) -> tuple[tuple[Chunk, ...], str]:
+def _chunks(path: Path, content: bytes, converters: Converters) -> tuple[tuple[Chunk, ...], str]:
+    if convert := converters.get(path.suffix.casefold()):
+        try:
+            return tuple(chunk_document(convert(content), is_markdown=True)), ""
+        except ToolFailed as failure:
+            return (), str(failure)
     if b"\0" in content:
         return (), "not a text file"
     try:
@@ -99,6 +111,13 @@ def _chunks(path: Path, content: bytes) -> tuple[tuple[Chunk, ...], str]:
     except UnicodeDecodeError:
         return (), "not valid UTF-8"
     return tuple(chunk_document(text, is_markdown=_SUFFIXES[path.suffix.casefold()])), ""
+
+
+def document_of(name: str, text: str) -> Document:
+    """A document that is no file: the text of a page, as Markdown."""
+    digest = sha256(text.encode()).hexdigest()
+    chunks = tuple(chunk_document(text, is_markdown=True))
+    return Document(name=name, mtime_ns=0, size=len(text), digest=digest, chunks=chunks)
 
 
 def _unusable(name: str, mtime_ns: int, size: int, problem: str) -> Document:

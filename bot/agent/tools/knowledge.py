@@ -1,4 +1,4 @@
-"""Knowledge search: a folder of Markdown and text files, searched by meaning, always as it is on disk now."""
+"""Knowledge search by meaning: a folder, always as it is on disk now, and pages as they were last read."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.tools.chunks import Chunk
-from bot.agent.tools.folder import Document, scan
+from bot.agent.tools.folder import Converters, Document, document_of, scan
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
 from bot.agent.tools.similarity import Embed
 from bot.errors import ToolFailed, ToolRetry
@@ -35,13 +35,20 @@ class Passage:
 
 
 class KnowledgeBase:
-    """The folder's passages and their vectors. Safe to use from many tasks of one event loop."""
+    """The passages of documents and their vectors. Safe to use from many tasks of one event loop."""
 
-    def __init__(self, folder: Path, embed: Embed) -> None:
+    def __init__(
+        self, folder: Path | None, embed: Embed, *, converters: Converters | None = None, link: str = ""
+    ) -> None:
         self._folder = folder
         self._embed = embed
+        self._converters = converters or {}
+        self._link = link
+        """What the names of the folder's files are behind, to be an address that people can open."""
+        self._taken: dict[str, dict[str, Document]] = {}
         self._documents: dict[str, Document] = {}
         self._vectors: dict[Chunk, Vector] = {}
+        self._files: set[str] = set()
         self._lock = asyncio.Lock()
 
     @property
@@ -49,13 +56,23 @@ class KnowledgeBase:
         """Why files were left out, one line each: `secret.md: not valid UTF-8`."""
         return tuple(f"{name}: {doc.problem}" for name, doc in sorted(self._documents.items()) if doc.problem)
 
+    async def take(self, source: str, texts: Mapping[str, str]) -> None:
+        """Let a source have these documents from now on: Markdown, by the address they are cited with."""
+        made = await asyncio.to_thread(lambda: {name: document_of(name, text) for name, text in texts.items()})
+        self._taken[source] = made
+
     async def refresh(self) -> None:
         """Bring the passages up to date with the folder. Raises `OSError` (no such folder) and `EmbeddingFailed`.
 
         What fails half-way changes nothing; the next call tries again.
         """
         async with self._lock:
-            documents = await asyncio.to_thread(scan, self._folder, self._documents)
+            documents: dict[str, Document] = {}
+            if self._folder is not None:
+                documents = await asyncio.to_thread(scan, self._folder, self._documents, self._converters)
+            files = set(documents)
+            for taken in self._taken.values():
+                documents |= taken
             wanted = dict.fromkeys(chunk for document in documents.values() for chunk in document.chunks)
             vectors = {chunk: vector for chunk, vector in self._vectors.items() if chunk in wanted}
             missing = [chunk for chunk in wanted if chunk not in vectors]
@@ -64,7 +81,7 @@ class KnowledgeBase:
                 embedded = await self._embed([f"{chunk.heading}\n{chunk.text}".strip() for chunk in batch])
                 vectors.update(zip(batch, embedded, strict=True))
             before = set(self.notes)
-            self._documents, self._vectors = documents, vectors
+            self._documents, self._vectors, self._files = documents, vectors, files
             for note in sorted(set(self.notes) - before):
                 _log.warning("knowledge folder %s: left out %s", self._folder, note)
 
@@ -76,7 +93,12 @@ class KnowledgeBase:
             return []
         (wanted,) = await self._embed([query])
         found = [
-            Passage(file=name, heading=chunk.heading, text=chunk.text, similarity=unit_cosine(vectors[chunk], wanted))
+            Passage(
+                file=f"{self._link}{name}" if name in self._files else name,
+                heading=chunk.heading,
+                text=chunk.text,
+                similarity=unit_cosine(vectors[chunk], wanted),
+            )
             for name, document in sorted(documents.items())
             for chunk in document.chunks
         ]
@@ -107,6 +129,7 @@ def knowledge_tool(base: KnowledgeBase) -> Tool:
         ),
         parameters=text_schema("query", "what to look for, as a question or key words"),
         run=run,
+        is_outside=True,
     )
 
 
