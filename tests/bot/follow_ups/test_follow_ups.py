@@ -114,3 +114,17 @@ async def test_no_message_that_stands_alone_is_changed(tmp_path: Path) -> None:
                 changed.append((text, message.understood))
         assert len(STAND_ALONE) >= 60
         assert changed == []
+
+
+@pytest.mark.parametrize("between", ["too long", "No, it's Lyon", "thanks, that worked", "that's wrong"])
+async def test_what_was_said_of_the_answer_is_not_what_is_followed_up(tmp_path: Path, between: str) -> None:
+    case = FOLLOW_UPS[0]
+    async with channel(tmp_path) as here:
+        await here.teach(case.question, case.answer)
+        await here.teach(case.whole, case.right)
+        await here.ask("ana", case.question)
+        await here.ask("ana", between)
+        message = await here.ask("ana", case.short)
+        assert message.understood == case.whole
+        said = here.messenger.posts[-1]
+        assert (said.text, said.private_to) == (case.right, "")

@@ -7,6 +7,8 @@ from bot.adapters.llm.offline.reading import lines_within, unescaped
 
 _MESSAGE_BEGINS, _MESSAGE_ENDS = "<last-message>\n", "\n</last-message>"
 _SAYING = "Said as: "
+_REMARKS = ("👍", "👎", "🗣")
+"""How what was no question is understood."""
 _LINE = re.compile(r'- (?P<who>asker|person|you|meant)(?: "[^"]*")?(?P<reply> \(replied to now\))?: (?P<text>.*)')
 
 
@@ -27,11 +29,15 @@ def read_last_message(prompt: str) -> str | None:
 
 
 def read_last_question(prompt: str) -> LastQuestion | None:
-    """The question the conversation in a prompt goes on from: the one that is replied to, else the last."""
+    """The question the conversation in a prompt goes on from: the one that is replied to, else the last.
+
+    What judged an answer, or said how to answer, asks nothing.
+    """
     asked, answered = "", None
     for line in _chat_lines(lines_within("conversation", prompt)):
         if line["who"] != "you":
-            asked = line["text"]
+            is_remark = line["who"] == "meant" and line["text"].startswith(_REMARKS)
+            asked = "" if is_remark else line["text"]
             continue
         if asked:
             answered = LastQuestion(goal=asked, answer=line["text"])
