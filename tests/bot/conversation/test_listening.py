@@ -160,6 +160,9 @@ async def test_where_it_wants_a_mention_no_follow_up_is_for_it(chat: Chat) -> No
 
 async def test_a_mode_is_kept_in_the_database(chat: Chat) -> None:
     await chat.command("mode", "always", by=TEA, role=Role.TEACHER)
+    [change] = chat.world.memory.chat_settings.changes(TEA.workspace)
+    assert (change.name, change.channel, change.before, change.after) == ("mode", TEA.channel, None, "always")
+    assert change.changed_by == TEA.person
     again = Chat(chat.world)
     assert await is_for_bot(again.bot, BOB, "the door is open")
     again.executor.close()

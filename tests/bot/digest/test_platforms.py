@@ -178,3 +178,32 @@ async def test_discord(tmp_path: Path) -> None:
             bot.session.asks(QUESTION, person=ben)
             await heard(bot)
             assert server.said(general)[-1].content.startswith(RIGHT)
+
+
+async def test_where_nobody_is_named_the_owner_of_a_discord_server_gets_it_and_decides(tmp_path: Path) -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        discord_bot(server, tmp_path, **READING) as bot,
+    ):
+        owner = server.state.people[bot.session.guild.owner_id]
+        ben = server.person("ben", bot.session.guild)
+        for words in (QUESTION, f"correct: {RIGHT}"):
+            bot.session.asks(words, person=ben)
+            await heard(bot)
+        assert await a_day_later(bot) == 1
+        [digest] = server.said(server.dm(owner))
+        server.clicks(owner, digest, "Approve 1")
+        await server.until(lambda: [each for each in server.said(server.dm(ben)) if "approved:" in each.content])
+
+
+async def test_where_nobody_is_named_the_owners_of_a_slack_workspace_get_it_and_decide(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        olga, ana, general = server.person("olga", admin=True), server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            await corrects(bot, ana, general)
+            assert await a_day_later(bot) == 1
+            [digest] = server.said_by_bot(olga.dm)
+            await olga.clicks(digest, button(digest, "Approve 1")).answered()
+            await settled(bot)
+            [told_once] = server.said_by_bot(ana.dm)
+            assert f"approved: “{QUESTION}” counts for #general now" in told_once.text

@@ -1,5 +1,6 @@
 """`auth.*`, `users.*`, `usergroups.*`, `bots.*`, `apps.*`: who is who."""
 
+from tests.doubles.slack.api_conversations import paged
 from tests.doubles.slack.errors import SlackError
 from tests.doubles.slack.render import user_json
 from tests.doubles.slack.request import Request, method
@@ -31,6 +32,13 @@ def connections_open(call: Request) -> Json:
 def users_info(call: Request) -> Json:
     """One person or bot."""
     return {"user": user_json(call.workspace.user(call.need("user")))}
+
+
+@method("users.list", "users:read")
+def users_list(call: Request) -> Json:
+    """Everybody, bots too."""
+    page, more = paged(call, list(call.workspace.users.values()), 100)
+    return {"members": [user_json(each) for each in page], **more}
 
 
 @method("bots.info", "users:read")
