@@ -121,6 +121,27 @@ class ReadsAnswers(Protocol):
 
 
 @runtime_checkable
+class GrowsAnswers(Protocol):
+    """What a messenger may have too: it shows an answer while it is written."""
+
+    @property
+    def pace_s(self) -> float:
+        """The least time between two calls of `grow` for one answer, in seconds."""
+        ...
+
+    async def grow(self, message: BotMessage) -> None:
+        """Show what there is of the first part of an answer; `post` of the same run makes it whole, and what it is.
+
+        Each text begins with the one before, or the platform waits for the whole. Raises `MessengerError` kinds.
+        """
+        ...
+
+    async def drop(self, message: BotMessage) -> None:
+        """Take away what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
+        ...
+
+
+@runtime_checkable
 class KnowsConnection(Protocol):
     """What a messenger may have too: it knows whether its platform is connected now."""
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from bot.agent.control import Flow, Policy
 from bot.agent.tools.registry import text_argument
-from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
+from bot.model import ModelReply, ModelTurn, PartialReply, ToolCall, ToolSpec
 from memory.model import ASK, MOST_OPTIONS, Option
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.prompt import shown_line
@@ -138,26 +138,37 @@ ASK_PERSON = _control_tool(
     "question",
 )
 
+FINAL_ANSWER = _control_tool(
+    "final_answer",
+    "End with this answer: it is shown to the person while you write it. Call nothing else with it.",
+    {"text": {"type": "string", "description": "all that the person is to read"}},
+    "text",
+)
+"""Offered where the answer is shown while it is written: only what is in it can be nothing else."""
+
 LABEL_CHARACTERS = 70
 """What buttons show of an option on every platform."""
 THINK = _control_tool(
     "think", "Reason about what to do next, without doing it.", {"thought": {"type": "string"}}, "thought"
 )
 
-CONTROL_TOOLS = (EXPAND, FAIL, ASK_PERSON, THINK)
+CONTROL_TOOLS = (EXPAND, FAIL, ASK_PERSON, THINK, FINAL_ANSWER)
 CONTROL_NAMES = frozenset(tool.name for tool in CONTROL_TOOLS)
 
 
 def decide(reply: ModelReply) -> Decision:
     """Read a reply with native tool calls. Never raises: what cannot be used becomes `Invalid`.
 
-    Real calls go before a control call in the same reply: what they find may change the mind of the model.
+    Real calls go before a control call in the same reply: what they find may change the mind of the model. But a final
+    answer that comes first has been shown.
     """
     turn = reply.turn
     if not turn.calls:
         text = turn.text.strip()
         return Decision(choice=Answer(text=text) if text else Invalid(problem="Your reply was empty."))
     thoughts = tuple(_thoughts(turn))
+    if turn.calls[0].name == FINAL_ANSWER.name:
+        return Decision(choice=_control_choice(turn.calls[0]), thoughts=thoughts)
     calls = tuple(call for call in turn.calls if call.name not in CONTROL_NAMES)
     if calls:
         return Decision(choice=Act(calls=calls), thoughts=thoughts)
@@ -167,6 +178,13 @@ def decide(reply: ModelReply) -> Decision:
     if thoughts:
         return Decision(choice=Think(text=thoughts[-1]), thoughts=thoughts[:-1])
     return Decision(choice=Invalid(problem="The thought was empty."))
+
+
+def answer_in(reply: PartialReply) -> str:
+    """What a reply that is still coming certainly says to the person; thoughts, plain text and other calls are not."""
+    if not reply.calls or reply.calls[0].name != FINAL_ANSWER.name:
+        return ""
+    return text_argument(reply.calls[0].arguments or {}, "text")
 
 
 def expansion(flow: str, subgoals: Iterable[str], reasons: Iterable[str] = (), policy: str = "") -> Expand | Invalid:
@@ -231,6 +249,9 @@ def _control_choice(call: ToolCall) -> Choice:
         )
     if call.name == FAIL.name:
         return Fail(reason=text_argument(call.arguments, "reason"))
+    if call.name == FINAL_ANSWER.name:
+        text = text_argument(call.arguments, "text")
+        return Answer(text=text) if text else Invalid(problem="final_answer needs a text.")
     question = text_argument(call.arguments, "question")
     if not question:
         return Invalid(problem="ask_person needs a question.")

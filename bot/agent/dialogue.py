@@ -4,9 +4,30 @@ import json
 from collections.abc import Callable, Sequence
 
 from bot.agent import textual
-from bot.agent.decision import ASK_PERSON, CONTROL_NAMES, EXPAND, FAIL, THINK, Decision, decide
+from bot.agent.decision import (
+    ASK_PERSON,
+    CONTROL_NAMES,
+    EXPAND,
+    FAIL,
+    FINAL_ANSWER,
+    THINK,
+    Decision,
+    answer_in,
+    decide,
+)
 from bot.agent.prompt import ToolCalls, system_prompt, tool_output
-from bot.model import ImageFile, ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Turn, UserTurn
+from bot.model import (
+    ImageFile,
+    ModelReply,
+    ModelRequest,
+    ModelTurn,
+    PartialReply,
+    ToolCall,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
 from memory.model.evidence import Evidence
 
 
@@ -25,13 +46,22 @@ class Dialogue:
         images: tuple[ImageFile, ...] = (),
         preferences: Sequence[str] = (),
         weigh: Callable[[str], Evidence] | None = None,
+        on_answer: Callable[[str], None] | None = None,
     ) -> None:
+        self._on_answer = on_answer
         self._weigh = weigh
         self._native = tool_calls == "native"
         self._system = system_prompt(
-            tools, tool_calls, can_expand=can_expand, has_conversation=has_conversation, preferences=preferences
+            tools,
+            tool_calls,
+            can_expand=can_expand,
+            has_conversation=has_conversation,
+            preferences=preferences,
+            shows_answer=on_answer is not None,
         )
         control = (*([EXPAND] if can_expand else []), FAIL, *([ASK_PERSON] if can_ask else []), THINK)
+        if on_answer is not None:
+            control += (FINAL_ANSWER,)
         self._tools = (*tools, *control) if self._native else ()
         self._turns: list[Turn] = [UserTurn(text=opening, images=images)]
         self._open: list[ToolCall] = []
@@ -40,7 +70,19 @@ class Dialogue:
         """The next request. Providers want a result for every call, so what was not run is said to be so."""
         for call in list(self._open):
             self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
-        return ModelRequest(system=self._system, turns=tuple(self._turns), tools=self._tools, weigh=self._weigh)
+        return ModelRequest(
+            system=self._system,
+            turns=tuple(self._turns),
+            tools=self._tools,
+            weigh=self._weigh,
+            on_partial=self._hear if self._on_answer is not None else None,
+        )
+
+    def _hear(self, reply: PartialReply) -> None:
+        """Pass on what certainly is said to the person of a reply that is still coming."""
+        text = answer_in(reply) if self._native else textual.answer_in(reply.text)
+        if text and self._on_answer is not None:
+            self._on_answer(text)
 
     def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""

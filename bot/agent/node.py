@@ -187,6 +187,7 @@ class AgentNode:
             preferences=run.preferences,
             # Without, the model goes by the lessons in its prompt.
             weigh=partial(run.weigh, self.trace) if self.trace.evidence else None,
+            on_answer=run.on_answer if not task.parent_id else None,
         )
 
     @property

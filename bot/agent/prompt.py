@@ -51,6 +51,10 @@ End with a short, direct answer in the language of the goal. When you do not kno
 fail honestly and say what is missing; never invent a result."""
 
 
+_SHOWN_ANSWER = (
+    "End with final_answer: the person reads its text while you write it. Text without a tool call is your answer too."
+)
+
 _PREFERENCES = """\
 This person wants your final answers to be like this. It is about how you say it; what is right stays the same:"""
 
@@ -62,6 +66,7 @@ def system_prompt(
     can_expand: bool = True,
     has_conversation: bool = False,
     preferences: Sequence[str] = (),
+    shows_answer: bool = False,
 ) -> str:
     """Who the bot is and how it decides. In the textual form the tools are part of it.
 
@@ -80,7 +85,7 @@ def system_prompt(
         control = "think to reason, " + ("expand to split the goal, " if can_expand else "")
         parts.append(
             f"Besides the tools you have {control}ask_person to ask back when the goal is not clear, and fail to give "
-            "up. Text without a tool call is your answer."
+            f"up. {_SHOWN_ANSWER if shows_answer else 'Text without a tool call is your answer.'}"
         )
     else:
         parts.append(instructions(tools, can_expand=can_expand))

@@ -84,6 +84,8 @@ class Run:
     asks_first: bool
     """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
+    on_answer: Callable[[str], None] | None = None
+    """Is told of the answer while it is written."""
     cancel: asyncio.Event
     conversation_budget_tokens: int = 0
     conversation: str = ""

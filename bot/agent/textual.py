@@ -80,6 +80,15 @@ def parse(text: str) -> Parsed:
     return Parsed(decision=_decision(Think(text=kept[-1]), kept[:-1]), prose=prose)
 
 
+def answer_in(text: str) -> str:
+    """What a reply that is still coming certainly says to the person: what stands behind `Answer:`, if that decides."""
+    for match in _LABEL.finditer(text):
+        label = match["label"].casefold()
+        if label not in ("think", "thought"):
+            return text[match.end() :].strip() if label in ("answer", "final answer") else ""
+    return ""
+
+
 def _decision(choice: Choice, thoughts: Sequence[str]) -> Decision:
     return Decision(choice=choice, thoughts=tuple(thought for thought in thoughts if thought))
 

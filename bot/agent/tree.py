@@ -83,6 +83,7 @@ class AgentTree:
         *,
         run_id: str,
         on_progress: Callable[[str], None] | None = None,
+        on_answer: Callable[[str], None] | None = None,
         cancel: asyncio.Event | None = None,
         images: tuple[ImageFile, ...] = (),
         chosen: Option | None = None,
@@ -97,14 +98,12 @@ class AgentTree:
         resumed: Earlier | None = None,
         journal: Journal | None = None,
     ) -> RunResult:
-        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Every node sees `images`.
+        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Ends with something to say.
 
-        `earlier` is what was written before it, oldest first: the goal that is pursued is what this one means there.
-        `preferences` are instructions of our own about how this person wants to be answered. `recalled` is what was
-        recalled for `goal` already, in its `surroundings`; `recall` and `tools` replace the tree's own. `chosen` is
-        what they chose when asked what they mean, in their `role`: it is done first. `since` is when its time began,
-        `allowance` what may still be used today. With `resumed` an earlier run goes on, for its own goal. Ends with
-        something to say. Raises `ModelError` only if the very first reply failed.
+        `on_answer` is told of the answer while it is written. `earlier` is what was written before, oldest first: the
+        goal is what this one means there. `recalled` is what was recalled for it; `recall` and `tools` replace the
+        tree's own. `chosen` is what was chosen, in this `role`: it is done first. Its time began `since`; `allowance`
+        is for today. With `resumed` an earlier run goes on. Raises `ModelError` if the very first reply failed.
         """
         run = Run(
             question=goal,
@@ -122,6 +121,7 @@ class AgentTree:
             known_answers=self.known_answers,
             asks_first=self.asks_first,
             on_progress=on_progress or (lambda text: None),
+            on_answer=on_answer,
             cancel=cancel or asyncio.Event(),
             conversation_budget_tokens=self.conversation_budget_tokens,
             conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",

@@ -279,6 +279,7 @@ def assemble(
     from bot.conversation.background import BackgroundConfig, MemoryRecall
     from bot.conversation.executor import Executor
     from bot.conversation.feedback_reader import ModelReader, by_rule
+    from bot.conversation.live_answers import LiveAnswers
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
@@ -304,6 +305,7 @@ def assemble(
         ),
         read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
         restyles=model.name != "offline",
+        growing=LiveAnswers(memory, executor) if model.name != "offline" else None,
     )
     goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:

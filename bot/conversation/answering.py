@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
@@ -15,9 +15,11 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall, without_lessons
 from bot.conversation.choosing import option_choices
+from bot.conversation.conversations import unless_set
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT, UNSAID
+from bot.conversation.live_answers import LiveAnswers
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
 from bot.conversation.pictures import Pictures
@@ -71,7 +73,9 @@ class Answering:
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
         restyles: bool = True,
+        growing: LiveAnswers | None = None,
     ) -> None:
+        self._growing = growing
         self._memory = memory
         self._executor = executor
         self._warm_up = warm_up
@@ -157,22 +161,26 @@ class Answering:
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
             reworded = self._watch(incoming.event_id, is_last)
             show("thinking")
-            work = self._work(messenger, current, run_id, cancel, show, images)
-            finished = await _unless(reworded, work)
-            if finished is None and not reworded.is_set():
-                return None
-            if finished is not None:
-                if isinstance(finished, Noted | NotedWish):
-                    answer = await self.worded.commit(finished)
-                else:
-                    is_settled = is_last or incoming.event_id in self._resuming.with_effects
-                    finished = replace(finished, question="" if is_settled else current.text)
-                    answer = await self._executor(self._memory.recording.finish, finished)
-                if answer is not None:
-                    if incoming.event_id in self._resuming.written:
-                        await self._resuming.drop(incoming)
-                    understood = finished.understood
-                    return replace(incoming, progress=Progress.ANSWERED, run_id=run_id, understood=understood), answer
+            growing = self._growing.of(messenger, current, run_id) if self._growing is not None else nullcontext()
+            async with growing as grows:
+                work = self._work(messenger, current, run_id, cancel, show, images, grows.hear if grows else None)
+                finished = await unless_set(reworded, work)
+                if finished is None and not reworded.is_set():
+                    return None
+                if finished is not None:
+                    if isinstance(finished, Noted | NotedWish):
+                        answer = await self.worded.commit(finished)
+                    else:
+                        is_settled = is_last or incoming.event_id in self._resuming.with_effects
+                        finished = replace(finished, question="" if is_settled else current.text)
+                        answer = await self._executor(self._memory.recording.finish, finished)
+                    if answer is not None:
+                        if grows is not None:
+                            grows.is_kept = answer.total > 0
+                        if incoming.event_id in self._resuming.written:
+                            await self._resuming.drop(incoming)
+                        done = replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+                        return replace(done, understood=finished.understood), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
 
@@ -205,6 +213,7 @@ class Answering:
         cancel: asyncio.Event,
         show: Callable[[str], None],
         images: tuple[ImageFile, ...],
+        on_answer: Callable[[str], None] | None,
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or wish_in(incoming.text))
@@ -230,6 +239,7 @@ class Answering:
                 incoming.scope,
                 run_id=run_id,
                 on_progress=show,
+                on_answer=on_answer,
                 cancel=cancel,
                 chosen=going_on.chosen if going_on is not None else None,
                 resumed=earlier,
@@ -253,9 +263,8 @@ class Answering:
                 result = replace(result, allowed=(*going_on.allowed, *result.allowed))
             return self._finished(messenger, incoming, run_id, result, words, background)
         except ModelError as error:
-            short_id = run_id[-8:]
-            log.error("no answer [%s] to %s in %s: %s", short_id, incoming.event_id, incoming.scope.workspace, error)
-            return self._apologised(incoming, run_id, messages.apology(short_id))
+            log.error("no answer [%s] to %s in %s: %s", run_id[-8:], incoming.event_id, incoming.scope.workspace, error)
+            return self._apologised(incoming, run_id, messages.apology(run_id[-8:]))
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
         """The recall that the first node begins with, if the message means what it says. Blocking."""
@@ -292,8 +301,6 @@ class Answering:
             workspace=incoming.scope.workspace,
             run_id=run_id,
             event_id=incoming.event_id,
-            nodes=(),
-            recalls=(),
             parts=parts,
             channel=incoming.scope.channel,
             thread=incoming.scope.thread,
@@ -385,15 +392,3 @@ class Answering:
         """Give no answer because other people can read the channel by now, and tell the asker alone."""
         await self._executor(self._memory.recording.keep_back, incoming)
         await tell(messenger, incoming, messages.kept_back(incoming.scope.place))
-
-
-async def _unless(reworded: asyncio.Event, work: Coroutine[None, None, _Work | None]) -> _Work | None:
-    """The work's result; None as soon as the event is set, which breaks it off."""
-    working, edited = asyncio.create_task(work), asyncio.create_task(reworded.wait())
-    try:
-        await asyncio.wait({working, edited}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
-    finally:
-        working.cancel()
-        edited.cancel()
-        await asyncio.gather(working, edited, return_exceptions=True)

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TypeVar
 
 from bot.conversation.executor import after_earlier_work
 from bot.ports import Messenger
 from memory.model import Incoming, Scope
+
+T = TypeVar("T")
 
 Conversation = tuple[str, str, str, str]
 """Workspace, channel, thread, and the person where everybody has a conversation of their own (`Scope.conversation`)."""
@@ -138,3 +141,15 @@ class Conversations:
     def _tasks(self) -> "list[asyncio.Task[None]]":
         one_by_one = self._one_by_one
         return [*self._workers.values(), *([one_by_one] if one_by_one is not None and not one_by_one.done() else [])]
+
+
+async def unless_set(event: asyncio.Event, work: Coroutine[None, None, T]) -> T | None:
+    """The work's result; None as soon as the event is set, which breaks it off."""
+    working, broken = asyncio.create_task(work), asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait({working, broken}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        broken.cancel()
+        await asyncio.gather(working, broken, return_exceptions=True)

@@ -62,6 +62,14 @@ Turn = UserTurn | ModelTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartialReply:
+    """What has come of a reply so far. Of arguments that are still being written it has what is there, decoded."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request: everything the model may know."""
 
@@ -70,6 +78,8 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     weigh: Callable[[str], Evidence] | None = field(default=None, compare=False, repr=False)
     """What people's verdicts say about a goal or a part of it. Blocking; for models that choose by evidence."""
+    on_partial: Callable[[PartialReply], None] | None = field(default=None, compare=False, repr=False)
+    """Is told of the reply while it comes, by models that can; what it was told may be taken back by the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ class FinishedRun:
     """Of the message it answers; empty when there was none (a library's own run)."""
     question: str = ""
     """That message's text as it was answered; empty: whatever it is by now."""
-    nodes: Sequence[Episode]
-    recalls: Sequence[Recollection]
+    nodes: Sequence[Episode] = ()
+    recalls: Sequence[Recollection] = ()
     parts: Sequence[str]
     """The texts to post, in order."""
     channel: str = ""

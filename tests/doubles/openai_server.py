@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -23,6 +24,8 @@ class Scripted:
     """Never answers; the connection stays open until the server closes."""
     drops: bool = False
     """Closes the connection without a byte."""
+    breaks_after: int | None = None
+    """Of a stream: how many events come before the connection closes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,40 @@ def dropped() -> Scripted:
     return Scripted(drops=True)
 
 
+PIECE = 7
+"""Characters of one event of a stream."""
+
+
+def _events(body: bytes) -> list[str]:
+    """A completion as the events of a stream, as OpenAI sends them; nothing for a body that is none."""
+    try:
+        whole = json.loads(body)
+        choice = whole["choices"][0]
+        message = choice["message"]
+    except (ValueError, LookupError, TypeError):
+        return []
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": piece} for piece in _in_pieces(message.get("content") or "")]
+    deltas += [{"refusal": piece} for piece in _in_pieces(message.get("refusal") or "")]
+    for number, call in enumerate(message.get("tool_calls") or ()):
+        function = call["function"]
+        head = {"name": function["name"], "arguments": ""}
+        deltas.append({"tool_calls": [{"index": number, "id": call["id"], "type": "function", "function": head}]})
+        deltas += [
+            {"tool_calls": [{"index": number, "function": {"arguments": piece}}]}
+            for piece in _in_pieces(function["arguments"])
+        ]
+    common = {name: whole[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    chunks = [common | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append(common | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+    chunks.append(common | {"choices": [], "usage": whole["usage"]})
+    return [*map(json.dumps, chunks), "[DONE]"]
+
+
+def _in_pieces(text: str) -> list[str]:
+    return [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
+
+
 class OpenAIServer:
     """Use as a context manager. Answers `script`ed requests in order, any other with a 500 nobody retries."""
 
@@ -102,6 +139,8 @@ class OpenAIServer:
         """Set once a request hangs."""
         self._script: deque[Scripted] = deque()
         self.closing = Event()
+        self.between: Callable[[], object] | None = None
+        """Called in the server's thread after each event of a stream."""
         self._http = ThreadingHTTPServer((HOST, 0), _handler(self))
         self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
 
@@ -132,6 +171,20 @@ class OpenAIServer:
         return self._rule(str(asked.body["messages"][1]["content"]))
 
 
+def _stream(handler: BaseHTTPRequestHandler, server: OpenAIServer, events: list[str]) -> None:
+    handler.send_response(200)
+    handler.send_header("content-type", "text/event-stream")
+    handler.send_header("connection", "close")
+    handler.end_headers()
+    with suppress(ConnectionError):  # whoever asked may have given up
+        for each in events:
+            handler.wfile.write(f"data: {each}\n\n".encode())
+            handler.wfile.flush()
+            if server.between is not None:
+                server.between()
+    handler.close_connection = True
+
+
 def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -142,14 +195,17 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Asked(path=self.path, headers=headers, body=received)
             server.asked.append(asked)
-            self._answer(server.next(asked))
+            self._answer(server.next(asked), is_stream=bool(received.get("stream")))
 
-        def _answer(self, scripted: Scripted) -> None:
+        def _answer(self, scripted: Scripted, *, is_stream: bool) -> None:
             if scripted.hangs:
                 server.waiting.set()
                 server.closing.wait()
             if scripted.hangs or scripted.drops:
                 self.close_connection = True
+                return
+            if is_stream and scripted.status == 200 and (events := _events(scripted.body)):
+                _stream(self, server, events[: scripted.breaks_after])
                 return
             self.send_response(scripted.status)
             for name, value in scripted.headers.items():

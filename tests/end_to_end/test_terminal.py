@@ -1,5 +1,6 @@
 """A person at a real terminal: the chat under a pseudo-terminal, with its prompt, its keys and its colours."""
 
+import json
 import os
 import select
 import subprocess
@@ -7,11 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from memory.ports import EpisodeFilter
-from tests.doubles.openai_server import OpenAIServer, hang
+from tests.doubles.openai_server import OpenAIServer, hang, tool_call
 from tests.doubles.process import GOODBOT, WORKSPACE, Home
 
 pytestmark = [
@@ -124,3 +126,29 @@ def test_ctrl_c_stops_the_answer_first_and_then_leaves(tmp_path: Path) -> None:
     with home.memory() as memory:
         assert memory.recording.unfinished() == []
         assert memory.audit.check() == []
+
+
+def test_an_answer_is_seen_while_it_is_written(tmp_path: Path) -> None:
+    home, go_on, seen = Home(tmp_path), Event(), 0
+    said = "The spare key hangs behind the front desk, on the left, below the clock."
+
+    def between() -> None:
+        nonlocal seen
+        seen += 1
+        if seen == 12:
+            go_on.wait(_HANGS_SECONDS)
+
+    with OpenAIServer() as server:
+        server.script(tool_call("final_answer", json.dumps({"text": said})))
+        server.between = between
+        model = {"GOODBOT_MODEL": "openai:test", "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"}
+        with at_a_terminal(home, model) as keyboard:
+            keyboard.press("where is the spare key of the van\r")
+            keyboard.see("behind the")
+            assert "[1]" not in keyboard.shown
+            go_on.set()
+            keyboard.see("[1]")
+            keyboard.see("below the clock.")
+            keyboard.press("\x04")
+            assert keyboard.leave() == 0
+            assert "Traceback" not in keyboard.shown

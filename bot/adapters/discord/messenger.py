@@ -28,6 +28,7 @@ from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
+from bot.adapters.discord.streaming import PACE_S
 from bot.adapters.discord.teachers import teacher_ids, teacher_names
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names, plain_name
@@ -67,6 +68,8 @@ class DiscordMessenger:
     `is_for_bot` says whom a message without a mention is for, `set_in_chat` which lists people keep. `sleep` is how it
     waits before it tries again, `begun` when the process began.
     """
+
+    pace_s = PACE_S
 
     def __init__(
         self,
@@ -223,6 +226,14 @@ class DiscordMessenger:
         if message.is_answer and place.isdecimal():
             handlers.tidy(int(place))
         return await handlers.posting.post(message)
+
+    async def grow(self, message: BotMessage) -> None:
+        """Show what there is of an answer. Raises `MessengerError` kinds."""
+        await (await self._connected(f"posting in channel {message.channel}")).posting.grow(message)
+
+    async def drop(self, message: BotMessage) -> None:
+        """Take it away again. Raises `MessengerError` kinds."""
+        await (await self._connected(f"posting in channel {message.channel}")).posting.drop(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""

@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 LIMIT = 2000
 """Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
 
+_STILL_WRITTEN = " …"
+"""Stands behind what there is of an answer."""
 _SMALLEST_PART = 100
 _SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
 _LESSON_LENGTH = 200
@@ -67,6 +69,29 @@ class Posting:
         self._rest = rest
         self._new_id = new_id
         self.names = names
+        self._growing: dict[str, tuple[str, str]] = {}
+        """Answers that are still written, by run: the message that shows the beginning, and where it is."""
+
+    async def grow(self, message: BotMessage) -> None:
+        """Show what there is of an answer, in one message, where answers grow. Raises `MessengerError` kinds."""
+        text = to_discord(message.text)
+        if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
+            return
+        known = self._growing.get(message.run_id)
+        if known is None:
+            self._growing[message.run_id] = ("", message.channel)
+            self._growing[message.run_id] = (
+                await self._send(message, text + _STILL_WRITTEN, attempt="growing"),
+                message.channel,
+            )
+        elif known[0]:
+            await self._change(message, known[0], text + _STILL_WRITTEN, None, is_all=False)
+
+    async def drop(self, message: BotMessage) -> None:
+        """Delete what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
+        sent, channel = self._growing.pop(message.run_id, ("", ""))
+        if sent:
+            await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it, to one person alone where their act opened a way. A notice may take several messages.
@@ -149,35 +174,63 @@ class Posting:
         """Send an answer's part. Only a long first one is streamed, one of more than a message comes with a file."""
         text, view = _answer(message), _under_answer(message)
         if size(text) > LIMIT and self._long_answers == "file":
+            with suppress(MessengerError):
+                await self.drop(message)
             return await self._send(message, _opening(message.text), view=view, file=as_document(message))
         if self._long_answers == "thread":
             message = await in_thread(self._client, self._rest, message)
+        shown = self._growing.pop(message.run_id, ("", ""))[0] if message.part == 1 else ""
+        if shown:
+            return await self._whole(message, shown, text, view)
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
-        channel, message_id = address(message.channel, sent) or (0, 0)
-        growing = self._client.get_partial_messageable(channel).get_partial_message(message_id)
-
-        async def change(content: str, is_all: bool) -> object:
-            under = view if is_all else None
-            what = f"letting the answer {message_id} in channel {channel} grow"
-            return await self._rest(
-                what,
-                lambda: growing.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
-                again=is_all,
-            )
-
         try:
-            await grow(text, change, self._sleep)
+            await grow(
+                text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self._sleep
+            )
         except MessengerError as error:
-            if error.retryable:
-                raise
-            # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
-            log.info("an answer appears as a whole: %s", error)
-            with suppress(MessengerError):
-                await self._rest(f"taking the beginning of answer {message_id} away", growing.delete)
-            return await self._send(message, text, view=view, attempt="whole")
+            return await self._anew(message, sent, text, view, error)
         return sent
+
+    async def _whole(self, message: BotMessage, sent: str, text: str, view: ui.View | None) -> str:
+        """Make the beginning of an answer the whole of it."""
+        try:
+            await self._change(message, sent, text, view, is_all=True)
+        except MessengerError as error:
+            if code_of(error) == UNKNOWN_MESSAGE:
+                return await self._send(message, text, view=view, attempt="whole")
+            if error.retryable:
+                self._growing[message.run_id] = (sent, message.channel)
+            return await self._anew(message, sent, text, view, error)
+        return sent
+
+    async def _anew(
+        self, message: BotMessage, sent: str, text: str, view: ui.View | None, error: MessengerError
+    ) -> str:
+        """Send the whole answer in place of its beginning, unless that may still be completed: then raise the error."""
+        if error.retryable:
+            raise error
+        # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
+        log.info("an answer appears as a whole: %s", error)
+        with suppress(MessengerError):
+            await self._rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
+        return await self._send(message, text, view=view, attempt="whole")
+
+    async def _change(
+        self, message: BotMessage, sent: str, content: str, view: ui.View | None, *, is_all: bool
+    ) -> object:
+        """Let an answer's message say this; only what is all of it has buttons."""
+        growing, under = self._message(message.channel, sent), view if is_all else None
+        return await self._rest(
+            f"letting the answer {sent} in channel {message.channel} grow",
+            lambda: growing.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
+            again=is_all,
+        )
+
+    def _message(self, channel: str, sent: str) -> discord.PartialMessage:
+        place, message_id = address(channel, sent) or (0, 0)
+        return self._client.get_partial_messageable(place).get_partial_message(message_id)
 
     async def _send(
         self,

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 600
 """Characters a person reads while the rest comes. A shorter answer is there at once."""
 _STEP = 600
-_PACE_S = 1.2
+PACE_S = 1.2
 """Between two changes: a channel takes five in five seconds."""
 
 Change = Callable[[str, bool], Awaitable[object]]
@@ -36,12 +36,12 @@ async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[Non
         if len(step) <= shown_length:
             continue
         shown_length = len(step)
-        await sleep(_PACE_S)
+        await sleep(PACE_S)
         try:
             await change(step, False)
         except MessengerError as error:
             log.info("a growing answer skips a step: %s", error)
-    await sleep(_PACE_S)
+    await sleep(PACE_S)
     try:
         await change(text, True)
     except MessengerError as error:

@@ -8,9 +8,10 @@ from typing import Literal
 from pydantic_ai import messages as vendor
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
+from pydantic_core import from_json
 
 from bot.errors import MalformedReply, ModelRefused
-from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, PartialReply, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
 
 NOT_SHOWN = "[The attached pictures could not be shown to you. Say so if they matter.]"
@@ -93,6 +94,25 @@ def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
     tokens = response.usage
     usage = Usage(prompt_tokens=tokens.input_tokens, completion_tokens=tokens.output_tokens, cost_usd=_cost(response))
     return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=usage, model=response.model_name or name)
+
+
+def partial(response: vendor.ModelResponse) -> PartialReply:
+    """What has come so far; of a call's arguments what can be read of them already."""
+    calls = tuple(
+        ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_so_far(part.args))
+        for part in response.tool_calls
+    )
+    return PartialReply(text=response.text or "", calls=calls)
+
+
+def _so_far(args: str | Mapping[str, object] | None) -> Mapping[str, object]:
+    if not isinstance(args, str):
+        return args or {}
+    try:
+        found = from_json(args, allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _nothing(response: vendor.ModelResponse, name: str) -> ModelRefused | MalformedReply:

@@ -1,5 +1,6 @@
 """Converts vendor exceptions to ours. Imports pydantic-ai, so it is imported late."""
 
+import httpx
 from pydantic_ai import exceptions as vendor
 
 from bot.adapters.llm.providers import key_variable
@@ -10,6 +11,9 @@ _WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionErr
 
 VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, TimeoutError, *_WRONG_SHAPE)
 """What a request can raise."""
+
+STREAM_FAULTS = (vendor.AgentRunError, vendor.UserError, httpx.HTTPError, *_WRONG_SHAPE)
+"""What a stream can raise besides running out of time."""
 
 _BODY_CHARACTERS = 300
 

@@ -5,16 +5,18 @@ The library takes seconds to import, so it and what builds on it load in a threa
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bot.adapters.llm.providers import require_openai_address
 from bot.errors import ModelRejected
-from bot.model import ModelReply, ModelRequest, UserTurn
+from bot.model import ModelReply, ModelRequest, PartialReply, UserTurn
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
 log = logging.getLogger(__name__)
@@ -102,14 +104,44 @@ class ProviderModel:
         messages, parameters = to_messages(request, with_images=with_images), to_parameters(request.tools)
         try:
             async with asyncio.timeout(self._timeout_s):  # not every client keeps to the one of the settings
-                response = await model_request(
-                    model, messages, model_settings=self._settings, model_request_parameters=parameters
-                )
+                response = None
+                if request.on_partial is not None:
+                    response = await self._streamed(model, messages, parameters, request.on_partial)
+                if response is None:
+                    response = await model_request(
+                        model, messages, model_settings=self._settings, model_request_parameters=parameters
+                    )
         except VENDOR_FAULTS as exc:
             fault = translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not reach a log either.
             raise fault from (exc if is_safe(exc, self._api_key) else None)
         return from_response(response, self.name)
+
+    async def _streamed(
+        self,
+        model: "Model[Any]",
+        messages: "list[ModelMessage]",
+        parameters: "ModelRequestParameters",
+        on_partial: Callable[[PartialReply], None],
+    ) -> "ModelResponse | None":
+        """The reply, told while it comes. None if it broke off, or is none: then it is asked for as a whole."""
+        from pydantic_ai.direct import model_request_stream
+
+        from bot.adapters.llm.dialogue import partial
+        from bot.adapters.llm.faults import STREAM_FAULTS
+
+        try:
+            async with model_request_stream(
+                model, messages, model_settings=self._settings, model_request_parameters=parameters
+            ) as stream:
+                async for _ in stream:
+                    on_partial(partial(stream.get()))
+                response = stream.get()
+        except STREAM_FAULTS as exc:
+            log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
+            return None
+        has_ended = "finish_reason" in (response.provider_details or {}) or response.usage.total_tokens > 0
+        return response if response.parts and has_ended else None
 
     async def _loaded(self) -> "Model[Any]":
         async with self._loading:

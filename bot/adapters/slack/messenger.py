@@ -18,7 +18,7 @@ from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message
 from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
 from bot.adapters.slack.context import HandlerContext, settings_in
 from bot.adapters.slack.directory import Channels, Roles, name_of
-from bot.adapters.slack.events import ends_installation, stamp_in
+from bot.adapters.slack.events import ends_installation
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
@@ -27,7 +27,7 @@ from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.lookups import Lookups
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
-from bot.adapters.slack.streaming import Streamer
+from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
@@ -84,6 +84,8 @@ class SlackMessenger(Lookups):
     is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why there is no more use for
     the token. `installer` is the person who installed the app, where that is known.
     """
+
+    pace_s = PACE_S
 
     def __init__(
         self,
@@ -302,8 +304,7 @@ class SlackMessenger(Lookups):
         if not ts and message.is_answer and (streams or is_old):
             ts = await self._streamer.take_up(message, may_be_begun=is_old)
         if not ts and message.is_answer and streams and self._identity:
-            asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
-            ts = await self._streamer.stream(message, asker, self._identity.team)
+            ts = await self._streamer.stream(message, self._identity.team)
         ts = ts or await self._poster.post(message)
         if message.is_answer:
             await self._tidy(message)
@@ -372,6 +373,15 @@ class SlackMessenger(Lookups):
             await self._status.show(channel, thread, text)
         else:
             await self._status.clear(channel, thread)
+
+    async def grow(self, message: BotMessage) -> None:
+        """Stream what there is of an answer, where answers are streamed."""
+        if self._settings.answers == "stream" and self._identity:
+            await self._streamer.grow(message, self._identity.team)
+
+    async def drop(self, message: BotMessage) -> None:
+        """Delete what was streamed of an answer that is not to come."""
+        await self._streamer.drop(message)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation, and say so where they asked."""

@@ -11,8 +11,10 @@ import html
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from bot.adapters.slack.blocks import fallback_text, message_blocks, under_answer
+from bot.adapters.slack.events import stamp_in
 from bot.adapters.slack.mrkdwn import harmless
 from bot.adapters.slack.posting import metadata
 from bot.adapters.slack.threads import Threads
@@ -29,6 +31,8 @@ _LINK = re.compile(r"https?://", re.IGNORECASE)
 _LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
 """Before a number that is no character's. `html.unescape` reads it all the same, and fails on very long ones."""
 _EMOJI_NAME = re.compile(r":[\w+'-]+:")
+PACE_S = 1.0
+"""Between two pieces of an answer that is still written: Slack takes a hundred a minute."""
 _AT_ONCE_S = 0.0
 """An ordinary message now is better than a stream later."""
 
@@ -41,28 +45,62 @@ class Streamer:
         self._threads = threads
         self._unended: dict[tuple[str, int], str] = {}
         """Streams that may have no end yet: run and part, and the time stamp, which is empty until it is found."""
+        self._shown: dict[tuple[str, int], str] = {}
+        """What those show that began before the answer was whole; nothing once one of them cannot go on."""
 
-    async def stream(self, message: BotMessage, asker: str, team: str) -> str:
+    async def stream(self, message: BotMessage, team: str) -> str:
         """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
 
         Raises `MessengerError` kinds when a message was begun, or may have been, and `take_up` can complete it later.
         """
         text = harmless(message.text)
-        is_direct = message.channel.startswith("D")
         is_streamable = text.strip() and size(text) <= _LIMIT and not _LINK.search(text)
-        if _part(message) in self._unended or not message.thread or not is_streamable or not (asker or is_direct):
+        recipient = self._recipient(message, team)
+        if _part(message) in self._unended or not is_streamable or recipient is None:
             return ""
-        first, *others = _pieces(text)
-        ts = await self._start(message, first, {"recipient_user_id": asker, "recipient_team_id": team} if asker else {})
-        if not ts:
-            return ""
+        first = next(_pieces(text))
+        ts = await self._start(message, first, recipient)
+        return await self._ended(message, ts, text[len(first) :]) if ts else ""
+
+    async def _ended(self, message: BotMessage, ts: str, rest: str) -> str:
+        """The time stamp of a stream whose rest is said and which is ended. Raises what `stream` raises."""
         try:
-            await self._finish(message, ts, others)
+            await self._finish(message, ts, list(_pieces(rest)) if rest else [])
         except MessengerError as error:
             if code_of(error) != "stopped_by_user":
                 log.info("a stream in %s broke off, completing it by an update: %s", message.channel, error)
             return await self._completed(message, ts)
         return ts
+
+    def _recipient(self, message: BotMessage, team: str) -> dict[str, str] | None:
+        """Whom Slack is told that a stream is for; None where there can be none."""
+        asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
+        if not message.thread or not (asker or message.channel.startswith("D")):
+            return None
+        return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}
+
+    async def grow(self, message: BotMessage, team: str) -> None:
+        """Begin a stream with what there is of an answer, or append what is new; `take_up` ends it.
+
+        Where that cannot be, the answer appears when it is whole. Raises `MessengerError` kinds.
+        """
+        part, text = _part(message), harmless(message.text)
+        shown, recipient = self._shown.get(part), self._recipient(message, team)
+        if shown is None and recipient is not None and not _LINK.search(text):
+            self._shown[part] = ""
+            ts = await self._start(message, text, recipient)
+            if ts:
+                self._unended[part], self._shown[part] = ts, text
+        elif shown and text.startswith(shown) and size(text) <= _LIMIT and not _LINK.search(text):
+            self._shown[part] = ""
+            await self._append(message, self._unended[part], text[len(shown) :])
+            self._shown[part] = text
+
+    async def drop(self, message: BotMessage) -> None:
+        """Delete a stream that began too early."""
+        self._shown.pop(_part(message), None)
+        if ts := self._unended.pop(_part(message), ""):
+            await self._withdraw(message.channel, ts)
 
     async def take_up(self, message: BotMessage, *, may_be_begun: bool) -> str:
         """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
@@ -75,11 +113,21 @@ class Streamer:
         if not message.thread or not text.strip() or (known is None and not may_be_begun):
             return ""
         ts = known or await self._begun(message, text)
-        return await self._completed(message, ts) if ts else ""
+        if not ts:
+            return ""
+        shown = self._shown.pop(_part(message), "")
+        if known and _LINK.search(text):
+            # Only of an ordinary message can Slack be told not to unfold what it links to.
+            await self._withdraw(message.channel, ts)
+            return ""
+        if known and shown and text.startswith(shown) and size(text) <= _LIMIT:
+            return await self._ended(message, ts, text[len(shown) :])
+        return await self._completed(message, ts)
 
     def posted(self, message: BotMessage) -> None:
         """The part is there to stay: nothing needs to be taken up."""
         self._unended.pop(_part(message), None)
+        self._shown.pop(_part(message), None)
 
     async def _start(self, message: BotMessage, first: str, recipient: Mapping[str, str]) -> str:
         try:
@@ -120,13 +168,15 @@ class Streamer:
             log.warning("an answer in %s may appear twice: %s", message.channel, error)
         return found
 
+    async def _append(self, message: BotMessage, ts: str, piece: str) -> None:
+        # Repeating an append would say the piece twice: the update after a failure repairs that.
+        append = self._web.client.chat_appendStream
+        await self._web.once(append, message.channel, channel=message.channel, ts=ts, markdown_text=piece)
+
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client
         for piece in pieces:
-            # Repeating an append would say the piece twice: the update after a failure repairs that.
-            await self._web.once(
-                client.chat_appendStream, message.channel, channel=message.channel, ts=ts, markdown_text=piece
-            )
+            await self._append(message, ts, piece)
         await self._web.once(
             client.chat_stopStream,
             message.channel,
@@ -169,8 +219,11 @@ class Streamer:
         return ts
 
     async def _withdraw(self, channel: str, ts: str) -> None:
+        client = self._web.client
         try:
-            await self._web.call(self._web.client.chat_delete, channel, channel=channel, ts=ts)
+            with suppress(MessengerError):  # it may have ended; what is open cannot be deleted
+                await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
+            await self._web.call(client.chat_delete, channel, channel=channel, ts=ts)
         except MessengerError as error:
             log.warning("an unfinished message stays in %s: %s", channel, error)
 

@@ -24,6 +24,7 @@ from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
+from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
 from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
@@ -57,6 +58,8 @@ _NAME = "goodbot"
 
 class SlackWorkspaces:
     """Slack with several workspaces. `path` is the file of their installations; the rest is as for `SlackMessenger`."""
+
+    pace_s = PACE_S
 
     def __init__(
         self,
@@ -232,6 +235,14 @@ class SlackWorkspaces:
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """The agent's status in the thread."""
         await (await self._messenger(workspace)).progress(workspace, channel, thread, text)
+
+    async def grow(self, message: BotMessage) -> None:
+        """Show what there is of an answer."""
+        await (await self._messenger(message.workspace)).grow(message)
+
+    async def drop(self, message: BotMessage) -> None:
+        """Take it away again."""
+        await (await self._messenger(message.workspace)).drop(message)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation."""

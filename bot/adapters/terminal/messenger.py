@@ -57,6 +57,8 @@ class TerminalMessenger:
     person at a terminal is told when theirs does not.
     """
 
+    pace_s = 0.05
+
     def __init__(
         self,
         *,
@@ -162,6 +164,15 @@ class TerminalMessenger:
             self._at_rest.clear()
         else:
             self._at_rest.set()
+
+    async def grow(self, message: BotMessage) -> None:
+        """Show what there is of an answer above the prompt."""
+        self._check_channel(message.workspace, message.channel)
+        self._screen.growing(message.text)
+
+    async def drop(self, message: BotMessage) -> None:
+        """Take it away again."""
+        self._screen.growing("")
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Save the file and say where: under the name given to `/export`, else its own, in the folder of exports.

@@ -17,12 +17,13 @@ from prompt_toolkit.styles import Style
 
 from bot.adapters.terminal.commands import COMMAND_NAMES
 from bot.adapters.terminal.lines import Line
-from bot.adapters.terminal.screen import one_line, writing
+from bot.adapters.terminal.screen import one_line, visible, writing
 from bot.adapters.terminal.streams import Streams
 from bot.errors import MessengerUnavailable
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
+_GROWING_LINES = 12
 _STYLE = {"prompt": "ansicyan bold", "status": "ansiyellow"}
 
 
@@ -32,6 +33,7 @@ class Prompt:
     def __init__(self, streams: Streams, *, interrupted: Callable[[], bool]) -> None:
         self._interrupted = interrupted
         self._status = ""
+        self._growing = ""
         self._frames = itertools.cycle(_FRAMES)
         self._frame = next(self._frames)
         self._spinner: asyncio.Task[None] | None = None
@@ -71,6 +73,11 @@ class Prompt:
             self._spinner = None
         self._session.app.invalidate()
 
+    def growing(self, text: str) -> None:
+        """Show the last lines of what there is of an answer above the prompt, or with an empty text take it away."""
+        self._growing = "\n".join(visible(text).splitlines()[-_GROWING_LINES:])
+        self._session.app.invalidate()
+
     async def _spin(self) -> None:
         while True:
             await asyncio.sleep(_FRAME_SECONDS)
@@ -80,9 +87,12 @@ class Prompt:
     def _message(self, who: str) -> StyleAndTextTuples:
         prompt = ("class:prompt", f"{one_line(who)} › ")
         # A line that was entered stays on the screen; the progress above it must not.
-        if not self._status or self._session.app.is_done:
+        if self._session.app.is_done:
             return [prompt]
-        return [("class:status", f"{self._frame} {self._status}\n"), prompt]
+        above: StyleAndTextTuples = [("", f"{self._growing}\n")] if self._growing else []
+        if self._status:
+            above.append(("class:status", f"{self._frame} {self._status}\n"))
+        return [*above, prompt]
 
     def _make_session(self, streams: Streams) -> PromptSession[str]:
         return PromptSession(

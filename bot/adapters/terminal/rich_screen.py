@@ -26,6 +26,7 @@ class RichScreen:
 
     async def answer(self, number: int, message: BotMessage) -> None:
         """The number in the margin, the text, the lessons below it."""
+        self._prompt.growing("")
         lessons = [Text(f"↳ used lesson: {one_line(lesson)}", style="magenta") for lesson in message.lessons]
         content = Group(_markdown(message.text), *lessons, "")
         await self._beside(Text(f"[{number}]", style="bold green"), content)
@@ -48,6 +49,10 @@ class RichScreen:
     def working(self, text: str) -> None:
         """The progress line is the prompt's."""
         self._prompt.working(text)
+
+    def growing(self, text: str) -> None:
+        """Above the progress line."""
+        self._prompt.growing(text)
 
     async def _beside(self, margin: RenderableType, content: RenderableType) -> None:
 

@@ -34,6 +34,10 @@ class Screen(Protocol):
         """Show that work goes on, or with an empty text that it ended."""
         ...
 
+    def growing(self, text: str) -> None:
+        """Show what there is of an answer, until the whole of it or another text takes its place."""
+        ...
+
 
 def visible(text: str) -> str:
     """Text without control characters but newline and tab: no text may move the cursor or change the title."""
@@ -91,6 +95,9 @@ class PlainScreen:
 
     def working(self, text: str) -> None:
         """Nothing: a transcript shows no progress."""
+
+    def growing(self, text: str) -> None:
+        """Nothing: a transcript has whole answers."""
 
     def _print(self, text: str) -> None:
         def write() -> None:

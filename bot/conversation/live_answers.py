@@ -1,0 +1,131 @@
+"""An answer that is shown while the model writes it.
+
+What is shown goes through what the posted text goes through, as a whole each time: secrets are taken out here, and the
+messenger takes mentions out. So that neither can slip through between two steps, a step ends only where no secret and
+no mention can be under way: behind a word, and before a sign that may begin a mention. What no longer begins with what
+was shown is not shown until the answer is whole.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from bot.conversation.executor import Executor
+from bot.errors import MessengerError
+from bot.model import BotMessage
+from bot.ports import GrowsAnswers, Messenger
+from memory.model import Incoming
+from memory.services import Memory
+
+log = logging.getLogger(__name__)
+
+FIRST_CHARACTERS = 24
+"""So much must be there before anything is shown."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+_OPEN = re.compile(r"<|&(?:lt\b|#0*60\b|#x0*3c\b);?|\]\(", re.IGNORECASE)
+_CLOSED = re.compile(r">|&(?:gt\b|#0*62\b|#x0*3e\b);?|\)|\n", re.IGNORECASE)
+
+
+def certain(text: str) -> str:
+    """The beginning of a text that is still written in which every word, mention and link is whole."""
+    end = max((match.end() for match in re.finditer(r"\s", text)), default=0)
+    line = text.rfind("\n", 0, end) + 1
+    for found in _OPEN.finditer(text, line, end):
+        if not _CLOSED.search(text, found.end(), end):
+            return text[: found.start()]
+    return text[:end]
+
+
+class LiveAnswer:
+    """One answer that is shown while it is written."""
+
+    def __init__(
+        self, messenger: GrowsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]], sleep: Sleep
+    ) -> None:
+        self._messenger, self._message = messenger, message
+        self._clean, self._sleep = clean, sleep
+        self._latest, self._shown = "", ""
+        self._is_new = asyncio.Event()
+        self._telling = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self.is_kept = False
+        """Whether the answer is to come."""
+
+    def hear(self, text: str) -> None:
+        """Take in what there is of the answer now."""
+        self._latest = text
+        self._is_new.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+
+    async def end(self) -> None:
+        """Show no more; take away what was shown, unless the answer is to come."""
+        if self._task is not None:
+            async with self._telling:  # what is on its way arrives
+                self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        if self._shown and not self.is_kept:
+            self._shown = ""
+            try:
+                await self._messenger.drop(self._message)
+            except MessengerError as error:
+                log.info("the beginning of answer %s stays: %s", self._message.run_id, error)
+
+    async def _run(self) -> None:
+        while True:
+            await self._is_new.wait()
+            self._is_new.clear()
+            text = (await self._clean(certain(self._latest))).rstrip()
+            if len(text) < FIRST_CHARACTERS or len(text) <= len(self._shown) or not text.startswith(self._shown):
+                continue
+            # Noted first: what the platform was told may be there even if it says otherwise.
+            self._shown = text
+            try:
+                async with self._telling:
+                    await self._messenger.grow(replace(self._message, text=text))
+            except MessengerError as error:
+                log.info("answer %s is shown when it is whole: %s", self._message.run_id, error)
+                return
+            await self._sleep(self._messenger.pace_s)
+
+
+class LiveAnswers:
+    """Shows answers while they are written, on the platforms that can."""
+
+    def __init__(self, memory: Memory, executor: Executor, sleep: Sleep = asyncio.sleep) -> None:
+        self._memory, self._executor, self._sleep = memory, executor, sleep
+
+    @asynccontextmanager
+    async def of(self, messenger: Messenger, incoming: Incoming, run_id: str) -> AsyncIterator[LiveAnswer | None]:
+        """Where to tell of an answer while it is written; None where it cannot be shown.
+
+        Taken away again unless it is kept.
+        """
+        if not isinstance(messenger, GrowsAnswers):
+            yield None
+            return
+        scope = incoming.scope
+        message = BotMessage(
+            workspace=scope.workspace,
+            channel=scope.channel,
+            thread=scope.thread,
+            text="",
+            is_answer=True,
+            run_id=run_id,
+            part=1,
+            reply_to=incoming.message_id,
+        )
+        growing = LiveAnswer(messenger, message, self._redacted, self._sleep)
+        try:
+            yield growing
+        finally:
+            await growing.end()
+
+    async def _redacted(self, text: str) -> str:
+        return await self._executor(self._memory.core.redactor.text, text)
