@@ -45,6 +45,16 @@ class Fetched:
             return self.content.decode("utf-8", errors="replace")
 
 
+def is_no_cloud_service(address: str) -> bool:
+    """Whether an address is none of those at which clouds tell a machine its secrets."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    inner = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return not (inner or ip).is_link_local and address != "fd00:ec2::254"
+
+
 def is_public(address: str) -> bool:
     """Whether an address is of the whole internet, whatever form it is wrapped in."""
     try:
@@ -78,7 +88,8 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         """Look the name up, check every address it has, and connect to the first."""
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
-        if not addresses or not (self._allows_private or all(map(is_public, addresses))):
+        is_admitted = is_no_cloud_service if self._allows_private else is_public
+        if not addresses or not all(map(is_admitted, addresses)):
             raise ToolFailed(f"{host[:100]} is not an address of the public internet, so it is not read.")
         return await self._network.connect_tcp(addresses[0], port, timeout, local_address, socket_options)
 

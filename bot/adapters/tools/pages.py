@@ -50,6 +50,7 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
         title, text = await asyncio.to_thread(page_text, fetched.content, fetched.media_type, fetched.text)
         cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
         known.show(context.run_id, cut)
+        title = "" if title in cut[:300] else title
         return f"{title}\n\n{cut}\n(from {fetched.url})".strip()
 
     return Tool(

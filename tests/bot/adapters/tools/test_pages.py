@@ -109,6 +109,12 @@ def test_what_is_not_the_public_internet(address: str) -> None:
     assert not is_public(address)
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]", "[fd00:ec2::254]"])
+async def test_services_of_clouds_are_never_asked(host: str) -> None:
+    with pytest.raises(ToolFailed, match="not an address of the public internet"):
+        await replace(HERE, timeout_s=2).fetch(f"http://{host}/latest/meta-data")
+
+
 @pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
 def test_what_is(address: str) -> None:
     assert is_public(address)
