@@ -80,9 +80,10 @@ def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
 def list_tool(book: ReminderBook) -> Tool:
     """The tool `list_reminders`."""
 
-    async def run(_: Mapping[str, object], context: ToolContext) -> str:
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        words = text_argument(arguments, "containing").casefold()
         try:
-            kept = await book.of(context.scope)
+            kept = [each for each in await book.of(context.scope) if words in each.text.casefold()]
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be read at the moment.") from fault
         if not kept:
@@ -92,7 +93,7 @@ def list_tool(book: ReminderBook) -> Tool:
     return Tool(
         name="list_reminders",
         description="Lists this person's reminders. For example: what are my reminders?; which reminders do I have?",
-        parameters={"type": "object", "properties": {}, "additionalProperties": False},
+        parameters=text_schema("containing", "only those with these words; leave it out for all", required=False),
         run=run,
     )
 

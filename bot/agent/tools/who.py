@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext
+from bot.agent.tools.registry import Tool, ToolContext, text_argument
 from bot.model import ChannelCard, Profile
 from memory.model import Scope, Visibility
 from memory.ports import Clock
 from memory.rules.retrieval.prompt import shown_line
 
 _SHOWN_CHARACTERS = 300
+_PARTS = ("person", "time zone", "channel")
 
 FindProfile = Callable[[Scope], Awaitable[Profile]]
 FindZone = Callable[[Scope], Awaitable[str]]
@@ -21,23 +22,19 @@ FindChannel = Callable[[Scope], Awaitable[ChannelCard]]
 def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel, clock: Clock) -> Tool:
     """The tool `who_and_where`."""
 
-    async def run(_: Mapping[str, object], context: ToolContext) -> str:
-        scope = context.scope
-        profile, zone, channel = await profile_of(scope), await zone_of(scope), await channel_of(scope)
-        lines = [
-            f"You are {_line(profile.name) or scope.person}"
-            + (f", {_line(profile.title)}" if profile.title else "")
-            + "."
-        ]
-        lines.append(_here(clock().astimezone(ZoneInfo(zone)), zone))
-        if scope.visibility is Visibility.DIRECT:
-            lines.append("We are in a direct message.")
-        elif channel.name or scope.place:
-            lines.append(f"We are in {_line(channel.name or scope.place)}.")
-        lines += [
-            f"{name}: {_line(text)}" for name, text in (("Topic", channel.topic), ("Purpose", channel.purpose)) if text
-        ]
-        return "\n".join(lines)
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        scope, part = context.scope, text_argument(arguments, "part")
+        parts: list[str] = []
+        if part in ("", "person"):
+            profile = await profile_of(scope)
+            title = f", {_line(profile.title)}" if profile.title else ""
+            parts.append(f"You are {_line(profile.name) or scope.person}{title}.")
+        if part in ("", "time zone"):
+            zone = await zone_of(scope)
+            parts.append(_here(clock().astimezone(ZoneInfo(zone)), zone))
+        if part in ("", "channel"):
+            parts += _about_channel(await channel_of(scope), scope)
+        return "\n".join(parts)
 
     return Tool(
         name="who_and_where",
@@ -45,10 +42,22 @@ def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel
             "Tells who the person is that asks, their time zone, and the channel with its topic. "
             "For example: who am I?; what is my time zone?; what is this channel about?; what is its topic?"
         ),
-        parameters={"type": "object", "properties": {}, "additionalProperties": False},
+        parameters={
+            "type": "object",
+            "properties": {"part": {"type": "string", "enum": list(_PARTS), "description": "all of it if left out"}},
+            "additionalProperties": False,
+        },
         run=run,
         is_outside=True,
     )
+
+
+def _about_channel(channel: ChannelCard, scope: Scope) -> list[str]:
+    if scope.visibility is Visibility.DIRECT:
+        return ["We are in a direct message."]
+    name = _line(channel.name or scope.place) or "a channel without a name"
+    described = (("Topic", channel.topic), ("Purpose", channel.purpose))
+    return [f"We are in {name}.", *(f"{each}: {_line(text)}" for each, text in described if text)]
 
 
 def _line(text: str) -> str:
