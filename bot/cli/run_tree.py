@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from bot.cli.session import say
+from bot.conversation.counts import cost_text
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_story import explain_lesson
 from memory.model import Episode, Event, Step, StepKind
@@ -40,6 +41,10 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
     held = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""
     say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held}")
+    if node.usage.tokens or node.exemplar_ids:
+        shown = ", ".join(each[-8:] for each in node.exemplar_ids) or "no lessons"
+        cost = f"{shown_line(node.model, 60)}: {cost_text(node.usage)}; " if node.usage.tokens else ""
+        say(f"{pad}  {cost}shown {shown}")
     for step in node.trajectory:
         say(f"{pad}  · {_step(step)}")
     answer = node.output.replace("\n", f"\n{pad}    ")

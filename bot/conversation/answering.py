@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
+from bot.agent.prompts import DIGEST
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
@@ -287,6 +288,7 @@ class Answering:
             nodes=result.nodes,
             recalls=result.recollections,
             usage=result.usage,
+            prompts=DIGEST,
             embedding_model=self._memory.embedder.name,
             asked_by=incoming.asked_by,
             tap=incoming.tap if result.chosen else None,

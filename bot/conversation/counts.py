@@ -1,5 +1,7 @@
 """Counts as words: `1 lesson`, `2 lessons`."""
 
+from memory.model import Usage
+
 
 def count(number: int, noun: str) -> str:
     """`1 lesson`, `2 lessons`."""
@@ -9,3 +11,9 @@ def count(number: int, noun: str) -> str:
 def counts(*counted: tuple[int, str]) -> str:
     """All of these, without what there is none of."""
     return ", ".join(count(number, noun) for number, noun in counted if number)
+
+
+def cost_text(used: Usage) -> str:
+    """What models used: an amount where the price is known, and the tokens."""
+    tokens = f"{used.tokens:,} {'token' if used.tokens == 1 else 'tokens'}"
+    return f"{used.cost_usd:.4f} US$, {tokens}" if used.cost_usd else f"{tokens} of unknown price"

@@ -1,14 +1,18 @@
 """The text behind `why` for an answer: the evidence, its lessons with their numbers, the tree in short, the votes."""
 
 from bot.conversation.choice_messages import GRANTS
+from bot.conversation.counts import cost_text, counts
 from bot.conversation.evidence_story import explain_evidence
 from bot.conversation.lesson_story import spoken_by, votes_text
 from bot.conversation.messages import verdict_word
-from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind
+from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerStory, RunView, guess_of
 from memory.services.explain import RecallStory, ShownLesson, ShownRule
+
+_MOST_SEEN = 5
+"""How many results of tools are shown of one node."""
 
 
 def explain(story: AnswerStory, reader: Scope | None) -> str:
@@ -23,7 +27,9 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
         lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
     lines += [*_offered(story), *_allowed(view), *_evidence(story, reader)]
     lines += [*_lessons(story, reader), "", "**Steps**"]
-    lines.extend(_node(node) for node in view.nodes)
+    for node in view.nodes:
+        lines += _node(node, reader)
+    lines += _cost(view)
     lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
     if (reader is None or reader.person == root.person) and not any(vote.value for vote in view.votes):
         lines.extend(_guess(view, root.id))
@@ -142,15 +148,28 @@ def _rule(rule: ShownRule, reader: Scope | None) -> str:
     return f"- rule [{shown_line(rule.rule_id, 8)}] from {named}{more}"
 
 
-def _node(node: Episode) -> str:
-    depth = node.node_path.count(".")
+def _node(node: Episode, reader: Scope | None) -> list[str]:
+    """One node; what its tools said is for the asker and administrators, for it may be more than the answer says."""
+    pad = "  " * node.node_path.count(".")
     done = [
         step.tool or f"split into {len(step.subgoals)} ({step.flow})"
         for step in node.trajectory
         if step.kind is StepKind.EXPAND or (step.kind is StepKind.ACT and step.tool)
     ]
     what = ", ".join(done) or node.action
-    return f"{'  ' * depth}- “{shown_line(node.goal, 80)}”: {what} → {node.termination.value}"
+    used = [counts((len(node.exemplar_ids), "lesson"))] if node.exemplar_ids else []
+    used += [cost_text(node.usage)] if node.usage.tokens else []
+    line = f"{pad}- “{shown_line(node.goal, 80)}”: {', '.join([f'{what} → {node.termination.value}', *used])}"
+    if reader is not None and reader.person != node.person:
+        return [line]
+    seen = [step for step in node.trajectory if step.kind is StepKind.OBSERVE and step.tool][:_MOST_SEEN]
+    return [line, *(f"{pad}  - {'failed' if step.is_error else 'saw'}: {shown_line(step.text, 100)}" for step in seen)]
+
+
+def _cost(view: RunView) -> list[str]:
+    """What the models of all nodes used; nothing where none was asked."""
+    total = sum((node.usage for node in view.nodes), Usage())
+    return [f"**Cost**: {cost_text(total)}"] if total.tokens else []
 
 
 def _guess(view: RunView, episode_id: str) -> list[str]:

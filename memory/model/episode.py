@@ -175,6 +175,11 @@ class Usage:
     completion_tokens: int = 0
     cost_usd: float = 0.0
 
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,

@@ -43,13 +43,15 @@ class FinishedRun:
     """Others whose words that holds."""
     usage: Usage = field(default_factory=Usage)
     """What its models used, for the caps."""
+    prompts: str = ""
+    """What tells the prompts it was made with from others."""
     allowed: tuple[Allowed, ...] = ()
     """The tools with effects that ran, and who let them."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
     """The nodes as the run leaves them, in quarantine where their text is flagged; and the events that say so."""
-    came_by = {"event": run.event_id} if run.event_id else {}
+    came_by = {name: value for name, value in (("event", run.event_id), ("prompts", run.prompts)) if value}
     nodes: list[Episode] = []
     events: list[Event] = []
     for node in map(facts, run.nodes):

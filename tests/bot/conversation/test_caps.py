@@ -208,3 +208,14 @@ def test_stats_and_the_settings(tmp_path: Path) -> None:
         World(store).ask("what is it?", "that")
     shown = CliRunner().invoke(goodbot, ["stats", "--json"], env=home, catch_exceptions=False)
     assert '"spending"' in shown.output
+
+
+async def test_why_tells_what_each_node_and_the_whole_answer_cost() -> None:
+    chat = Costly(usage=Usage(prompt_tokens=900, completion_tokens=100, cost_usd=0.3))
+    await chat.say("what does it cost?")
+    why = await chat.command("why")
+    assert "- “what does it cost?”: answer → success, 0.3000 US$, 1,000 tokens" in why
+    assert "**Cost**: 0.3000 US$, 1,000 tokens" in why
+    chat.usage = Usage(prompt_tokens=5)
+    await chat.say("what is its price, then?")
+    assert "**Cost**: 5 tokens of unknown price" in await chat.command("why")
