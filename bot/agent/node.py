@@ -10,6 +10,7 @@ reached or rejects the request stops the run, which ends with what was found.
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from functools import partial
 
 from bot.agent.asking import (
@@ -31,7 +32,7 @@ from bot.agent.resumption import is_over, resume
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, ModelError
-from bot.model import ToolCall
+from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
 from memory.model import FROM_PEOPLE, Allowed, Lesson, Option, Permission, Termination, Usage
 from memory.rules.evidence.opposition import are_opposed
@@ -52,6 +53,17 @@ _PROGRESS_CHARACTERS = 80
 _FREE = Usage()
 
 _log = logging.getLogger(__name__)
+_CHAT = {"gen_ai.operation.name": "chat"}
+_TOOL = {"gen_ai.operation.name": "execute_tool"}
+
+
+def _used(reply: ModelReply) -> Mapping[str, str | int | float]:
+    used = reply.usage
+    return {
+        "gen_ai.response.model": reply.model,
+        "gen_ai.usage.input_tokens": used.prompt_tokens,
+        "gen_ai.usage.output_tokens": used.completion_tokens,
+    }
 
 
 class AgentNode:
@@ -65,6 +77,18 @@ class AgentNode:
 
     async def pursue(self) -> Outcome:
         """Work until the goal is reached or given up. Raises `ModelError` only if the run's first reply failed."""
+        path = self._task.path
+        with self.run.spans(f"node {path}", {"goodbot.node.path": path}, {"goodbot.goal": self._task.goal}) as add:
+            outcome = await self._ended()
+            add(
+                {
+                    "goodbot.node.termination": outcome.termination.value,
+                    "gen_ai.usage.cost_usd": self.trace.usage.cost_usd,
+                }
+            )
+            return outcome
+
+    async def _ended(self) -> Outcome:
         try:
             outcome = await self._work()
         except BudgetExceeded as limit:
@@ -95,7 +119,9 @@ class AgentNode:
         while True:
             run.check()
             run.budget.spend_decision()
-            reply = await run.within(run.model.reply(dialogue.request()))
+            with run.spans(f"chat {run.model.name}", _CHAT | {"gen_ai.request.model": run.model.name}, {}) as add:
+                reply = await run.within(run.model.reply(dialogue.request()))
+                add(_used(reply))
             run.has_decided = True
             run.budget.spend(reply.usage)
             self.trace.usage += reply.usage
@@ -241,7 +267,11 @@ class AgentNode:
             if permitted is not None and tool is not None and tool.has_side_effects:
                 await run.keep(doing=call)
                 run.allowed.append(Allowed(node_id=trace.id, tool=call.name, permission=permitted))
-            result = await run.within(run.tools.run(call, context, is_approved=permitted is not None))
+            with run.spans(
+                f"execute_tool {one_line(call.name, 64)}", _TOOL | {"gen_ai.tool.name": call.name}, {}
+            ) as add:
+                result = await run.within(run.tools.run(call, context, is_approved=permitted is not None))
+                add({"goodbot.tool.failed": result.is_error})
             trace.observe(result.content, tool=call.name, is_error=result.is_error, is_untrusted=result.is_outside)
             if permitted is not None:
                 await run.keep()

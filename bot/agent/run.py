@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -54,6 +55,26 @@ class Journal(Protocol):
         ...
 
 
+SetAttributes = Callable[[Mapping[str, str | int | float]], None]
+
+
+class Spans(Protocol):
+    """Surrounds what is done, for whoever watches; the texts of people and models are apart."""
+
+    def __call__(
+        self, name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
+    ) -> AbstractContextManager[SetAttributes]:
+        """What is known afterwards is added by what the context gives."""
+        ...
+
+
+def no_spans(
+    name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
+) -> AbstractContextManager[SetAttributes]:
+    """Nobody watches."""
+    return nullcontext(lambda attributes: None)
+
+
 class Halted(Exception):
     """The run was cancelled, or the model is out of reach: no node can go on."""
 
@@ -84,6 +105,7 @@ class Run:
     asks_first: bool
     """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
+    spans: Spans = no_spans
     on_answer: Callable[[str], None] | None = None
     """Is told of the answer while it is written."""
     cancel: asyncio.Event
@@ -162,8 +184,10 @@ class Run:
         wanted = partial(self.recall, self.scope, trace.task.goal, run_id=self.run_id, context=context)
         recollection = self._recalled_for(trace)
         try:
-            if recollection is None:
-                recollection = await self.within(wanted(actions=self.tools.actions))
+            with self.spans("recall", {"goodbot.node.path": path}, {"goodbot.goal": trace.task.goal}) as add:
+                if recollection is None:
+                    recollection = await self.within(wanted(actions=self.tools.actions))
+                add({"goodbot.recall.lessons": len(recollection.exemplars)})
         except MemoryFault as fault:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""

@@ -10,7 +10,7 @@ from bot.agent.node import AgentNode
 from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, context_elements
 from bot.agent.resumption import Earlier
-from bot.agent.run import Journal, Recall, Run
+from bot.agent.run import Journal, Recall, Run, Spans, no_spans
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
@@ -69,6 +69,7 @@ class AgentTree:
     known_answers: bool = False
     """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
     for the channel."""
+    spans: Spans = no_spans
     asks_first: bool = False
     """Whether the person is asked, and not the model, where the lessons disagree."""
 
@@ -100,10 +101,9 @@ class AgentTree:
     ) -> RunResult:
         """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Ends with something to say.
 
-        `on_answer` is told of the answer while it is written. `earlier` is what was written before, oldest first: the
-        goal is what this one means there. `recalled` is what was recalled for it; `recall` and `tools` replace the
-        tree's own. `chosen` is what was chosen, in this `role`: it is done first. Its time began `since`; `allowance`
-        is for today. With `resumed` an earlier run goes on. Raises `ModelError` if the very first reply failed.
+        `on_answer` is told of the answer while it is written. The goal is what it means after `earlier`, oldest first.
+        `recalled` is what was recalled for it; `recall` and `tools` replace the tree's own. What was `chosen`, in this
+        `role`, is done first. Its time began `since`. Raises `ModelError` if the very first reply failed.
         """
         run = Run(
             question=goal,
@@ -122,6 +122,7 @@ class AgentTree:
             asks_first=self.asks_first,
             on_progress=on_progress or (lambda text: None),
             on_answer=on_answer,
+            spans=self.spans,
             cancel=cancel or asyncio.Event(),
             conversation_budget_tokens=self.conversation_budget_tokens,
             conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
@@ -139,7 +140,10 @@ class AgentTree:
 
 
 async def _result(run: Run, task: Task) -> RunResult:
-    outcome = await AgentNode(run, task).pursue()
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "goodbot", "goodbot.run.id": run.run_id}
+    with run.spans("invoke_agent goodbot", attributes, {"goodbot.question": run.question}) as add:
+        outcome = await AgentNode(run, task).pursue()
+        add({"goodbot.run.termination": outcome.termination.value, "goodbot.run.tokens": run.budget.usage.tokens})
     if outcome.stop is not None and (used_up := capped_reason(run.budget.allowance, Usage())):
         outcome = replace(outcome, output=f"Sorry, {used_up}.")
     return RunResult(

@@ -17,6 +17,7 @@ from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
 from bot.app.tools import Hands, make_hands
 from bot.config import Settings
+from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ApprovalPolicy, ListeningMode, TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
@@ -40,7 +41,7 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from bot.agent.run import Recall
+    from bot.agent.run import Recall, Spans
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.metering import Metering
@@ -178,7 +179,21 @@ def make_agent(
         tool_calls=settings.model.tool_calls,
         known_answers=settings.recall.known_answers,
         asks_first=model.name != "offline",
+        spans=make_spans(settings),
     )
+
+
+def make_spans(settings: Settings) -> "Spans":
+    """Where spans go, if they are wanted. Raises `ConfigError` without the library."""
+    from bot.agent.run import no_spans
+
+    if settings.tracing.spans == "off":
+        return no_spans
+    try:
+        from bot.adapters.spans import OtelSpans
+    except ImportError:
+        raise ConfigError("tracing.spans needs another library: pip install 'goodbot[otel]'") from None
+    return OtelSpans(with_texts=settings.tracing.spans == "texts")
 
 
 def settings_file(settings: Settings) -> "SettingsFile":

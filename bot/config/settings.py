@@ -358,6 +358,12 @@ class LogSettings(Section):
     file: str = ""
 
 
+class TracingSettings(Section):
+    """`[tracing]`: spans of OpenTelemetry."""
+
+    spans: Literal["off", "on", "texts"] = "off"
+
+
 class Settings(Section):
     """All sections. `load_settings` makes one with every path filled in."""
 
@@ -381,6 +387,7 @@ class Settings(Section):
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()
     web: WebSettings = WebSettings()
+    tracing: TracingSettings = TracingSettings()
     log: LogSettings = LogSettings()
 
     @classmethod
