@@ -294,10 +294,11 @@ def _unsaid(text: str, question: str, answer: str) -> Reading | None:
 def _other_value(text: str, question: str, answer: str) -> Reading | None:
     """What says nothing but another value of the kind that the answer gave: "it's 60 euros"."""
     rest = _without_end(text)
-    found = words.IT_IS.match(rest)
-    value = rest[found.end() :] if found else ""
+    value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
     is_short = 0 < len(value.split()) <= _FEW and not words.COURTESY.match(rest)
-    if not is_short or not _is_value(value, answer) or words.FIRST_PERSON.search(value):
+    is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(value) is not None
+    is_other = _is_value(value, answer) or (is_name and not _words(value) <= _words(answer))
+    if not is_short or not is_other or words.FIRST_PERSON.search(value):
         return None
     return Reading(Correction(rest), is_sure=bool(_is_evident(rest, question, answer)))
 
@@ -307,9 +308,9 @@ def _is_value(text: str, answer: str) -> bool:
     rest = _without_end(text)
     if not rest or len(rest.split()) > _FEW + 1 or _words(rest) <= _words(answer):
         return False
-    is_spelled = [any(words.SPELLED.fullmatch(each) for each in (side.split() or [""])) for side in (rest, answer)]
-    has_digits = [any(map(str.isdigit, side)) for side in (rest, answer)]
-    return all(is_spelled) or (all(has_digits) and len(answer.split()) <= 2 * _FEW)
+    is_spelled = all(any(map(words.SPELLED.fullmatch, side.split())) for side in (rest, answer))
+    has_digits = all(any(map(str.isdigit, side)) for side in (rest, answer))
+    return is_spelled or (has_digits and len(answer.split()) <= 2 * _FEW)
 
 
 def _is_about(text: str, question: str) -> bool:

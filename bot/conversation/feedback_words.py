@@ -108,7 +108,7 @@ NO = Phrase(r"no+|nope|nah+|nein|nee*|nö+|non")
 """Refuses an answer by itself."""
 NOT_THERE = Phrase(
     r"(?:(?:i(?:'ve)? )?(?:just )?(?:checked|looked|tried)[,.;:]? )?(?:(?:it|that|they)(?:'s|'re| is| are)? )?"
-    r"not (?:in )?(?:there|here)"
+    r"(?:not|no longer) (?:in )?(?:there|here)"
 )
 """The same of a place."""
 SAME_KIND = Phrase(r"(?:the )?(?:wrong|falsche\w?) (?P<kind>\w+)")
@@ -220,7 +220,8 @@ OTHER = Phrase(
 DENIES = re.compile(rf"\b(?:not|no|{_NOT}|cannot|nicht|kein\w*|never|nie|nobody|niemand)\b", re.IGNORECASE)
 """Stands in a clause that says only what is not so."""
 GONE = re.compile(
-    r"\b(?:gone|dead|old|cancell?ed|abolished|stopped|expired|merged|broken|took over|changed|renamed|moved"
+    r"\b(?:gone|dead|resigned|quit|old|cancell?ed|abolished|stopped|expired|merged|broken|took over"
+    r"|changed|renamed|moved"
     r"|left|retired|deprecated|obsolete|outdated|removed|replaced|closed|any ?more"
     r"|no longer|doesn['’]?t"
     r" exist|there(?:['’]?s| is| are) no|es gibt kein\w*|nicht mehr|weg|abgeschafft|geschlossen|alte?)\b",
@@ -228,7 +229,7 @@ GONE = re.compile(
 )
 """Stands in a clause about what was replaced."""
 ENDED = re.compile(
-    r"\b(?:gone|dead|cancell?ed|abolished|stopped|expired|broken|retired|deprecated|obsolete|removed|replaced"
+    r"\b(?:gone|dead|resigned|quit|cancell?ed|abolished|stopped|expired|broken|retired|deprecated|obsolete|removed|replaced"
     r"|closed|discontinued|(?:switched|turned|shut|closed) "
     r"(?:off|down)|no longer (?:exists?|there|used|available)|abgeschafft|abgeschaltet|geschlossen|eingestellt)\b",
     re.IGNORECASE,
