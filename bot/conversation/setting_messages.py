@@ -97,7 +97,8 @@ def allowed_here(permissions: Sequence[StandingPermission]) -> str:
     if not permissions:
         return ""
     lines = [
-        f"{number}. `{shown_line(each.tool, 64)}`: {GRANTS[each.grant]}, by {shown_line(each.by, 30)}"
+        f"{number}. `{shown_line(each.tool, 64)}`{f' ({shown_line(each.what, 80)})' if each.what else ''}: "
+        f"{GRANTS[each.grant]}, by {shown_line(each.by, 30)}"
         for number, each in enumerate(permissions, start=1)
     ]
     return "\n".join(["\n\n**Allowed here**, for the same kind of arguments:", "", *lines])

@@ -59,6 +59,8 @@ class StandingPermission:
 
     key: str
     tool: str
+    what: str
+    """What was asked about when it was allowed, in people's words; empty once that question is erased."""
     grant: Grant
     by: str
     at: datetime

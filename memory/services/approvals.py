@@ -86,11 +86,14 @@ class Approvals:
         now = self._core.clock()
         with self._core.store.read() as tx:
             kept = tx.short.up_to(scope.workspace, KIND, _LAST, _MOST)
-        here = [each for each in kept if each.value["channel"] == scope.channel and each.expires_at > now]
+            here = [each for each in kept if each.value["channel"] == scope.channel and each.expires_at > now]
+            asked = tx.episodes.get_many(scope.workspace, {str(each.value["basis"]) for each in here})
+        labels = {name: next((one.label for one in options_of(node.trajectory)), "") for name, node in asked.items()}
         return [
             StandingPermission(
                 key=each.key,
                 tool=str(each.value["tool"]),
+                what=labels.get(str(each.value["basis"]), ""),
                 grant=Grant(str(each.value["grant"])),
                 by=each.person,
                 at=each.created_at,

@@ -283,7 +283,7 @@ async def test_teachers_see_what_is_allowed_and_take_it_back(chat: Chat, sent: l
     await ask(chat)
     await press(chat, "Always allow here", TEA, TEACHER)
     shown = await chat.command("settings", "approvals", TEA, role=TEACHER)
-    assert "1. `send`: always here, by tea" in shown
+    assert "1. `send` (Sends a message: team, The lift is back.): always here, by tea" in shown
     assert "send" not in await chat.command("settings", "approvals", ELSEWHERE, role=TEACHER)
     take_back = next(each for each in reversed(chat.messenger.posts) if each.choices and "send" in each.text).choices[
         -1

@@ -182,3 +182,33 @@ async def test_forgetting_takes_the_journal(world: World, hands: Hands) -> None:
     world.memory.privacy.forget(ANA.workspace, "ana")
     assert journals(world) == 0
     before.executor.close()
+
+
+async def test_a_chosen_option_lets_the_parts_that_waited_for_it_follow_and_counts_for_its_part(
+    world: World, hands: Hands
+) -> None:
+    options = [{"answer": "Room 5."}, {"answer": "Room 6."}]
+    script = {
+        "both": [expand("sequence", "A", "B", "C")],
+        "A": [answer("a")],
+        "B": [call("ask_person", question="Which room?", options=options)],
+        "C": [call("look"), answer("c")],
+    }
+    before = chat_with(world, hands, script)
+    await before.ask("both")
+    question = before.messenger.posts[-1]
+    assert "I have not answered this yet: “C”." in question.text
+    after = chat_with(world, hands, {"C": [call("look"), answer("c")]})
+    after.messenger.posts.append(question)
+    await after.command("choose", question.choices[1].argument)
+    await after.bot.idle()
+    assert after.messenger.answers[1:] == ["a\n\nRoom 6.\n\nc"]
+    nodes = {node.goal: node for node in world.memory.audit.run(ANA.workspace, await newest(world)).nodes}
+    assert [(each, nodes[each].verdict.value) for each in ("both", "A", "B", "C")] == [
+        ("both", "pending"),
+        ("A", "pending"),
+        ("B", "success"),
+        ("C", "pending"),
+    ]
+    for each in (before, after):
+        each.executor.close()
