@@ -171,10 +171,12 @@ class OpenAIServer:
         return self._rule(str(asked.body["messages"][1]["content"]))
 
 
-def _stream(handler: BaseHTTPRequestHandler, server: OpenAIServer, events: list[str]) -> None:
+def _stream(handler: BaseHTTPRequestHandler, server: OpenAIServer, events: list[str], *, is_cut: bool) -> None:
     handler.send_response(200)
     handler.send_header("content-type", "text/event-stream")
     handler.send_header("connection", "close")
+    if is_cut:
+        handler.send_header("content-length", "1000000")
     handler.end_headers()
     with suppress(ConnectionError):  # whoever asked may have given up
         for each in events:
@@ -205,7 +207,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             if is_stream and scripted.status == 200 and (events := _events(scripted.body)):
-                _stream(self, server, events[: scripted.breaks_after])
+                _stream(self, server, events[: scripted.breaks_after], is_cut=scripted.breaks_after is not None)
                 return
             self.send_response(scripted.status)
             for name, value in scripted.headers.items():

@@ -1,6 +1,6 @@
 """Converts vendor exceptions to ours. Imports pydantic-ai, so it is imported late."""
 
-import httpx
+import httpx2
 from pydantic_ai import exceptions as vendor
 
 from bot.adapters.llm.providers import key_variable
@@ -12,7 +12,7 @@ _WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionErr
 VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, TimeoutError, *_WRONG_SHAPE)
 """What a request can raise."""
 
-STREAM_FAULTS = (vendor.AgentRunError, vendor.UserError, httpx.HTTPError, *_WRONG_SHAPE)
+STREAM_FAULTS = (vendor.AgentRunError, vendor.UserError, httpx2.HTTPError, *_WRONG_SHAPE)
 """What a stream can raise besides running out of time."""
 
 _BODY_CHARACTERS = 300

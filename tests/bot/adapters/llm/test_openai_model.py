@@ -5,12 +5,13 @@ import json
 import socket
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.errors import ConfigError, MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
-from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, PartialReply, ToolCall, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says
 from tests.doubles.openai_server import OpenAIServer, Scripted
 
@@ -324,3 +325,26 @@ async def test_a_closed_model_opens_again(server: OpenAIServer, make: Make) -> N
     await model.close()
     await model.close()
     assert (await model.reply(REQUEST)).turn.text == "two"
+
+
+async def test_a_reply_is_told_while_it_comes(server: OpenAIServer, make: Make) -> None:
+    heard: list[PartialReply] = []
+    server.script(server_says.tool_call("final_answer", '{"text": "Hello \\ud83d\\ude00 w\\u00f6rld"}'))
+    reply = await make().reply(replace(REQUEST, on_partial=heard.append))
+    assert reply.turn.calls[0].arguments == {"text": "Hello 😀 wörld"}
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (1000, 200)
+    texts = [str((each.calls[0].arguments or {}).get("text", "")) for each in heard if each.calls]
+    assert texts == sorted(texts, key=len)
+    assert all("Hello 😀 wörld".startswith(each) for each in texts)
+    assert len(set(texts)) > 2
+    assert len(server.asked) == 1
+
+
+async def test_a_stream_that_breaks_off_or_cannot_be_had_is_asked_for_as_a_whole(
+    server: OpenAIServer, make: Make
+) -> None:
+    for broken in (replace(server_says.text("some of it"), breaks_after=2), server_says.body("no stream")):
+        server.script(broken, server_says.text("all of it"))
+        reply = await make().reply(replace(REQUEST, on_partial=lambda _: None))
+        assert reply.turn.text == "all of it"
+    assert [bool(each.body.get("stream")) for each in server.asked] == [True, False, True, False]
