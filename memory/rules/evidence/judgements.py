@@ -30,12 +30,12 @@ def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> lis
     if not any(_is_implied(each.source) for each in every):
         return every
     own = fold_votes(each for each in reactions if not _is_implied(each.source))
-    said = {(each.node_id, each.actor): each for each in own}
+    own_votes = {(each.node_id, each.actor): each for each in own}
     found: list[Vote] = []
     for vote in every:
         if not _is_implied(vote.source):
             found.append(vote)
-        elif own_vote := said.get((vote.node_id, vote.actor)):
+        elif own_vote := own_votes.get((vote.node_id, vote.actor)):
             found.append(replace(own_vote, is_limited=vote.is_limited, standing=vote.standing))
     return found
 
