@@ -103,12 +103,16 @@ def test_commands_of_pytest_find_tests() -> None:
     """Collected together, for that is quick: where no test is named, those of this folder's conventions."""
     environ = {**os.environ, "PYTEST_ADDOPTS": "", "HYPOTHESIS_PROFILE": "thorough"}
     options: set[str] = set()
+    marked = {"not slow"}
     paths = {"tests/test_conventions.py"}
     for command in commands(PYTEST):
         given = shlex.split(re.sub(rf"^{PYTEST}", "", command))
-        options |= {shlex.join(given[place : place + 2]) for place, word in enumerate(given) if word.startswith("-")}
+        given_options = [given[place : place + 2] for place, word in enumerate(given) if word.startswith("-")]
+        marked |= {each[1] for each in given_options if each[0] == "-m"}
+        options |= {shlex.join(each) for each in given_options if each[0] != "-m"}
         paths |= {word for word in given if word.startswith("tests/")}
     arguments = [word for option in sorted(options) for word in shlex.split(option)]
+    arguments += ["-m", " or ".join(f"({each})" for each in sorted(marked))]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", *arguments, *sorted(paths)],
         cwd=CHECKOUT,

@@ -14,7 +14,7 @@ from tests.doubles.openai_server import OpenAIServer, hang, text
 from tests.doubles.process import WORKSPACE, Chat, Finished, Home
 from tests.doubles.seats import both_platforms, environment
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 DEADLY = (sys.executable, "-m", "tests.doubles.deadly_bot")
 LIMIT = {"GOODBOT_LIMITS_FROZEN_AFTER_S": "1"}

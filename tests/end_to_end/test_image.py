@@ -22,6 +22,8 @@ from tests.doubles.packaged_embedder import packaged_embedder
 from tests.doubles.process import Chat
 from tests.doubles.seats import both_platforms, environment
 
+pytestmark = pytest.mark.slow
+
 RECIPE = CHECKOUT / "config" / "Dockerfile"
 KEY = "a key that nobody guesses"
 

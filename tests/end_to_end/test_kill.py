@@ -232,6 +232,7 @@ def live_and_die(folder: Path, seed: int) -> Person:
     return person
 
 
+@pytest.mark.slow
 def test_what_was_confirmed_survives_a_kill_at_any_moment(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         people = list(pool.map(lambda seed: live_and_die(tmp_path / f"seed-{seed}", seed), _SEEDS))

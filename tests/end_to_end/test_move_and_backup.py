@@ -9,7 +9,7 @@ import pytest
 
 from tests.doubles.process import GOODBOT, Finished, Home
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from tests import CHECKOUT
 from tests.doubles.process import GOODBOT, Home
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ import pytest
 from tests import CHECKOUT
 from tests.linear_time import offline_shapes, offline_targets, shapes
 
+pytestmark = pytest.mark.slow
+
 _MANY_CHARACTERS = 20_000
 _SOME_CHARACTERS = 250
 """Enough to tell what never ends; there are tens of thousands of pairs."""

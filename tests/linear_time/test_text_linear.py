@@ -5,6 +5,8 @@ import pytest
 from tests.linear_time import text_shapes
 from tests.linear_time.runner import all_shapes, targets_of, worker
 
+pytestmark = pytest.mark.slow
+
 _TARGETS = "tests.linear_time.text_targets"
 _CHARACTERS = 10_000
 _HANGS_SECONDS = 10

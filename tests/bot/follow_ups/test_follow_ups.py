@@ -17,7 +17,7 @@ from memory.services import Memory
 from tests.bot.follow_ups.cases import FOLLOW_UPS, STAND_ALONE
 from tests.doubles.conversation import RecordingMessenger
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 
 class Channel:

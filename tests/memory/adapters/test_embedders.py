@@ -20,6 +20,8 @@ from memory.model import Vector
 from tests import CHECKOUT
 from tests.doubles.packaged_embedder import packaged_embedder
 
+pytestmark = pytest.mark.slow
+
 ASKED = "how do I reset my password?"
 PARAPHRASE = "I forgot my password, how can I change it?"
 UNRELATED = "the train to Lyon leaves at noon"

@@ -25,6 +25,8 @@ from memory.model import Vector
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest
 
+pytestmark = pytest.mark.slow
+
 DIMENSION, EXACT_ROWS = 16, 5
 
 

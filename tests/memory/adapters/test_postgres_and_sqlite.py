@@ -3,6 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from sqlalchemy import select
 
@@ -15,6 +16,8 @@ from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import dump
 from tests.memory.adapters.test_store_machine import Change, TwoStores
 from tests.memory.services.test_laws_isolation import PEOPLE, PLACES, WORKSPACES, Act, Play, acts, at
+
+pytestmark = pytest.mark.slow
 
 FEWER = settings().max_examples // 5
 

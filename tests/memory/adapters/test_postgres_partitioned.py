@@ -29,6 +29,8 @@ from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 
+pytestmark = pytest.mark.slow
+
 PARTS = 4
 OF_ALL_WORKSPACES = {"leases", "job_runs"}
 

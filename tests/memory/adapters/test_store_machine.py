@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -39,6 +40,8 @@ from tests.memory.adapters.store_samples import (
     unit,
     vote,
 )
+
+pytestmark = pytest.mark.slow
 
 Change = Callable[[Transaction], object]
 

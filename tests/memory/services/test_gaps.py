@@ -79,6 +79,7 @@ def settled_by_teaching(goals: Sequence[str], subjects: Mapping[str, str], later
     return right
 
 
+@pytest.mark.slow
 def test_teaching_the_first_suggestions_settles_at_least_twice_as_many_later_questions_as_teaching_any(
     world: World,
 ) -> None:

@@ -18,6 +18,8 @@ from bot.app.bench.peers.own import Recall, Search
 from bot.app.bench.peers.worker import ENGINES, Vectors, measure
 from bot.cli.root import goodbot
 
+pytestmark = pytest.mark.slow
+
 ROWS, QUESTIONS = 300, 20
 
 

@@ -16,6 +16,8 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.model import Role
 from tests.bot.app.bench.sets import ROWS, messages, run
 
+pytestmark = pytest.mark.slow
+
 RIGHT, TAP, WRONG, UNKNOWN = Answered.RIGHT, Answered.TAP, Answered.WRONG, Answered.UNKNOWN
 
 

@@ -17,7 +17,7 @@ from tests.doubles.demo_world import demo_world
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import PASSWORD, WORKSPACE, Visitor, site_parts
 
-pytestmark = [pytest.mark.browser, needs_browser]
+pytestmark = [pytest.mark.browser, needs_browser, pytest.mark.slow]
 
 LISTED = [page.name for page in PAGES if page.is_listed and page.name != "playground"]
 """The playground is a world of its own, with tests of its own."""

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
@@ -9,7 +10,7 @@ from tests.bot.adapters.web.playground.conftest import Playing
 from tests.doubles.browser import browser_running, needs_browser, page_open
 from tests.doubles.playground_driver import PAGE
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.slow]
 
 
 async def asks(page: Page, text: str) -> Locator:
