@@ -9,7 +9,7 @@ import ipaddress
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import httpcore2
 
@@ -19,6 +19,13 @@ _MOST_REDIRECTS = 5
 _LONGEST_URL = 2_000
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST6 = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is given to anybody on the internet."""
+_AZURE = ipaddress.ip_address("168.63.129.16")
+"""Looks public, and tells a machine of that cloud its settings."""
+_AWS6 = ipaddress.ip_address("fd00:ec2::254")
+_AS_WRITTEN = "/:?#[]@!$&'()*+,;=%~"
+"""What stands in an address as it is; the rest of what is no letter is written in the way addresses need it."""
 _HEADERS = {
     "User-Agent": "Goodbot",
     "Accept": "text/*, application/json, application/pdf",
@@ -47,27 +54,28 @@ class Fetched:
 
 def is_no_cloud_service(address: str) -> bool:
     """Whether an address is none of those at which clouds tell a machine its secrets."""
-    try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    inner = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
-    return not (inner or ip).is_link_local and address != "fd00:ec2::254"
+    ip = _unwrapped(address)
+    return ip is not None and not ip.is_link_local and ip not in (_AZURE, _AWS6)
 
 
 def is_public(address: str) -> bool:
     """Whether an address is of the whole internet, whatever form it is wrapped in."""
+    ip = _unwrapped(address)
+    if ip is None or (ip.version == 6 and ip not in _UNICAST6):
+        return False
+    return ip.is_global and not ip.is_multicast and ip != _AZURE
+
+
+def _unwrapped(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address, or that of IPv4 which it is a form of; None where it is none."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
-        return False
-    if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
-        if ip in _NAT64:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner:
-            return is_public(str(inner))
-    return ip.is_global and not ip.is_multicast
+        return None
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip
+    inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
+    return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else inner or ip
 
 
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
@@ -86,7 +94,10 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """Look the name up, check every address it has, and connect to the first."""
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # a part of it is empty or too long
+            raise ToolFailed(f"{host[:100]} is the name of nothing on the internet.") from error
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         is_admitted = is_no_cloud_service if self._allows_private else is_public
         if not addresses or not all(map(is_admitted, addresses)):
@@ -134,7 +145,7 @@ class Fetcher:
         async with pool.stream("GET", checked, headers=list(_HEADERS.items())) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             if response.status in _REDIRECTS and headers.get("location"):
-                return urljoin(url, headers["location"])
+                return _joined(url, headers["location"])
             if response.status != 200:
                 raise ToolFailed(f"That address answers with the status {response.status}.")
             if headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
@@ -158,5 +169,22 @@ def _checked(url: str) -> str:
         raise ToolRetry("That is no address of a page.") from None
     if not is_fit or parts.username is not None or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
         raise ToolRetry("That is no address of a page: it begins with http:// or https:// and holds no password.")
-    host = (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.netloc
-    return parts._replace(netloc=host, fragment="").geturl()
+    try:
+        netloc = parts.netloc if parts.netloc.isascii() else _ascii_netloc(parts.hostname or "", parts.port)
+    except UnicodeError:
+        raise ToolRetry("That is no address of a page: its name cannot be one.") from None
+    path, query = (quote(each, safe=_AS_WRITTEN, errors="replace") for each in (parts.path, parts.query))
+    return parts._replace(netloc=netloc, path=path, query=query, fragment="").geturl()
+
+
+def _ascii_netloc(host: str, port: int | None) -> str:
+    named = host.encode("idna").decode()
+    return named if port is None else f"{named}:{port}"
+
+
+def _joined(url: str, location: str) -> str:
+    """Where a redirect leads. Raises `ToolFailed`. Servers write more than ASCII as UTF-8."""
+    try:
+        return urljoin(url, location.encode("latin-1").decode(errors="replace"))
+    except ValueError as error:
+        raise ToolFailed("That address leads to what is none.") from error

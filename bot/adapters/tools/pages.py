@@ -16,6 +16,8 @@ SHOWN_CHARACTERS = 6_000
 _SHOWN_RESULTS = 5
 _SNIPPET_CHARACTERS = 300
 _RUNS_KEPT = 200
+_ROOT = "0"
+"""The path of a run's first node, whose goal is what the person means."""
 _URL = re.compile(r"https?://[^\s<>\"'`|()\[\]{}]++")
 
 
@@ -26,17 +28,18 @@ class KnownAddresses:
     """
 
     def __init__(self) -> None:
-        self._shown: OrderedDict[str, set[str]] = OrderedDict()
+        self._shown: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def show(self, run_id: str, text: str) -> None:
         """Note the addresses in a text that a run is shown."""
-        self._shown.setdefault(run_id, set()).update(_addresses(text))
+        self._shown.setdefault(run_id, {}).update(_addresses(text))
         while len(self._shown) > _RUNS_KEPT:
             self._shown.popitem(last=False)
 
-    def has(self, url: str, context: ToolContext) -> bool:
-        """Whether a run was given this address."""
-        return _same(url) in _addresses(f"{context.question} {context.goal}") | self._shown.get(context.run_id, set())
+    def as_given(self, url: str, context: ToolContext) -> str:
+        """The address as a run was given it; empty where it was not. Goals of parts are the model's own words."""
+        said = context.question if context.node_path != _ROOT else f"{context.question} {context.goal}"
+        return (self._shown.get(context.run_id, {}) | _addresses(said)).get(_same(url), "")
 
 
 def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
@@ -44,9 +47,10 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         url = text_argument(arguments, "url")
-        if not known.has(url, context):
+        given = known.as_given(url, context)
+        if not given:
             raise ToolRetry("Only addresses that the person wrote, or that a search or a page showed, are read.")
-        fetched = await fetcher.fetch(url)
+        fetched = await fetcher.fetch(given)
         title, text = await asyncio.to_thread(page_text, fetched.content, fetched.media_type, fetched.text)
         cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
         known.show(context.run_id, cut)
@@ -104,8 +108,9 @@ def _results(answered: str) -> str:
     )
 
 
-def _addresses(text: str) -> set[str]:
-    return {_same(found) for found in _URL.findall(text)}
+def _addresses(text: str) -> dict[str, str]:
+    """Each address in a text, without what ends a sentence, by what it is the same as."""
+    return {_same(found): found.partition("#")[0].rstrip(".,;:!?") for found in _URL.findall(text)}
 
 
 def _same(url: str) -> str:

@@ -99,7 +99,12 @@ async def server(pages: dict[str, bytes]) -> AsyncIterator[tuple[str, list[str]]
             "::ffff:10.0.0.1",
             "64:ff9b::7f00:1",
             "64:ff9b::a9fe:a9fe",
+            "64:ff9b:1::7f00:1",
             "2002:7f00:1::",
+            "::127.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "fec0::1",
+            "168.63.129.16",
             "not an ip",
             "",
         ),
@@ -109,7 +114,13 @@ def test_what_is_not_the_public_internet(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("host", ["169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]", "[fd00:ec2::254]"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]", "[fd00:ec2::254]", "168.63.129.16"),
+        *("[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]"),
+    ],
+)
 async def test_services_of_clouds_are_never_asked(host: str) -> None:
     with pytest.raises(ToolFailed, match="not an address of the public internet"):
         await replace(HERE, timeout_s=2).fetch(f"http://{host}/latest/meta-data")
@@ -177,11 +188,50 @@ async def test_a_redirect_is_checked_as_the_first_address_was(monkeypatch: pytes
         "gopher://x",
         "http://a b",
         "x",
+        "http://é..com/",
+        f"http://é{'a' * 70}.com/",
     ],
 )
 async def test_what_is_no_address_of_a_page(url: str) -> None:
     with pytest.raises(ToolRetry):
         await Fetcher().fetch(url)
+
+
+@pytest.mark.parametrize("host", ["a..com", f"{'a' * 70}.com"])
+async def test_a_name_that_cannot_be_looked_up_costs_one_observation(host: str) -> None:
+    with pytest.raises(ToolFailed, match="the name of nothing"):
+        await Fetcher().fetch(f"http://{host}/")
+
+
+async def test_a_redirect_to_what_is_no_address_costs_one_observation() -> None:
+    pages = {"/": response("", "Location: http://[::1", status="302 Found")}
+    async with server(pages) as (url, _):
+        with pytest.raises(ToolFailed, match="leads to what is none"):
+            await HERE.fetch(f"{url}/")
+
+
+async def test_addresses_with_other_letters_are_read() -> None:
+    pages = {
+        "/stra%C3%9Fe": response("here", "Content-Type: text/plain"),
+        "/moved": response("", "Location: /straße", status="302 Found"),
+    }
+    async with server(pages) as (url, asked):
+        for path in ("/straße?q=ü&r=%20a", "/stra%C3%9Fe", "/moved"):
+            assert (await HERE.fetch(f"{url}{path}")).content == b"here"
+    assert asked == ["/stra%C3%9Fe?q=%C3%BC&r=%20a", "/stra%C3%9Fe", "/moved", "/stra%C3%9Fe"]
+
+
+async def test_a_name_with_other_letters_keeps_its_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[tuple[str, int]] = []
+
+    async def look_up(_: Any, host: str, port: int, **__: Any) -> list[Any]:
+        looked_up.append((host, port))
+        return []
+
+    monkeypatch.setattr(asyncio.get_running_loop().__class__, "getaddrinfo", look_up)
+    with pytest.raises(ToolFailed):
+        await Fetcher().fetch("http://bücher.example:8080/")
+    assert looked_up == [("xn--bcher-kva.example", 8080)]
 
 
 async def test_limits_of_size_time_type_and_redirects() -> None:
@@ -235,9 +285,30 @@ async def test_only_addresses_that_the_run_was_given_are_read() -> None:
         assert "opens at eleven" in read.content
         assert read.content.endswith(f"(from {url}/a)")
         assert read.is_outside
-        assert known.has("http://other.example/menu", context)
-        assert not known.has("http://other.example/menu?x=4711", context)
-        assert not known.has("http://other.example/menu", replace(context, run_id="another", question=""))
+        assert known.as_given("http://other.example/menu", context)
+        assert not known.as_given("http://other.example/menu?x=4711", context)
+        assert not known.as_given("http://other.example/menu", replace(context, run_id="another", question=""))
+
+
+@pytest.mark.parametrize("added", ["?.,;:!", "/", "...", "#what-i-know"])
+async def test_what_a_model_adds_to_an_address_is_not_sent(added: str) -> None:
+    async with server({"/a": html(ARTICLE)}) as (url, asked):
+        context = replace(CONTEXT, question=f"what does {url}/a say?")
+        read = await ToolRegistry([fetch_tool(HERE, KnownAddresses())]).run(
+            tool_call("fetch_page", url=f"{url}/a{added}"), context
+        )
+        assert not read.is_error
+        assert asked == ["/a"]
+
+
+async def test_an_address_that_a_model_wrote_into_the_goal_of_a_part_is_not_read() -> None:
+    async with server({"/a": html(ARTICLE)}) as (url, asked):
+        registry = ToolRegistry([fetch_tool(HERE, KnownAddresses())])
+        wanted = tool_call("fetch_page", url=f"{url}/a?what-i-know=4711")
+        part = replace(CONTEXT, question="what is new?", goal=f"read {url}/a?what-i-know=4711", node_path="0.1")
+        assert (await registry.run(wanted, part)).is_mistake
+        assert asked == []
+        assert not (await registry.run(wanted, replace(part, node_path="0"))).is_error
 
 
 async def test_the_web_is_searched_at_the_configured_server() -> None:
@@ -257,7 +328,7 @@ async def test_the_web_is_searched_at_the_configured_server() -> None:
         assert result.content.startswith("Hours\nOpen at ten.")
         assert len(result.content) < 500
         assert asked == ["/search?q=museum+%26+hours&format=json"]
-        assert known.has("https://museum.example/hours", CONTEXT)
+        assert known.as_given("https://museum.example/hours", CONTEXT)
         for tool, told in zip(tools[1:], ("makes no sense", "found nothing"), strict=True):
             failed = await ToolRegistry([tool]).run(tool_call("search_web", query="x"), CONTEXT)
             assert told in failed.content
