@@ -5,6 +5,7 @@ free. Pure.
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -20,13 +21,15 @@ def argument_kinds(arguments: Mapping[str, object]) -> str:
 
 def permission_key(channel: str, tool: str, arguments: Mapping[str, object]) -> str:
     """What a permission for one kind of action in one channel is kept under."""
-    return sha256("\n".join((channel, tool, argument_kinds(arguments))).encode()).hexdigest()
+    return sha256("\n".join((channel, tool, argument_kinds(arguments))).encode(errors="surrogatepass")).hexdigest()
 
 
 def _kind(value: object) -> object:
     match value:
         case bool() | None:
             return value
+        case float() if not math.isfinite(value):
+            return f"number {value}"
         case int() | float():
             return f"number {'-' if value < 0 else ''}{len(str(abs(int(value))))}"
         case str():
