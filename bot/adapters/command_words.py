@@ -42,7 +42,7 @@ _ARGUMENTS = {
     "remember": r"(?:this|that|it)",
     "privacy": "",
     "stop": "",
-    CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none)(?: (?:short|always))?",
+    CHOOSE: rf"(?:{_ID} )?(?:[1-9]\d?|none|no)(?: (?:short|always))?",
     "mode": r"(?:mention|threads|always|default)?",
     SETTINGS: rf"(?:history|undo {_SETTING}|{_SETTING}(?: \S+){{0,100}})?",
     "review": rf"(?:{_PAGE}|batch {_ID}(?: (?:approve|reject) (?:{_ID}|all(?: yes)?))?(?: {_PAGE})?)?",

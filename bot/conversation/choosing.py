@@ -13,8 +13,10 @@ from memory.model import Grant, Option
 from memory.services import Chosen, Memory
 
 _NONE = "none"
+_NO = "no"
+"""Nothing is done. Nobody is asked for a right answer, which there was none of."""
 CHOICE = re.compile(
-    r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
+    r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none|no)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
 )
 
 
@@ -37,7 +39,7 @@ def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, .
     ]
     if len(options) == 1:
         buttons += [(DO_IT_FOR_A_WHILE, f"1 {Grant.SHORT.value}"), (DO_IT_ALWAYS, f"1 {Grant.ALWAYS.value}")]
-    buttons.append((DO_NOT, _NONE))
+    buttons.append((DO_NOT, _NO))
     return tuple(Choice(label=label, command=CHOOSE, argument=f"{run_id} {which}") for label, which in buttons)
 
 
@@ -62,7 +64,7 @@ class ChoiceHandler:
             return self._memory.asking.choose(
                 event.scope,
                 run_id or "",
-                None if which == _NONE else int(which),
+                None if which in (_NONE, _NO) else int(which),
                 role=event.role,
                 at=event.at,
                 event_id=event.event_id,
