@@ -1,7 +1,7 @@
 """When two actions are the same to whoever approved of one of them: the same tool, with the same kind of arguments.
 
-What names a target must agree (a word, an address, a path, a switch; of a number its size); sentences and times are
-free. Pure.
+What names a target must agree (a word, a name of a few words, an address, a path, a switch; of a number its size),
+also within a sentence; the rest of sentences, and times, are free. Pure.
 """
 
 import json
@@ -10,7 +10,11 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}\S*)?|\d{1,2}:\d{2}(?::\d{2})?")
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
+_TIME = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]{_CLOCK}\s?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?|{_CLOCK}")
+_LONGEST_NAME = 4
+"""Words that may be a name or a command; more of them are a sentence."""
+_IN_TARGETS = "@/\\#"
 
 
 def argument_kinds(arguments: Mapping[str, object]) -> str:
@@ -46,6 +50,8 @@ def _kind(value: object) -> object:
 def _text_kind(text: str) -> str:
     if _TIME.fullmatch(text):
         return "time"
-    if any(map(str.isspace, text)):
-        return "text"
-    return f"name {text.casefold()}"
+    words = text.casefold().split()
+    if len(words) <= 1 or (len(words) <= _LONGEST_NAME and text[-1] not in ".!?…"):
+        return f"name {' '.join(words)}"
+    targets = {word.strip(".,;:!?()\"'") for word in words if any(sign in word for sign in _IN_TARGETS)}
+    return " ".join(["text", *sorted(targets)])
