@@ -20,6 +20,8 @@ KIND = "goodbot/reminder"
 MOST = 50
 """How many a person may have in a workspace."""
 TEXT_CHARACTERS = 500
+_FARTHEST = timedelta(days=36_525)
+"""A hundred years, either way."""
 _LATE = timedelta(minutes=2)
 """From when on it is said that a reminder is late."""
 _AT_ONCE = 50
@@ -60,8 +62,10 @@ class Reminders:
     def add(
         self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat = Repeat.ONCE, message_id: str = ""
     ) -> Reminder:
-        """Keep one, first due when clocks in a zone show `first`. Raises `InvalidInput`."""
+        """Keep one, first due when clocks in a zone show `first`; the same one is kept once. Raises `InvalidInput`."""
         now = self._core.clock()
+        if abs(first.replace(tzinfo=UTC) - now) > _FARTHEST:
+            raise InvalidInput("that is more than a hundred years away")
         due = next_due(first, ZoneInfo(zone), repeat, now)
         text = self._core.redactor.text(" ".join(text.split()))
         if due is None:
@@ -79,7 +83,11 @@ class Reminders:
             message_id=message_id,
         )
         with self._core.store.write() as tx:
-            if len(tx.short.of_person(scope.workspace, scope.person, KIND)) >= MOST:
+            kept = [_read(each) for each in tx.short.of_person(scope.workspace, scope.person, KIND)]
+            for each in kept:
+                if replace(each, id=made.id, message_id=message_id) == made:
+                    return each
+            if len(kept) >= MOST:
                 raise InvalidInput(f"there are {MOST} reminders already; cancel one first")
             tx.short.put(_stored(made, now))
         return made

@@ -43,6 +43,30 @@ def test_one_is_told_once_at_its_time() -> None:
     assert reminders.of(ANA) == []
 
 
+def test_the_same_one_is_kept_once() -> None:
+    """A run that a crash broke off asks for it once more."""
+    world = World()
+    reminders = world.memory.reminders
+    first = reminders.add(ANA, "call Bob", TOMORROW, "UTC", message_id="m1")
+    assert reminders.add(ANA, "call  Bob", TOMORROW, "UTC", message_id="m2") == first
+    others = [
+        reminders.add(ANA, "call Eve", TOMORROW, "UTC"),
+        reminders.add(ANA, "call Bob", TOMORROW, "UTC", Repeat.DAY),
+        reminders.add(ANA, "call Bob", TOMORROW + timedelta(minutes=1), "UTC"),
+        reminders.add(scope("ana", channel="c2"), "call Bob", TOMORROW, "UTC"),
+        reminders.add(scope("bob"), "call Bob", TOMORROW, "UTC"),
+    ]
+    assert len({first.id, *(each.id for each in others)}) == 6
+
+
+@pytest.mark.parametrize("when", ["9999-12-31T23:59", "9998-01-01T00:00", "0001-01-01T00:00"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
+@pytest.mark.parametrize("repeat", [Repeat.ONCE, Repeat.YEAR])
+def test_what_is_further_away_than_anybody_lives_is_refused(when: str, zone: str, repeat: Repeat) -> None:
+    with pytest.raises(InvalidInput, match="hundred years"):
+        World().memory.reminders.add(ANA, "call Bob", datetime.fromisoformat(when), zone, repeat)
+
+
 def test_two_processes_that_look_at_the_same_time_tell_it_once() -> None:
     world = World()
     kept = world.memory.reminders.add(ANA, "call Bob", TOMORROW, "UTC", Repeat.DAY)
@@ -84,8 +108,8 @@ def test_what_cannot_be_kept_says_why() -> None:
     for text, first in (("", TOMORROW), ("x" * 501, TOMORROW), ("call", datetime.fromisoformat("2026-11-20"))):
         with pytest.raises(InvalidInput):
             reminders.add(ANA, text, first, "UTC")
-    for _ in range(MOST):
-        reminders.add(ANA, "call", TOMORROW, "UTC")
+    for number in range(MOST):
+        reminders.add(ANA, f"call {number}", TOMORROW, "UTC")
     with pytest.raises(InvalidInput, match="cancel one"):
         reminders.add(ANA, "call", TOMORROW, "UTC")
 
