@@ -175,7 +175,7 @@ def remembered(kept: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 ON_MEMORY = [
-    command
+    pytest.param(command, marks=[pytest.mark.slow] if "bench tasks" in command else [])
     for command in commands(GOODBOT)
     if not re.match(r"goodbot (chat|run|slack|discord|web|password|mcp)\b", command) and "..." not in command
 ]

@@ -15,6 +15,9 @@ VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, TimeoutError, *_WRONG_S
 STREAM_FAULTS = (vendor.AgentRunError, vendor.UserError, httpx2.HTTPError, *_WRONG_SHAPE)
 """What a stream can raise besides running out of time."""
 
+_NO_STREAMS = {400, 405, 422, 501}
+"""What a server says that knows no streams; any other status would be the same without."""
+
 _BODY_CHARACTERS = 300
 
 
@@ -26,6 +29,11 @@ def is_safe(exc: Exception, secret: str) -> bool:
             return False
         cause = cause.__cause__ or cause.__context__
     return True
+
+
+def is_worth_asking_whole(exc: Exception) -> bool:
+    """Whether what failed as a stream may come as a whole."""
+    return not isinstance(exc, vendor.ModelHTTPError) or exc.status_code in _NO_STREAMS
 
 
 def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:

@@ -128,7 +128,7 @@ class ProviderModel:
         from pydantic_ai.direct import model_request_stream
 
         from bot.adapters.llm.dialogue import partial
-        from bot.adapters.llm.faults import STREAM_FAULTS
+        from bot.adapters.llm.faults import STREAM_FAULTS, is_worth_asking_whole
 
         try:
             async with model_request_stream(
@@ -138,6 +138,8 @@ class ProviderModel:
                     on_partial(partial(stream.get()))
                 response = stream.get()
         except STREAM_FAULTS as exc:
+            if not is_worth_asking_whole(exc):
+                raise
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
             return None
         has_ended = "finish_reason" in (response.provider_details or {}) or response.usage.total_tokens > 0

@@ -19,7 +19,7 @@ from memory.rules.evidence.opposition import are_opposed
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
-CONTROL = frozenset({EXPAND, "fail", "ask_person", "think"})
+CONTROL = frozenset({EXPAND, "fail", "ask_person", "think", "final_answer"})
 
 FITS = 0.53
 """Fitness from which a tool that takes arguments is used without any lesson."""

@@ -20,7 +20,7 @@ from tests.doubles.discord.permissions import Permission
 from tests.doubles.discord_driver import Session, connected
 
 PAGE = (
-    Choice(label="Archive lesson 1", command="archive", argument="ep-1", is_danger=True),
+    Choice(label="Archive lesson 1", command="archive", argument="ep-1 page 1", is_danger=True),
     Choice(label="More", command="memory", argument="page 2"),
 )
 DANGER, GREY = 4, 2
@@ -85,12 +85,12 @@ async def test_choices_are_buttons_only_the_person_sees_and_a_press_replaces_the
         turned = server.clicks(session.ana, page, "More")
         await server.until(lambda: "page 2" in server.current(page).content)
         pressed = server.clicks(session.ana, page, "Archive lesson 1")
-        await server.until(lambda: "archive ep-1" in server.current(page).content)
+        await server.until(lambda: "archive ep-1 page 1" in server.current(page).content)
         assert buttons(server.current(page)) == []
         assert (turned.answer, turned.replies, pressed.replies) == (Callback.DEFERRED_UPDATE, [], [])
         assert server.said(session.general) == []
     assert [(event.name, event.argument) for event in bot.commands] == [
-        ("memory", ""), ("memory", "page 2"), ("archive", "ep-1"),
+        ("memory", ""), ("memory", "page 2"), ("archive", "ep-1 page 1"),
     ]  # fmt: skip
     assert len({event.event_id for event in bot.commands}) == 3
     assert {event.scope.channel for event in bot.commands} == {session.general.id}
@@ -141,7 +141,7 @@ async def test_whoever_presses_acts_for_themselves_and_sees_the_answer_alone(ser
         ben = server.person("ben", session.guild)
         use = server.clicks(ben, str(stray.id), "Archive lesson 1")
         await server.until(lambda: use.text)
-        assert use.private_replies[0].content == f"archive ep-1 for {ben.id}"
+        assert use.private_replies[0].content == f"archive ep-1 page 1 for {ben.id}"
         assert server.current(str(stray.id)).content == "Ana's page"
     [event] = bot.commands
     assert (event.scope.person, event.role) == (ben.id, Role.MEMBER)
@@ -178,7 +178,7 @@ async def test_a_press_in_direct_messages_replaces_the_page(server: DiscordServe
         await server.until(lambda: server.said(direct))
         [page] = server.said(direct)
         server.clicks(session.ana, page, "Archive lesson 1")
-        await server.until(lambda: "archive ep-1" in server.current(page).content)
+        await server.until(lambda: "archive ep-1 page 1" in server.current(page).content)
         assert len(server.said(direct)) == 1
     assert bot.commands[-1].scope.visibility is Visibility.DIRECT
 
@@ -199,7 +199,7 @@ async def test_a_page_of_a_channel_that_came_directly_is_still_about_the_channel
         server.has_roles(session.ana, session.guild, staff)
         page = await page_of_a_channel(server, session)
         server.clicks(session.ana, page, "Archive lesson 1")
-        await server.until(lambda: "archive ep-1" in server.current(page).content)
+        await server.until(lambda: "archive ep-1 page 1" in server.current(page).content)
     asked, archived = bot.commands
     assert (archived.scope.workspace, archived.scope.channel) == (asked.scope.workspace, session.general.id)
     assert archived.role is Role.TEACHER
@@ -234,7 +234,7 @@ async def test_a_page_of_a_private_thread_is_turned_by_those_in_it(server: Disco
         if sleeps:
             server.archives(thread)
         server.clicks(session.ana, page, "Archive lesson 1")
-        await server.until(lambda: "archive ep-1" in server.current(page).content)
+        await server.until(lambda: "archive ep-1 page 1" in server.current(page).content)
         server.leaves(session.ana, thread)
         server.clicks(session.ana, later, "More")
         await server.until(lambda: "cannot use me there" in server.current(later).content)

@@ -15,7 +15,7 @@ from tests.doubles.slack.state import Ephemeral, Json, Message, View
 from tests.doubles.slack_driver import Session, connected
 
 PAGE = (
-    Choice(label="Archive lesson 1", command="archive", argument="ep-1", is_danger=True),
+    Choice(label="Archive lesson 1", command="archive", argument="ep-1 page 1", is_danger=True),
     Choice(label="More", command="memory", argument="page 2"),
 )
 
@@ -83,12 +83,12 @@ async def test_choices_are_buttons_only_the_person_sees_and_a_press_replaces_the
         await ana.clicks(page, more["action_id"]).answered()
         assert page.text == f"*memory* page 2 for {ana.id}"
         await ana.clicks(page, buttons(page)[0]["action_id"]).answered()
-        assert (page.text, buttons(page)) == (f"*archive* ep-1 for {ana.id}", [])
+        assert (page.text, buttons(page)) == (f"*archive* ep-1 page 1 for {ana.id}", [])
         assert server.ephemerals(ana) == [page]
 
     _, paged, archived = bot.commands
     assert (paged.name, paged.argument, paged.role, paged.scope.thread) == ("memory", "page 2", Role.TEACHER, "")
-    assert (archived.name, archived.argument) == ("archive", "ep-1")
+    assert (archived.name, archived.argument) == ("archive", "ep-1 page 1")
     assert len({event.event_id for event in bot.commands}) == 3
     assert archived.scope.channel == channel
 
@@ -164,7 +164,7 @@ async def test_a_press_in_a_direct_message_replaces_the_page(server: SlackServer
         [page] = server.said_by_bot(ana.dm, question.ts)
         await ana.clicks(page, f"{CHOICE}0").answered()
         assert server.said_by_bot(ana.dm) == [page]
-        assert (page.text, buttons(page)) == (f"*archive* ep-1 for {ana.id}", [])
+        assert (page.text, buttons(page)) == (f"*archive* ep-1 page 1 for {ana.id}", [])
     assert bot.commands[-1].scope.visibility is Visibility.DIRECT
 
 
@@ -180,7 +180,7 @@ async def test_whoever_presses_acts_for_themselves_and_sees_the_answer_alone(ser
         stray.blocks = page.blocks
         await ben.clicks(stray, f"{CHOICE}0").answered()
         [seen] = server.ephemerals(ben)
-        assert (seen.text, stray.text) == (f"*archive* ep-1 for {ben.id}", "look")
+        assert (seen.text, stray.text) == (f"*archive* ep-1 page 1 for {ben.id}", "look")
         assert server.ephemerals(ana) == []
     [event] = bot.commands
     assert (event.scope.person, event.scope.channel, event.role) == (ben.id, channel, Role.MEMBER)
@@ -301,7 +301,7 @@ async def test_what_a_choice_on_the_page_brings_takes_the_place_of_the_part_it_s
         assert f"*ratings*  for {ana.id}" in str(home.body)
         await ana.clicks(home, f"{HOME_CHOICE}memory_0").answered()
         home = server.workspace.home(ana.id) or home
-        assert f"*archive* ep-1 for {ana.id}" in str(home.body)
+        assert f"*archive* ep-1 page 1 for {ana.id}" in str(home.body)
         assert f"*memory* page 2 for {ana.id}" not in str(home.body)
         assert titles(home)[1:] == ["My lessons", "My ratings"]
         assert server.said_by_bot(ana.dm) == []
