@@ -1,7 +1,9 @@
 """One node's dialogue with the model, with native tool calls or without."""
 
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from bot.agent import textual
 from bot.agent.decision import (
@@ -11,6 +13,7 @@ from bot.agent.decision import (
     FAIL,
     FINAL_ANSWER,
     THINK,
+    Act,
     Decision,
     answer_in,
     decide,
@@ -29,6 +32,7 @@ from bot.model import (
     UserTurn,
 )
 from memory.model.evidence import Evidence
+from memory.rules.retrieval.prompt import sound
 
 
 class Dialogue:
@@ -86,11 +90,15 @@ class Dialogue:
 
     def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""
+        turn = _sound_turn(reply.turn)
         if self._native:
-            turn, decision = reply.turn, decide(reply)
+            decision = decide(replace(reply, turn=turn))
         else:
-            parsed = textual.parse(reply.turn.text)
+            parsed = textual.parse(turn.text)
             turn, decision = ModelTurn(text=parsed.prose), parsed.decision
+            if isinstance(decision.choice, Act):
+                calls = tuple(map(_sound_call, decision.choice.calls))
+                decision = replace(decision, choice=replace(decision.choice, calls=calls))
         if turn.text.strip() or turn.calls:
             self._turns.append(turn)
         self._open = list(turn.calls)
@@ -127,3 +135,30 @@ class Dialogue:
     def _result(self, call: ToolCall, content: str, *, is_error: bool) -> None:
         self._turns.append(ToolTurn(call_id=call.id, name=call.name, content=content, is_error=is_error))
         self._open = [other for other in self._open if other is not call]
+
+
+def _sound_turn(turn: ModelTurn) -> ModelTurn:
+    """The turn without what cannot be stored, which would be found when a call has had its effects."""
+    return replace(turn, text=sound(turn.text), calls=tuple(map(_sound_call, turn.calls)))
+
+
+def _sound_call(call: ToolCall) -> ToolCall:
+    try:
+        known = None if call.arguments is None else {sound(n): _sound(each) for n, each in call.arguments.items()}
+    except RecursionError:
+        known = None
+    return replace(call, name=sound(call.name), arguments=known, raw=sound(call.raw))
+
+
+def _sound(value: object) -> object:
+    match value:
+        case str():
+            return sound(value)
+        case float() if not math.isfinite(value):
+            return str(value)
+        case Mapping():
+            return {sound(str(name)): _sound(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_sound(each) for each in value]
+        case _:
+            return value

@@ -17,6 +17,7 @@ from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
 from memory.model import Permission, Role, Scope
 from memory.model.evidence import ActionText
+from memory.rules.retrieval.prompt import sound
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -83,6 +84,10 @@ class ToolResult:
     """It comes from outside of the bot."""
     is_mistake: bool = False
     """The call itself was wrong (unknown tool, bad arguments): better arguments may do."""
+
+    def __post_init__(self) -> None:
+        """Let nothing in that cannot be stored later, when the call has had its effects."""
+        object.__setattr__(self, "content", sound(self.content))
 
 
 Permit = Callable[[Tool, Mapping[str, object], ToolContext], Coroutine[Any, Any, Permission | None]]

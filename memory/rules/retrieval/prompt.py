@@ -262,3 +262,12 @@ def _steps(trajectory: Sequence[Step]) -> str:
             subgoals = " | ".join(one_line(goal, _STEP_CHARACTERS) for goal in step.subgoals)
             done.append(f"{one_line(step.flow, _ACTION_CHARACTERS)}: {subgoals}")
     return "; ".join(done)
+
+
+def sound(text: str) -> str:
+    """The text with a sign for what no store takes: NUL, and halves of characters that miss the other half."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "\ufffd")

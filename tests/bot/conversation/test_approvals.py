@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -169,6 +170,29 @@ async def test_too_late_is_too_late(chat: Chat, sent: list[Mapping[str, object]]
     chat.world.clock.tick(minutes=61)
     assert "too old" in await press(chat)
     assert sent == []
+
+
+ODD = {"to": "te\0am\ud800", "text": "The lift is back.", "more": [float("inf"), {"\udfff": "\ud83d\ude00"}]}
+
+
+@pytest.mark.parametrize("said", ["It is\0sent.", "It is \ud800 sent."])
+async def test_what_no_store_takes_loses_no_answer_after_something_had_effects(said: str) -> None:
+    """Who is told that it failed asks once more, and it happens twice."""
+    done: list[Mapping[str, object]] = []
+
+    async def send(arguments: Mapping[str, object], _: ToolContext) -> str:
+        done.append(arguments)
+        return said
+
+    chat = Chat(tools=[replace(tools([])[0], run=send)])
+    chat.oracle.answers[GOAL] = call("send", **ODD)
+    await chat.ask(GOAL, HERE)
+    chat.oracle.answers[GOAL] = "Do\0ne."
+    assert await press(chat) == "Do\ufffdne."
+    assert done == [{"to": "te\ufffdam\ufffd", "text": "The lift is back.", "more": ["inf", {"\ufffd": "\U0001f600"}]}]
+    assert "\ufffd" in await chat.command("why")
+    await chat.bot.idle()
+    chat.executor.close()
 
 
 async def test_no_asks_nobody_for_a_right_answer(chat: Chat) -> None:
