@@ -155,6 +155,8 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
         asked = make_model(settings, memory.embedder)
         hands, recall = make_hands(settings, memory, executor), MemoryRecall(memory, executor)
         try:
+            if hands.servers is not None:
+                await hands.servers.tried()
             if hands.knowledge is not None:
                 await hands.knowledge.read_anew()
             return await replay(memory, make_agent(settings, memory, asked, recall, hands.tools), wanted, on_step)

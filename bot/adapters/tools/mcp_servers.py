@@ -67,6 +67,11 @@ class McpServers:
         self._callers = asyncio.get_running_loop()
         self._thread.start()
 
+    async def tried(self) -> None:
+        """Wait until each server has given its tools, or failed to, once."""
+        for link in self._links:
+            await asyncio.to_thread(link.tried.wait, 2 * link.timeout_s)
+
     async def close(self) -> None:
         """End all connections and the processes behind them; what takes too long is left behind."""
         for link in self._links:
@@ -133,10 +138,12 @@ class _Link:
         self._server = server
         self._publish = publish
         self._environ = environ
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._retry_s = retry_s
         self._client: Client | None = None
         self._is_over = self._is_lost = False
+        self.tried = threading.Event()
+        """Set once it gave its tools, or failed to."""
         self._wake = asyncio.Event()
 
     def stop(self) -> None:
@@ -155,6 +162,7 @@ class _Link:
                     await self._serve(client)
             except Exception as error:  # noqa: BLE001 - whatever a server or the client's libraries raise ends one try
                 log.warning("the MCP server %s is not connected: %s", self.name, _cause(error))
+            self.tried.set()
             self._client = None
             if not self._is_over:
                 self._wake.clear()
@@ -172,12 +180,12 @@ class _Link:
             else:
                 token = server.token.get_secret_value()
                 headers = {"Authorization": f"Bearer {token}"} if token else {}
-                http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(self._timeout_s, read=None))
+                http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(self.timeout_s, read=None))
                 transport = streamable_http_client(server.url, http_client=await stack.enter_async_context(http))
             client = Client(
-                transport, read_timeout_seconds=self._timeout_s, message_handler=self._on_message, cache=None
+                transport, read_timeout_seconds=self.timeout_s, message_handler=self._on_message, cache=None
             )
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 await stack.enter_async_context(client)
             yield client
 
@@ -188,10 +196,11 @@ class _Link:
         try:
             while not self._is_over and not self._is_lost:
                 self._wake.clear()
-                async with asyncio.timeout(self._timeout_s):
+                async with asyncio.timeout(self.timeout_s):
                     tools = await self._tools(client)
                 self._client = client
                 self._publish(self, tools)
+                self.tried.set()
                 await self._woken(_RELIST_S)
         finally:
             listening.cancel()
@@ -260,11 +269,11 @@ class _Link:
         if client is None:
             raise ToolFailed(f"The server {self.name} is not connected at the moment.")
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 result = await client.call_tool(name, arguments)
         except TimeoutError as error:
             self._wake.set()  # Does it still answer? If not, the connection is made anew.
-            raise ToolFailed(f"The server {self.name} took longer than {self._timeout_s:g} seconds.") from error
+            raise ToolFailed(f"The server {self.name} took longer than {self.timeout_s:g} seconds.") from error
         except Exception as error:  # whatever its reply made the client raise
             self._doubt(error)
             raise ToolFailed(f"The server {self.name} failed: {_cause(error)[:300]}") from error
@@ -286,7 +295,7 @@ class _Link:
         if client is None or client.server_capabilities.resources is None:
             return found
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 listed = await client.list_resources()
                 for each in listed.resources[:MOST_TOOLS]:
                     read = await client.read_resource(each.uri)

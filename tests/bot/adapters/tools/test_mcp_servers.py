@@ -92,6 +92,14 @@ async def test_a_program_has_its_tools_called_under_its_name() -> None:
 
 
 @pytest.mark.process
+async def test_who_waits_for_the_servers_has_the_tools_of_all_that_answer() -> None:
+    async with connected(local(), McpServer(name="gone", command=("false",))) as link:
+        assert link.registry.names == ()
+        await link.servers.tried()
+        assert "office__echo" in link.registry.names
+
+
+@pytest.mark.process
 async def test_a_server_over_http_comes_later_and_changes_its_tools() -> None:
     with served_over_http() as url:
         async with connected(McpServer(name="office", url=url)) as link:
