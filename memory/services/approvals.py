@@ -43,8 +43,10 @@ _NEAR = 0.6
 """How like the goals must be that an approval, or a refusal, is about this one too."""
 _LAST = "~"
 """Behind every key."""
-_MOST = 200
-"""So many of the channel's newest uses of a tool are looked at."""
+_NEWEST = 500
+"""So many of the channel's newest uses of a tool are looked at, and as many of the newest that were judged."""
+_DECISIONS = 5_000
+"""So many of a workspace's decisions are looked at, and of what is allowed for longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Approvals:
         """What teachers allowed in this channel for longer, the oldest first, as far as it has not ended."""
         now = self._core.clock()
         with self._core.store.read() as tx:
-            kept = tx.short.up_to(scope.workspace, KIND, _LAST, _MOST)
+            kept = tx.short.up_to(scope.workspace, KIND, _LAST, _DECISIONS)
             here = [each for each in kept if each.value["channel"] == scope.channel and each.expires_at > now]
             asked = tx.episodes.get_many(scope.workspace, {str(each.value["basis"]) for each in here})
         labels = {name: next((one.label for one in options_of(node.trajectory)), "") for name, node in asked.items()}
@@ -137,10 +139,12 @@ class _Use:
 def _uses(tx: Transaction, scope: Scope, tool: str) -> list[_Use]:
     """The channel's newest uses of the tool, and the questions about it that were answered with no."""
     workspace = scope.workspace
-    wanted = EpisodeFilter(channel=scope.channel, action=tool, include_archived=True, limit=_MOST)
-    ids = {each.id for each in tx.episodes.search(workspace, wanted)}
-    ran = tx.log.newest(workspace, kind=EventKind.ALLOWED, limit=_MOST)
-    decided = tx.log.newest(workspace, kind=EventKind.DECIDED, limit=_MOST)
+    newest = EpisodeFilter(channel=scope.channel, action=tool, include_archived=True, limit=_NEWEST)
+    # What was refused long ago, before many other uses, is refused all the same.
+    judged = replace(newest, judged_only=True)
+    ids = {each.id for wanted in (newest, judged) for each in tx.episodes.outlines(workspace, wanted)}
+    ran = tx.log.newest(workspace, kind=EventKind.ALLOWED, limit=_DECISIONS)
+    decided = tx.log.newest(workspace, kind=EventKind.DECIDED, limit=_DECISIONS)
     ids |= {each.episode_id for each in ran if each.detail.get("tool") == tool}
     ids |= {each.episode_id for each in decided if not each.detail.get("grant")}
     found = [

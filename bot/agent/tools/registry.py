@@ -194,7 +194,11 @@ class ToolRegistry:
         except ToolFailed as failure:
             return ToolResult(content=str(failure), is_error=True, is_outside=tool.is_outside)
         except TimeoutError:
-            return ToolResult(content=f"{tool.name} took longer than {self._timeout_s:g} seconds.", is_error=True)
+            late = f"{tool.name} took longer than {self._timeout_s:g} seconds."
+            return ToolResult(content=f"{late} {MAY_HAVE_HAPPENED}" if tool.has_side_effects else late, is_error=True)
+
+
+MAY_HAVE_HAPPENED = "It may have happened all the same: look before it is done again, and say so."
 
 
 def is_name(name: str) -> bool:

@@ -85,6 +85,17 @@ async def test_time_out() -> None:
     assert stopped.is_set()
 
 
+async def test_what_has_effects_may_have_had_them_when_its_time_is_over() -> None:
+    async def run(_: Mapping[str, object], __: ToolContext) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    slow = Tool(name="slow", description="", parameters={"type": "object"}, run=run, has_side_effects=True)
+    result = await ToolRegistry([slow], timeout_s=0.01).run(tool_call("slow"), CONTEXT, is_approved=True)
+    assert result.is_error
+    assert "It may have happened all the same" in result.content
+
+
 async def test_what_has_effects_runs_only_if_it_is_let() -> None:
     call = tool_call("send", text="a")
     send = echo("send", side_effects=True)

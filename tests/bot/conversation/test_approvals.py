@@ -14,6 +14,7 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ToolSpec
 from memory.model import EventKind, Permission, Role, Scope
 from memory.rules.chat_settings import APPROVALS, LEARNED
+from memory.services import approvals
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import call
@@ -409,6 +410,28 @@ async def test_a_refusal_nearby_is_heeded(chat: Chat, sent: list[Mapping[str, ob
     await press(chat, "Don't")
     await ask(chat)
     assert len(sent) == 1
+
+
+async def test_what_was_refused_before_many_other_uses_is_still_refused(
+    chat: Chat, sent: list[Mapping[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approvals, "_NEWEST", 2)
+    learn(chat)
+    refused = await approved(chat)
+    chat.world.clock.tick()
+    for _ in range(3):
+        await approved(chat)
+        chat.world.clock.tick()
+    before = len(sent)
+    await ask(chat)
+    assert len(sent) == before + 1
+    await chat.react(refused, "👎", TEA, role=TEACHER)
+    for place in ("all", "everybody", "nobody"):
+        await ask(chat, to=place)
+        await press(chat)
+    before = len(sent)
+    await ask(chat)
+    assert len(sent) == before
 
 
 async def test_every_decision_is_in_the_log(chat: Chat) -> None:
