@@ -38,8 +38,8 @@ class KnownAddresses:
 
     def as_given(self, url: str, context: ToolContext) -> str:
         """The address as a run was given it; empty where it was not. Goals of parts are the model's own words."""
-        said = context.question if context.node_path != _ROOT else f"{context.question} {context.goal}"
-        return (self._shown.get(context.run_id, {}) | _addresses(said)).get(_same(url), "")
+        asked = context.question if context.node_path != _ROOT else f"{context.question} {context.goal}"
+        return (self._shown.get(context.run_id, {}) | _addresses(asked)).get(_same(url), "")
 
 
 def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
