@@ -121,22 +121,22 @@ class ReadsAnswers(Protocol):
 
 
 @runtime_checkable
-class GrowsAnswers(Protocol):
+class StreamsAnswers(Protocol):
     """What a messenger may have too: it shows an answer while it is written."""
 
     @property
     def pace_s(self) -> float:
-        """The least time between two calls of `grow` for one answer, in seconds."""
+        """The least time between two calls of `stream_partial` for one answer, in seconds."""
         ...
 
-    async def grow(self, message: BotMessage) -> None:
+    async def stream_partial(self, message: BotMessage) -> None:
         """Show what there is of the first part of an answer; `post` of the same run makes it whole, and what it is.
 
         Each text begins with the one before, or the platform waits for the whole. Raises `MessengerError` kinds.
         """
         ...
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Take away what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
         ...
 

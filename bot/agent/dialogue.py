@@ -79,10 +79,10 @@ class Dialogue:
             turns=tuple(self._turns),
             tools=self._tools,
             weigh=self._weigh,
-            on_partial=self._hear if self._on_answer is not None else None,
+            on_partial=self._pass_on if self._on_answer is not None else None,
         )
 
-    def _hear(self, reply: PartialReply) -> None:
+    def _pass_on(self, reply: PartialReply) -> None:
         """Pass on what certainly is said to the person of a reply that is still coming."""
         text = answer_in(reply) if self._native else textual.answer_in(reply.text)
         if text and self._on_answer is not None:

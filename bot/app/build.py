@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bot.app.beginning import make_embedder as make_embedder
 from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
-from bot.app.tools import Hands, make_hands
+from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
@@ -228,12 +228,12 @@ class Running:
     executor: "Executor"
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
-    hands: Hands
+    agent_tools: AgentTools
     metering: "Metering | None" = None
 
     def sink(self, messenger: "Messenger") -> "EventSink":
         """The function a messenger calls with each event."""
-        self.hands.messengers[messenger.platform] = messenger
+        self.agent_tools.messengers[messenger.platform] = messenger
         sink = self.goodbot.sink(messenger)
         return sink if self.metering is None else self.metering.sink(sink, messenger.platform)
 
@@ -244,7 +244,7 @@ class Running:
         self.warm_up.cancel()
         for model in self.models:
             await model.close()
-        await self.hands.close()
+        await self.agent_tools.close()
         self.executor.close()
 
 
@@ -303,8 +303,8 @@ def assemble(
         metering.recall(memory)
         metered = {each.name: metering.model(each) for each in (rewriter, model)}
         model, rewriter = metered[model.name], metered[rewriter.name]
-    hands = make_hands(settings, memory, executor) if tools is None else Hands(tools=tools)
-    agent = make_agent(settings, memory, model, MemoryRecall(memory, executor), hands.tools, rewriter=rewriter)
+    agent_tools = make_agent_tools(settings, memory, executor) if tools is None else AgentTools(tools=tools)
+    agent = make_agent(settings, memory, model, MemoryRecall(memory, executor), agent_tools.tools, rewriter=rewriter)
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
     answering = Answering(
         memory=memory,
@@ -320,7 +320,7 @@ def assemble(
         ),
         read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
         restyles=model.name != "offline",
-        growing=LiveAnswers(memory, executor) if model.name != "offline" else None,
+        live_answers=LiveAnswers(memory, executor) if model.name != "offline" else None,
     )
     goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:
@@ -330,6 +330,6 @@ def assemble(
         executor=executor,
         models=(model, rewriter),
         warm_up=warm_up,
-        hands=hands,
+        agent_tools=agent_tools,
         metering=metering,
     )

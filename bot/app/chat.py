@@ -70,7 +70,10 @@ async def _talk(
             if stack.enter_context(only_one(settings, "chat")):
                 await goodbot.recover_alone(messenger)
                 await goodbot.recover(messenger)
-            async with reminders_told(running, memory, [messenger]), knowledge_kept(running.hands.knowledge, utc_now):
+            async with (
+                reminders_told(running, memory, [messenger]),
+                knowledge_kept(running.agent_tools.knowledge, utc_now),
+            ):
                 await messenger.run(running.sink(messenger))
             if not streams.interactive:
                 # A pipe may end before what an earlier process left is answered; nobody is there to be impatient.

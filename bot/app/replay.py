@@ -15,7 +15,7 @@ from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.app.build import make_agent, make_embedder, make_memory, open_store
 from bot.app.models import make_model
-from bot.app.tools import make_hands
+from bot.app.tools import make_agent_tools
 from bot.config import Settings
 from bot.conversation.background import MemoryRecall
 from bot.conversation.executor import Executor
@@ -153,16 +153,16 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
     with open_store(settings) as store:
         memory = make_memory(settings, DryStore(store), make_embedder(settings), utc_now, TimeOrderedIds())
         asked = make_model(settings, memory.embedder)
-        hands, recall = make_hands(settings, memory, executor), MemoryRecall(memory, executor)
+        agent_tools, recall = make_agent_tools(settings, memory, executor), MemoryRecall(memory, executor)
         try:
-            if hands.servers is not None:
-                await hands.servers.tried()
-            if hands.knowledge is not None:
-                await hands.knowledge.read_anew()
-            return await replay(memory, make_agent(settings, memory, asked, recall, hands.tools), wanted, on_step)
+            if agent_tools.servers is not None:
+                await agent_tools.servers.tried()
+            if agent_tools.knowledge is not None:
+                await agent_tools.knowledge.read_anew()
+            return await replay(memory, make_agent(settings, memory, asked, recall, agent_tools.tools), wanted, on_step)
         finally:
             await asked.close()
-            await hands.close()
+            await agent_tools.close()
             executor.close()
 
 

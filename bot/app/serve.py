@@ -96,7 +96,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
         await running.goodbot.recover(*alone)
         await stack.enter_async_context(reminders_told(running, memory, alone))
-        await stack.enter_async_context(knowledge_kept(running.hands.knowledge, memory.clock))
+        await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
             try:
                 playground = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hands:
+class AgentTools:
     """What the agent can do, and what that needs while it runs."""
 
     tools: "ToolRegistry"
@@ -36,7 +36,7 @@ class Hands:
             await self.servers.close()
 
 
-def make_hands(settings: Settings, memory: Memory, executor: Executor) -> Hands:
+def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
     """The tools that the settings name; those of servers come as these answer. Raises `ConfigError`."""
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.app.knowledge import make_knowledge
@@ -61,7 +61,7 @@ def make_hands(settings: Settings, memory: Memory, executor: Executor) -> Hands:
     servers = connect_servers(settings, registry)
     if knowledge is not None:
         knowledge.servers = servers
-    return Hands(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
+    return AgentTools(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
 
 
 def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool]":

@@ -74,9 +74,9 @@ class Answering:
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
         restyles: bool = True,
-        growing: LiveAnswers | None = None,
+        live_answers: LiveAnswers | None = None,
     ) -> None:
-        self._growing = growing
+        self._live_answers = live_answers
         self._memory = memory
         self._executor = executor
         self._warm_up = warm_up
@@ -162,9 +162,9 @@ class Answering:
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
             reworded = self._watch(incoming.event_id, is_last)
             show("thinking")
-            growing = self._growing.of(messenger, current, run_id) if self._growing is not None else nullcontext()
-            async with growing as grows:
-                work = self._work(messenger, current, run_id, cancel, show, images, grows.hear if grows else None)
+            shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
+            async with shown as live:
+                work = self._work(messenger, current, run_id, cancel, show, images, live.update if live else None)
                 finished = await unless_set(reworded, work)
                 if finished is None and not reworded.is_set():
                     return None
@@ -176,8 +176,8 @@ class Answering:
                         finished = replace(finished, question="" if is_settled else current.text)
                         answer = await self._executor(self._memory.recording.finish, finished)
                     if answer is not None:
-                        if grows is not None:
-                            grows.is_kept = answer.total > 0
+                        if live is not None:
+                            live.is_kept = answer.total > 0
                         if incoming.event_id in self._resuming.written:
                             await self._resuming.drop(incoming)
                         done = replace(incoming, progress=Progress.ANSWERED, run_id=run_id)

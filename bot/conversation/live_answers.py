@@ -16,7 +16,7 @@ from dataclasses import replace
 from bot.conversation.executor import Executor
 from bot.errors import MessengerError
 from bot.model import BotMessage
-from bot.ports import GrowsAnswers, Messenger
+from bot.ports import Messenger, StreamsAnswers
 from memory.model import Incoming
 from memory.services import Memory
 
@@ -45,7 +45,7 @@ class LiveAnswer:
     """One answer that is shown while it is written."""
 
     def __init__(
-        self, messenger: GrowsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]], sleep: Sleep
+        self, messenger: StreamsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]], sleep: Sleep
     ) -> None:
         self._messenger, self._message = messenger, message
         self._clean, self._sleep = clean, sleep
@@ -56,7 +56,7 @@ class LiveAnswer:
         self.is_kept = False
         """Whether the answer is to come."""
 
-    def hear(self, text: str) -> None:
+    def update(self, text: str) -> None:
         """Take in what there is of the answer now."""
         self._latest = text
         self._is_new.set()
@@ -73,7 +73,7 @@ class LiveAnswer:
         if self._shown and not self.is_kept:
             self._shown = ""
             try:
-                await self._messenger.drop(self._message)
+                await self._messenger.drop_partial(self._message)
             except MessengerError as error:
                 log.info("the beginning of answer %s stays: %s", self._message.run_id, error)
 
@@ -88,7 +88,7 @@ class LiveAnswer:
             self._shown = text
             try:
                 async with self._telling:
-                    await self._messenger.grow(replace(self._message, text=text))
+                    await self._messenger.stream_partial(replace(self._message, text=text))
             except MessengerError as error:
                 log.info("answer %s is shown when it is whole: %s", self._message.run_id, error)
                 return
@@ -107,7 +107,7 @@ class LiveAnswers:
 
         Taken away again unless it is kept.
         """
-        if not isinstance(messenger, GrowsAnswers):
+        if not isinstance(messenger, StreamsAnswers):
             yield None
             return
         scope = incoming.scope
@@ -121,11 +121,11 @@ class LiveAnswers:
             part=1,
             reply_to=incoming.message_id,
         )
-        growing = LiveAnswer(messenger, message, self._redacted, self._sleep)
+        live_answer = LiveAnswer(messenger, message, self._redacted, self._sleep)
         try:
-            yield growing
+            yield live_answer
         finally:
-            await growing.end()
+            await live_answer.end()
 
     async def _redacted(self, text: str) -> str:
         return await self._executor(self._memory.core.redactor.text, text)

@@ -227,13 +227,13 @@ class DiscordMessenger:
             handlers.tidy(int(place))
         return await handlers.posting.post(message)
 
-    async def grow(self, message: BotMessage) -> None:
+    async def stream_partial(self, message: BotMessage) -> None:
         """Show what there is of an answer. Raises `MessengerError` kinds."""
-        await (await self._connected(f"posting in channel {message.channel}")).posting.grow(message)
+        await (await self._connected(f"posting in channel {message.channel}")).posting.stream_partial(message)
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Take it away again. Raises `MessengerError` kinds."""
-        await (await self._connected(f"posting in channel {message.channel}")).posting.drop(message)
+        await (await self._connected(f"posting in channel {message.channel}")).posting.drop_partial(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""

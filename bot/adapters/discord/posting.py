@@ -23,7 +23,7 @@ from bot.adapters.discord.rest import (
     code_of,
     nonce_for,
 )
-from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
+from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
@@ -64,32 +64,32 @@ class Posting:
         self._client = client
         self._sleep = sleep
         self._streams = streams
-        """Whether a long answer grows instead of appearing as a whole."""
+        """Whether a long answer is streamed instead of appearing as a whole."""
         self._long_answers = long_answers
         self._rest = rest
         self._new_id = new_id
         self.names = names
-        self._growing: dict[str, tuple[str, str]] = {}
+        self._partials: dict[str, tuple[str, str]] = {}
         """Answers that are still written, by run: the message that shows the beginning, and where it is."""
 
-    async def grow(self, message: BotMessage) -> None:
-        """Show what there is of an answer, in one message, where answers grow. Raises `MessengerError` kinds."""
+    async def stream_partial(self, message: BotMessage) -> None:
+        """Show what there is of an answer in one message, where they are streamed. Raises `MessengerError` kinds."""
         text = to_discord(message.text)
         if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
             return
-        known = self._growing.get(message.run_id)
+        known = self._partials.get(message.run_id)
         if known is None:
-            self._growing[message.run_id] = ("", message.channel)
-            self._growing[message.run_id] = (
-                await self._send(message, text + _STILL_WRITTEN, attempt="growing"),
+            self._partials[message.run_id] = ("", message.channel)
+            self._partials[message.run_id] = (
+                await self._send(message, text + _STILL_WRITTEN, attempt="partial"),
                 message.channel,
             )
         elif known[0]:
             await self._change(message, known[0], text + _STILL_WRITTEN, None, is_all=False)
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Delete what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
-        sent, channel = self._growing.pop(message.run_id, ("", ""))
+        sent, channel = self._partials.pop(message.run_id, ("", ""))
         if sent:
             await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
 
@@ -175,18 +175,18 @@ class Posting:
         text, view = _answer(message), _under_answer(message)
         if size(text) > LIMIT and self._long_answers == "file":
             with suppress(MessengerError):
-                await self.drop(message)
+                await self.drop_partial(message)
             return await self._send(message, _opening(message.text), view=view, file=as_document(message))
         if self._long_answers == "thread":
             message = await in_thread(self._client, self._rest, message)
-        shown = self._growing.pop(message.run_id, ("", ""))[0] if message.part == 1 else ""
+        shown = self._partials.pop(message.run_id, ("", ""))[0] if message.part == 1 else ""
         if shown:
             return await self._whole(message, shown, text, view)
         if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
         try:
-            await grow(
+            await stream(
                 text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self._sleep
             )
         except MessengerError as error:
@@ -201,7 +201,7 @@ class Posting:
             if code_of(error) == UNKNOWN_MESSAGE:
                 return await self._send(message, text, view=view, attempt="whole")
             if error.retryable:
-                self._growing[message.run_id] = (sent, message.channel)
+                self._partials[message.run_id] = (sent, message.channel)
             return await self._anew(message, sent, text, view, error)
         return sent
 
@@ -221,10 +221,10 @@ class Posting:
         self, message: BotMessage, sent: str, content: str, view: ui.View | None, *, is_all: bool
     ) -> object:
         """Let an answer's message say this; only what is all of it has buttons."""
-        growing, under = self._message(message.channel, sent), view if is_all else None
+        partial, under = self._message(message.channel, sent), view if is_all else None
         return await self._rest(
-            f"letting the answer {sent} in channel {message.channel} grow",
-            lambda: growing.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
+            f"streaming the answer {sent} in channel {message.channel}",
+            lambda: partial.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
             again=is_all,
         )
 

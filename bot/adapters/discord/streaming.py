@@ -1,4 +1,4 @@
-"""An answer that grows: one message, edited as often as Discord allows."""
+"""An answer that is streamed: one message, edited as often as Discord allows."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -20,11 +20,11 @@ Change = Callable[[str, bool], Awaitable[object]]
 
 
 def beginning(text: str) -> str:
-    """The first text of a growing message."""
+    """The first text of a streamed message."""
     return _cut(text, AT_ONCE)
 
 
-async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[None]]) -> None:
+async def stream(text: str, change: Change, sleep: Callable[[float], Awaitable[None]]) -> None:
     """Edit a message from its beginning to the whole text, step by step.
 
     Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
@@ -40,7 +40,7 @@ async def grow(text: str, change: Change, sleep: Callable[[float], Awaitable[Non
         try:
             await change(step, False)
         except MessengerError as error:
-            log.info("a growing answer skips a step: %s", error)
+            log.info("a streamed answer skips a step: %s", error)
     await sleep(PACE_S)
     try:
         await change(text, True)

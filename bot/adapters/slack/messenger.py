@@ -374,14 +374,14 @@ class SlackMessenger(Lookups):
         else:
             await self._status.clear(channel, thread)
 
-    async def grow(self, message: BotMessage) -> None:
+    async def stream_partial(self, message: BotMessage) -> None:
         """Stream what there is of an answer, where answers are streamed."""
         if self._settings.answers == "stream" and self._identity:
-            await self._streamer.grow(message, self._identity.team)
+            await self._streamer.stream_partial(message, self._identity.team)
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Delete what was streamed of an answer that is not to come."""
-        await self._streamer.drop(message)
+        await self._streamer.drop_partial(message)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation, and say so where they asked."""

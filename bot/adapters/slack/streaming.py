@@ -79,7 +79,7 @@ class Streamer:
             return None
         return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}
 
-    async def grow(self, message: BotMessage, team: str) -> None:
+    async def stream_partial(self, message: BotMessage, team: str) -> None:
         """Begin a stream with what there is of an answer, or append what is new; `take_up` ends it.
 
         Where that cannot be, the answer appears when it is whole. Raises `MessengerError` kinds.
@@ -96,7 +96,7 @@ class Streamer:
             await self._append(message, self._unended[part], text[len(shown) :])
             self._shown[part] = text
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Delete a stream that began too early."""
         self._shown.pop(_part(message), None)
         if ts := self._unended.pop(_part(message), ""):

@@ -236,13 +236,13 @@ class SlackWorkspaces:
         """The agent's status in the thread."""
         await (await self._messenger(workspace)).progress(workspace, channel, thread, text)
 
-    async def grow(self, message: BotMessage) -> None:
+    async def stream_partial(self, message: BotMessage) -> None:
         """Show what there is of an answer."""
-        await (await self._messenger(message.workspace)).grow(message)
+        await (await self._messenger(message.workspace)).stream_partial(message)
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Take it away again."""
-        await (await self._messenger(message.workspace)).drop(message)
+        await (await self._messenger(message.workspace)).drop_partial(message)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation."""

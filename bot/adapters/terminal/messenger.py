@@ -165,14 +165,14 @@ class TerminalMessenger:
         else:
             self._at_rest.set()
 
-    async def grow(self, message: BotMessage) -> None:
+    async def stream_partial(self, message: BotMessage) -> None:
         """Show what there is of an answer above the prompt."""
         self._check_channel(message.workspace, message.channel)
-        self._screen.growing(message.text)
+        self._screen.partial_answer(message.text)
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         """Take it away again."""
-        self._screen.growing("")
+        self._screen.partial_answer("")
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Save the file and say where: under the name given to `/export`, else its own, in the folder of exports.

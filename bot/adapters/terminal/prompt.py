@@ -23,7 +23,7 @@ from bot.errors import MessengerUnavailable
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
-_GROWING_LINES = 12
+_PARTIAL_LINES = 12
 _STYLE = {"prompt": "ansicyan bold", "status": "ansiyellow"}
 
 
@@ -33,7 +33,7 @@ class Prompt:
     def __init__(self, streams: Streams, *, interrupted: Callable[[], bool]) -> None:
         self._interrupted = interrupted
         self._status = ""
-        self._growing = ""
+        self._partial = ""
         self._frames = itertools.cycle(_FRAMES)
         self._frame = next(self._frames)
         self._spinner: asyncio.Task[None] | None = None
@@ -73,9 +73,9 @@ class Prompt:
             self._spinner = None
         self._session.app.invalidate()
 
-    def growing(self, text: str) -> None:
+    def partial_answer(self, text: str) -> None:
         """Show the last lines of what there is of an answer above the prompt, or with an empty text take it away."""
-        self._growing = "\n".join(visible(text).splitlines()[-_GROWING_LINES:])
+        self._partial = "\n".join(visible(text).splitlines()[-_PARTIAL_LINES:])
         self._session.app.invalidate()
 
     async def _spin(self) -> None:
@@ -89,7 +89,7 @@ class Prompt:
         # A line that was entered stays on the screen; the progress above it must not.
         if self._session.app.is_done:
             return [prompt]
-        above: StyleAndTextTuples = [("", f"{self._growing}\n")] if self._growing else []
+        above: StyleAndTextTuples = [("", f"{self._partial}\n")] if self._partial else []
         if self._status:
             above.append(("class:status", f"{self._frame} {self._status}\n"))
         return [*above, prompt]

@@ -26,7 +26,7 @@ class RichScreen:
 
     async def answer(self, number: int, message: BotMessage) -> None:
         """The number in the margin, the text, the lessons below it."""
-        self._prompt.growing("")
+        self._prompt.partial_answer("")
         lessons = [Text(f"↳ used lesson: {one_line(lesson)}", style="magenta") for lesson in message.lessons]
         content = Group(_markdown(message.text), *lessons, "")
         await self._beside(Text(f"[{number}]", style="bold green"), content)
@@ -50,9 +50,9 @@ class RichScreen:
         """The progress line is the prompt's."""
         self._prompt.working(text)
 
-    def growing(self, text: str) -> None:
+    def partial_answer(self, text: str) -> None:
         """Above the progress line."""
-        self._prompt.growing(text)
+        self._prompt.partial_answer(text)
 
     async def _beside(self, margin: RenderableType, content: RenderableType) -> None:
 

@@ -34,7 +34,7 @@ class Screen(Protocol):
         """Show that work goes on, or with an empty text that it ended."""
         ...
 
-    def growing(self, text: str) -> None:
+    def partial_answer(self, text: str) -> None:
         """Show what there is of an answer, until the whole of it or another text takes its place."""
         ...
 
@@ -96,7 +96,7 @@ class PlainScreen:
     def working(self, text: str) -> None:
         """Nothing: a transcript shows no progress."""
 
-    def growing(self, text: str) -> None:
+    def partial_answer(self, text: str) -> None:
         """Nothing: a transcript has whole answers."""
 
     def _print(self, text: str) -> None:

@@ -25,45 +25,45 @@ from tests.doubles.openai_server import OpenAIServer, Scripted, failure, text, t
 LONG = "The spare key hangs behind the front desk, on the left, below the clock that is always late."
 
 
-class GrowingMessenger(RecordingMessenger):
+class StreamingMessenger(RecordingMessenger):
     """Also keeps what it is shown of answers that are still written."""
 
     pace_s = 0.0
 
     def __init__(self) -> None:
         super().__init__()
-        self.grown: list[BotMessage] = []
+        self.partials: list[BotMessage] = []
         self.dropped: list[str] = []
-        self.has_grown, self.has_shown = asyncio.Event(), threading.Event()
+        self.has_partial, self.has_shown = asyncio.Event(), threading.Event()
 
-    async def grow(self, message: BotMessage) -> None:
-        if "grow" in self.fails:
+    async def stream_partial(self, message: BotMessage) -> None:
+        if "stream_partial" in self.fails:
             raise MessengerUnavailable("the platform is down")
-        self.grown.append(message)
-        self.has_grown.set()
+        self.partials.append(message)
+        self.has_partial.set()
         self.has_shown.set()
 
-    async def drop(self, message: BotMessage) -> None:
+    async def drop_partial(self, message: BotMessage) -> None:
         self.dropped.append(message.run_id)
 
     @property
     def steps(self) -> list[str]:
-        return [each.text for each in self.grown]
+        return [each.text for each in self.partials]
 
 
 @asynccontextmanager
 async def chatting(
     *replies: Scripted, tool_calls: str = "native", waits_at: int = 0
-) -> AsyncIterator[tuple[Chat, GrowingMessenger]]:
+) -> AsyncIterator[tuple[Chat, StreamingMessenger]]:
     """A chat whose model writes these over HTTP, piece by piece; at one piece it waits until something was shown."""
-    messenger, pieces = GrowingMessenger(), itertools.count(1)
+    messenger, pieces = StreamingMessenger(), itertools.count(1)
     with OpenAIServer() as server:
         server.between = lambda: next(pieces) == waits_at and messenger.has_shown.wait(15)
         server.script(*replies)
         model = ProviderModel("openai:gpt-4o-mini", base_url=server.base_url, api_key="k", retries=0)
         chat = Chat(model=model, messenger=messenger)
         answering = chat.bot._answering
-        answering._growing = LiveAnswers(chat.world.memory, chat.executor)
+        answering._live_answers = LiveAnswers(chat.world.memory, chat.executor)
         object.__setattr__(answering._agent, "tool_calls", tool_calls)
         try:
             yield chat, messenger
@@ -143,24 +143,24 @@ async def test_what_was_shown_is_taken_away_where_no_answer_comes() -> None:
 
 async def test_a_platform_that_does_not_show_it_gets_the_whole_answer() -> None:
     async with chatting(final(LONG)) as (chat, messenger):
-        messenger.fails.add("grow")
+        messenger.fails.add("stream_partial")
         await chat.ask("where is the spare key of the van?")
     assert messenger.answers == [LONG]
 
 
 async def test_an_edited_question_takes_away_what_was_shown() -> None:
-    messenger, told = GrowingMessenger(), BotMessage(workspace="w", channel="c", text="", run_id="r", is_answer=True)
+    messenger, told = StreamingMessenger(), BotMessage(workspace="w", channel="c", text="", run_id="r", is_answer=True)
 
     async def same(said: str) -> str:
         return said
 
-    growing = LiveAnswer(messenger, told, same, asyncio.sleep)
-    growing.hear(f"{LONG} and so on")
-    await messenger.has_grown.wait()
-    await growing.end()
+    live_answer = LiveAnswer(messenger, told, same, asyncio.sleep)
+    live_answer.update(f"{LONG} and so on")
+    await messenger.has_partial.wait()
+    await live_answer.end()
     assert messenger.dropped == ["r"]
-    growing.is_kept = True
-    await growing.end()
+    live_answer.is_kept = True
+    await live_answer.end()
     assert messenger.dropped == ["r"]
 
 

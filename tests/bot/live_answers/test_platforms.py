@@ -84,15 +84,15 @@ async def test_on_slack_as_a_native_stream(slack: SlackServer, model: Held, tmp_
     async with slack_bot(slack, tmp_path, environment(model), answers="stream") as bot:
         slack.person("ana").says(general, "where is the spare key of the van?", mention=True)
         await until(lambda: any(BEGINNING in each.text for each in streamed()))
-        (growing,) = streamed()
-        assert growing.stream is not None
-        assert (growing.stream.state, growing.blocks) == ("open", [])
-        assert QUIET.startswith(growing.text)
+        (partial,) = streamed()
+        assert partial.stream is not None
+        assert (partial.stream.state, partial.blocks) == ("open", [])
+        assert QUIET.startswith(partial.text)
         model.go_on.set()
         await bot.session.settled()
         await bot.idle()
         (message,) = slack.said_by_bot(general)
-        assert (message.ts, message.text) == (growing.ts, QUIET)
+        assert (message.ts, message.text) == (partial.ts, QUIET)
         assert message.stream is not None
         assert message.stream.state == "stopped"
         assert message.blocks  # the buttons
@@ -126,17 +126,17 @@ async def test_on_discord_as_edits(discord: DiscordServer, model: Held, tmp_path
             return discord.said(asked.channel_id)
 
         await discord.until(lambda: any(BEGINNING in each.content for each in said()))
-        (growing,) = said()
-        shown = growing.content.removesuffix(" …")
-        assert growing.content != shown
+        (partial,) = said()
+        shown = partial.content.removesuffix(" …")
+        assert partial.content != shown
         assert LONG.startswith(shown)
-        assert not growing.components
-        assert growing.reply_to == asked.id
+        assert not partial.components
+        assert partial.reply_to == asked.id
         model.go_on.set()
         await discord.until(lambda: any(each.components for each in said()))
         await bot.idle()
         (message,) = said()
-        assert message.id == growing.id
+        assert message.id == partial.id
         assert message.content.startswith(BEGINNING)
         assert message.content.endswith("and nobody else knows.")
 

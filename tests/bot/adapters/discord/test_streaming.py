@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.discord.streaming import AT_ONCE, beginning, grow
+from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.errors import MessengerError, MessengerUnavailable
 from tests.doubles.discord import DiscordServer, failing, refusing
 from tests.doubles.discord_driver import Session, connected
@@ -114,7 +114,7 @@ async def test_every_step_is_longer_and_the_last_is_the_answer(text: str) -> Non
         said.append(now)
         assert is_all == (now == text)
 
-    await grow(text, change, Naps())
+    await stream(text, change, Naps())
     assert said[-1] == text
     assert all(0 < len(step) <= len(text) for step in said)
     assert all(text.startswith(step) for step in said)
@@ -137,7 +137,7 @@ async def test_on_its_way_code_is_closed_and_links_are_whole(text: str) -> None:
     async def change(now: str, is_all: bool) -> None:
         said.append(now)
 
-    await grow(text, change, Naps())
+    await stream(text, change, Naps())
     assert len(said) > 2
     assert said[-1] == text
     assert {step.count("```") for step in said} == {text.count("```")}
@@ -149,4 +149,4 @@ async def test_a_last_step_that_fails_is_told() -> None:
         raise MessengerUnavailable("away")
 
     with pytest.raises(MessengerUnavailable):
-        await grow("x " * 900, change, Naps())
+        await stream("x " * 900, change, Naps())

@@ -46,7 +46,7 @@ def settings(folder: Path, model: OpenAIServer) -> dict[str, str]:
 
 async def connected(bot: SlackBot) -> None:
     async with asyncio.timeout(20):
-        while "office__canary" not in bot.running.hands.tools.known_names:  # noqa: ASYNC110 - a server has no event here
+        while "office__canary" not in bot.running.agent_tools.tools.known_names:  # noqa: ASYNC110 - a server has no event here
             await asyncio.sleep(0.05)
 
 
