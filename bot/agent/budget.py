@@ -86,7 +86,7 @@ class Budget:
     def _check(self) -> None:
         if self.seconds_left <= 0:
             raise self.out_of_time()
-        if self._usage.prompt_tokens + self._usage.completion_tokens >= self.limits.max_tokens:
+        if self._usage.tokens >= self.limits.max_tokens:
             raise _exceeded("tokens", f"{self.limits.max_tokens} tokens")
         if self._usage.cost_usd >= self.limits.max_cost_usd:
             raise _exceeded("cost", f"{self.limits.max_cost_usd:g} US dollars")

@@ -11,6 +11,7 @@ reached or rejects the request stops the run, which ends with what was found.
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from bot.agent.asking import (
@@ -245,9 +246,9 @@ class AgentNode:
                 return self._mistake(problem, dialogue)
 
     async def act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> Outcome | None:
-        """Run the calls. `permission` lets the one that a person chose have its effects."""
+        """Run the calls. `permission` lets the one that a person chose have its effects, in their role."""
         run, trace = self.run, self.trace
-        calls, context = act.calls[:MAX_CALLS], self.context
+        calls, context = act.calls[:MAX_CALLS], replace(self.context, role=run.role) if permission else self.context
         permissions = [permission] if permission else [await self._permission(call, context) for call in calls]
         if self._may_ask:
             for call, permitted in zip(calls, permissions, strict=True):
@@ -300,7 +301,6 @@ class AgentNode:
             question=run.question,
             goal=self._task.goal,
             memory=run.memory,
-            role=run.role,
             credit=run.words_of.update,
         )
 

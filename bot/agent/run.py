@@ -124,7 +124,7 @@ class Run:
     recalled: Recollection | None = None
     """What was recalled for the question already."""
     role: Role = Role.MEMBER
-    """In what role they chose."""
+    """In what role they chose; no more than that is done in it."""
     words_of: set[str] = field(default_factory=set[str])
     """Others whose words the tools repeated."""
     allowed: list[Allowed] = field(default_factory=list[Allowed])

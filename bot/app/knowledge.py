@@ -57,14 +57,14 @@ class Knowledge:
 
     async def _text_of(self, url: str) -> str:
         from bot.adapters.tools.guarded_http import Fetcher
-        from bot.adapters.tools.page_text import page_text
+        from bot.adapters.tools.page_text import text_of
 
         pages = self.settings.pages
         try:
             fetched = await Fetcher(max_bytes=pages.max_bytes, timeout_s=pages.timeout_s, allows_private=True).fetch(
                 url
             )
-            title, text = await asyncio.to_thread(page_text, fetched.content, fetched.media_type, fetched.text)
+            title, text = await text_of(fetched)
         except ToolError as error:
             log.warning("the page %s is looked up in as it was last read: %s", url, error)
             return ""

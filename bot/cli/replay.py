@@ -97,9 +97,9 @@ def _print(done: Replay) -> None:
     used = done.usage
     spent = Spent(
         answers=total,
-        tokens=used.prompt_tokens + used.completion_tokens,
+        tokens=used.tokens,
         cost_usd=used.cost_usd,
-        unpriced_tokens=0 if used.cost_usd else used.prompt_tokens + used.completion_tokens,
+        unpriced_tokens=0 if used.cost_usd else used.tokens,
     )
     cost = f" {money(spent)}." if spent.tokens else ""
     same = f"{total - different} of {count(total, 'answer')} would be the same with {done.model}"

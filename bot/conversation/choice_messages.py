@@ -31,9 +31,10 @@ def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
     """What somebody is told who chose what leads to no answer; empty where that is nothing."""
     if chosen.refusal:
         return NOT_DECIDED[chosen.refusal]
+    if chosen.has_declined:
+        return "Noted: I do nothing."
     if chosen.option is None:
-        what = "I do nothing" if chosen.has_declined else "none of these"
-        return f"Noted: {what}. What would have been right? `{spell('correct')} ...` tells me."
+        return f"Noted: none of these. What would have been right? `{spell('correct')} ...` tells me."
     return "" if chosen.is_asker else _opinion_kept(chosen.option.label, spell)
 
 

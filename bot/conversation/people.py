@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo
 
 from bot.errors import MessengerError
 from bot.model import ChannelCard, Profile
@@ -45,7 +45,15 @@ class People:
     async def zone_of(self, scope: Scope) -> str:
         """The person's time zone; else that of the settings, else this machine's. Never raises."""
         zone = (await self.profile(scope)).zone
-        return zone if zone in available_timezones() else self._zone or await asyncio.to_thread(_own_zone)
+        return zone if _is_zone(zone) else self._zone or await asyncio.to_thread(_own_zone)
+
+
+def _is_zone(name: str) -> bool:
+    """Whether it names a zone. The list of all zones would be a walk through files each time."""
+    try:
+        return bool(name) and bool(ZoneInfo(name))
+    except (LookupError, OSError, ValueError):  # what is no zone may be the name of a folder, or of nothing
+        return False
 
 
 def _own_zone() -> str:
@@ -55,4 +63,4 @@ def _own_zone() -> str:
         name = get_localzone_name()
     except (LookupError, ValueError):
         return "UTC"
-    return name if name in available_timezones() else "UTC"
+    return name if _is_zone(name) else "UTC"

@@ -206,9 +206,11 @@ class WordedFeedback:
         )
 
     async def role_of(self, message: Incoming) -> Role | None:
-        """In what role it is said; None where that cannot be known now."""
+        """In what role its asker says it, or chose; None where that cannot be known now."""
         if message.tap is not None:
-            return message.tap.role
+            role = await self._executor(self._memory.asking.askers_role, message.scope, message.tap)
+            if role is not None:
+                return role
         event = self.events.get(message.event_id)
         if event is None:
             return None

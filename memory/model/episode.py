@@ -59,7 +59,7 @@ def step_from_json(stored: Mapping[str, Any]) -> Step:
     if not isinstance(subgoals, list) or not all(
         isinstance(each, str) for each in (step.text, step.tool, step.flow, *subgoals)
     ):
-        raise TypeError("the texts of a step are texts")
+        raise TypeError("a step has texts, and its subgoals are a list of texts")
     return step
 
 

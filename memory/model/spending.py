@@ -25,8 +25,7 @@ class Cap:
 
     def is_reached(self, spent: Usage) -> bool:
         """Whether nothing is left after this."""
-        tokens = spent.prompt_tokens + spent.completion_tokens
-        return 0 < self.usd <= spent.cost_usd or 0 < self.tokens <= tokens
+        return 0 < self.usd <= spent.cost_usd or 0 < self.tokens <= spent.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

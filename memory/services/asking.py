@@ -72,6 +72,12 @@ class Asking:
                 offer = carried_out(tx, offer, tap.number)
             return offer.option if offer is not None and _is_in_reach(tx, scope, offer.option) else None
 
+    def askers_role(self, scope: Scope, tap: Tap) -> Role | None:
+        """In what role the asker chose; None where somebody else let a tool run for them."""
+        chosen = self.option(scope, tap)
+        is_anothers = chosen is not None and chosen.permission is not None and chosen.permission.by != scope.person
+        return None if is_anothers else tap.role
+
     def waiting(self, scope: Scope, tap: Tap) -> tuple[tuple[Episode, ...], str]:
         """The nodes of the run that goes on with a choice, and the path of the one that asked; nothing where none does.
 

@@ -5,9 +5,10 @@ day's money back. What is told for everything else is read from the episodes.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 from memory.model import Scope, Usage
 from memory.model.spending import Allowance, Spender
@@ -66,7 +67,7 @@ class Spending:
         since = datetime.combine(today - (days - 1) * _DAY, time(), UTC)
         with self._core.store.read() as tx:
             counts = tx.totals.spending(workspace, since)
-        by_day = {each.day: [other for other in counts if other.day == each.day] for each in counts}
+        by_day = _grouped(counts, "day")
         return SpendingReport(
             today=sum_of(each for each in counts if each.day == today),
             total=sum_of(counts),
@@ -79,13 +80,12 @@ class Spending:
 
 def count_spent(core: Core, tx: Transaction, scope: Scope, used: Usage) -> None:
     """Count what a run used up against the caps. One statement, and none where nothing was used."""
-    tokens = used.prompt_tokens + used.completion_tokens
-    if not tokens:
+    if not used.tokens:
         return
     now, more = core.clock(), dict[str, int]()
     for cap in core.caps:
         usd_name, tokens_name = _names(cap.spender, scope, now)
-        more |= {usd_name: round(used.cost_usd * _MICRO), tokens_name: tokens}
+        more |= {usd_name: round(used.cost_usd * _MICRO), tokens_name: used.tokens}
     tx.totals.add_spent(scope.workspace, more)
 
 
@@ -100,11 +100,15 @@ def _day(moment: datetime) -> date:
 
 
 def _ranked(counts: Iterable[SpendingCount], name: str) -> tuple[tuple[str, Spent], ...]:
-    groups = defaultdict[str, list[SpendingCount]](list)
+    sums = [(who, sum_of(some)) for who, some in _grouped(counts, name).items()]
+    return tuple(sorted(sums, key=lambda pair: (-pair[1].cost_usd, -pair[1].tokens, pair[0])))
+
+
+def _grouped(counts: Iterable[SpendingCount], name: str) -> Mapping[Any, list[SpendingCount]]:
+    groups = defaultdict[Any, list[SpendingCount]](list)
     for each in counts:
         groups[getattr(each, name)].append(each)
-    sums = [(who, sum_of(some)) for who, some in groups.items()]
-    return tuple(sorted(sums, key=lambda pair: (-pair[1].cost_usd, -pair[1].tokens, pair[0])))
+    return groups
 
 
 def sum_of(counts: Iterable[SpendingCount]) -> Spent:

@@ -1,6 +1,6 @@
 """What was taught stays right: each question word for word, and pairs of them in one message, as taught and reworded.
 
-    python -m tests.benchmarks.bench_taught --data FILE [--lessons 5] [--pairs 50] [--embedder packaged]
+    python -m tests.benchmarks.bench_taught --data FILE [--lessons 5] [--pairs 50] [--embedder packaged] [--choose]
 
 FILE is that of `goodbot bench learning`. Its labels are answers; one member teaches `--lessons` questions of `train`
 for each, and asks them again, and pairs of them joined by "and" or "then". Other wordings come from `test`. Counted is
@@ -44,7 +44,9 @@ def joined(pair: Pair, chance: random.Random) -> str:
     return pair[0].text.rstrip("?.") + chance.choice(JOINTS) + pair[1].text
 
 
-async def measure(lessons: Sequence[LabelledMessage], others: Sequence[LabelledMessage], pairs: int, name: str) -> None:
+async def measure(
+    lessons: Sequence[LabelledMessage], others: Sequence[LabelledMessage], pairs: int, name: str, *, must_choose: bool
+) -> None:
     """Teach, ask and print."""
     chance = random.Random(0)
     folder = Path(tempfile.gettempdir())
@@ -53,7 +55,7 @@ async def measure(lessons: Sequence[LabelledMessage], others: Sequence[LabelledM
     settings = settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
     embedder, clock = make_embedder(settings), SimulatedClock()
     with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
+        running = assemble(settings, memory, model=OfflineModel(embedder.embed, must_choose=must_choose))
         messenger = BenchMessenger()
         sink = running.goodbot.sink(messenger)
         people = People(Habits(), seed=0, clock=clock, new_id=memory.new_id)
@@ -95,10 +97,11 @@ def main() -> None:
     parser.add_argument("--lessons", type=int, default=5, help="for each answer")
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--embedder", default="packaged", help="packaged, hashing, or any other model")
+    parser.add_argument("--choose", action="store_true", help="never ask back, and never say that nothing is known")
     options = parser.parse_args()
     to_teach, others = read_splits(options.data, "train", "test")
     lessons = first_of_each(shuffled(to_teach, 0, None), options.lessons)
-    asyncio.run(measure(lessons, others, options.pairs, options.embedder))
+    asyncio.run(measure(lessons, others, options.pairs, options.embedder, must_choose=options.choose))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ SENSELESS = [
     ("episodes", "goal", "a\0b", "contains a NUL"),
     ("episodes", "exemplar_ids", "[1]", "a list of texts"),
     ("episodes", "context_before", '{"a": 1}', "a list of texts"),
-    ("episodes", "trajectory", '[{"kind": "act", "text": 5}]', "texts of a step"),
+    ("episodes", "trajectory", '[{"kind": "act", "text": 5}]', "a list of texts"),
     ("episode_vectors", "vector", b"\x00\x7e", "finite numbers"),
     ("events", "detail", '{"weight": NaN}', "must be a finite number"),
     ("links", "to_id", "e2", "cannot be linked to itself"),

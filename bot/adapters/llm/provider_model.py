@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_TOLD_ALWAYS = 64
+"""Of a reply that comes in pieces is told after each of the first so many; later whenever it grew by a 64th."""
+
 _NO_KEY = "no-key"
 """What is sent to servers that need no key: the client insists on some text."""
 
@@ -134,8 +137,12 @@ class ProviderModel:
             async with model_request_stream(
                 model, messages, model_settings=self._settings, model_request_parameters=parameters
             ) as stream:
+                number, next_told = 0, 0
                 async for _ in stream:
-                    on_partial(partial(stream.get()))
+                    number += 1
+                    if number >= next_told:  # rarer as the reply grows, for each time all of it is read
+                        on_partial(partial(stream.get()))
+                        next_told = number + 1 + number // _TOLD_ALWAYS
                 response = stream.get()
         except STREAM_FAULTS as exc:
             if not is_worth_asking_whole(exc):

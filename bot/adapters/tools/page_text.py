@@ -1,16 +1,30 @@
-"""The text of pages and documents: HTML by trafilatura, PDF by pypdf, anything textual as it is. Blocking."""
+"""The text of pages and documents: HTML by trafilatura, PDF by pypdf, anything textual as it is."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
+from bot.adapters.tools.guarded_http import Fetched
 from bot.errors import ToolFailed
 
 TEXT_CHARACTERS = 200_000
 _MOST_PDF_PAGES = 200
 _PLAIN = ("application/json", "application/xml", "application/yaml")
+_THREADS = ThreadPoolExecutor(2, thread_name_prefix="page-text")
+"""Their own: a document that takes long, or for ever, keeps no other work from a thread."""
+
+
+async def text_of(fetched: Fetched) -> tuple[str, str]:
+    """Title and text of what an address gave (`page_text`). Raises `ToolFailed`."""
+    given = fetched.content, fetched.media_type, fetched.text
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, page_text, *given)
 
 
 def page_text(content: bytes, media_type: str, text: str) -> tuple[str, str]:
-    """Title and text, as Markdown where there is structure. `text` is the content decoded. Raises `ToolFailed`."""
+    """Title and text, as Markdown where there is structure. `text` is the content decoded.
+
+    Blocking. Raises `ToolFailed`.
+    """
     if media_type == "application/pdf" or content.startswith(b"%PDF-"):
         return "", pdf_text(content)
     if media_type in ("text/html", "application/xhtml+xml"):
@@ -24,13 +38,13 @@ def html_text(html: str) -> tuple[str, str]:
     """Title and main text. Raises `ToolFailed` where there is none."""
     import trafilatura  # 0.5 s that only who reads pages pays
 
-    found = trafilatura.bare_extraction(html, include_comments=False, include_tables=True, with_metadata=True)
-    text = trafilatura.extract(html, output_format="markdown", include_comments=False, include_tables=True)
+    tree = trafilatura.load_html(html)
+    title = tree.findtext(".//title") if tree is not None else None
+    text = trafilatura.extract(tree, output_format="markdown", include_comments=False, include_tables=True)
     text = text or trafilatura.html2txt(html)
     if not text or not text.strip():
         raise ToolFailed("There is no text on that page.")
-    title = getattr(found, "title", "") or ""
-    return " ".join(title.split())[:200], text.strip()[:TEXT_CHARACTERS]
+    return " ".join((title or "").split())[:200], text.strip()[:TEXT_CHARACTERS]
 
 
 def pdf_text(content: bytes) -> str:

@@ -1,6 +1,5 @@
 """Pages and web search as tools. What they return is other people's, and so is every link in it."""
 
-import asyncio
 import json
 import re
 from collections import OrderedDict
@@ -8,7 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from bot.adapters.tools.guarded_http import Fetcher
-from bot.adapters.tools.page_text import page_text
+from bot.adapters.tools.page_text import text_of
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
 from bot.errors import ToolFailed, ToolRetry
 
@@ -51,7 +50,7 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
         if not given:
             raise ToolRetry("Only addresses that the person wrote, or that a search or a page showed, are read.")
         fetched = await fetcher.fetch(given)
-        title, text = await asyncio.to_thread(page_text, fetched.content, fetched.media_type, fetched.text)
+        title, text = await text_of(fetched)
         cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
         known.show(context.run_id, cut)
         title = "" if title in cut[:300] else title

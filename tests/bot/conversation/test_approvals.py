@@ -207,7 +207,7 @@ async def test_no_asks_nobody_for_a_right_answer(chat: Chat) -> None:
 
 async def test_no_is_no(chat: Chat, sent: list[Mapping[str, object]]) -> None:
     await ask(chat)
-    assert "I do nothing" in await press(chat, "Don't")
+    assert await press(chat, "Don't") == "Noted: I do nothing."
     assert "decided already" in await press(chat)
     assert sent == []
     assert "- refused, by ana" in await chat.command("why")

@@ -83,7 +83,9 @@ async def test_an_answer_is_shown_while_it_is_written() -> None:
     assert all(LONG.startswith(step) for step in messenger.steps)
     assert messenger.steps == sorted(set(messenger.steps), key=len)
     posted = messenger.posts[-1]
-    assert {(each.run_id, each.part, each.channel) for each in messenger.grown} == {(posted.run_id, 1, posted.channel)}
+    assert {(each.run_id, each.part, each.channel) for each in messenger.partials} == {
+        (posted.run_id, 1, posted.channel)
+    }
     assert messenger.dropped == []
 
 
@@ -136,7 +138,7 @@ async def test_what_was_shown_is_taken_away_where_no_answer_comes() -> None:
     ):
         await chat.ask("where is the spare key of the van?")
     # The apology takes its place.
-    assert messenger.posts[-1].run_id == messenger.grown[-1].run_id
+    assert messenger.posts[-1].run_id == messenger.partials[-1].run_id
     assert LONG not in messenger.answers
     assert messenger.dropped == []
 

@@ -120,6 +120,7 @@ class Channel:
     kind: ChannelKind
     guild_id: str = ""
     name: str = ""
+    topic: str = ""
     parent_id: str = ""
     owner_id: str = ""
     recipients: tuple[str, ...] = ()

@@ -94,7 +94,7 @@ def channel(state: State, one: Channel) -> Json:
         **common,
         "position": 0,
         "permission_overwrites": overwrites,
-        "topic": None,
+        "topic": one.topic or None,
         "nsfw": False,
         "rate_limit_per_user": 0,
     }

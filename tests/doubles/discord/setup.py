@@ -41,7 +41,9 @@ class Setup(Backstage):
         return joined
 
     @on_loop
-    def channel(self, guild: Guild, name: str = "general", *, private_to: Iterable[Person | Role] = ()) -> Channel:
+    def channel(
+        self, guild: Guild, name: str = "general", *, topic: str = "", private_to: Iterable[Person | Role] = ()
+    ) -> Channel:
         """A text channel; with `private_to`, only they and the bot see it."""
         chosen = tuple(private_to)
         overwrites: tuple[Overwrite, ...] = ()
@@ -52,7 +54,12 @@ class Setup(Backstage):
                 *(Overwrite(target_id=one.id, of_person=isinstance(one, Person), allow=view) for one in seen),
             )
         new = Channel(
-            id=self.state.new_id(), kind=ChannelKind.TEXT, guild_id=guild.id, name=name, overwrites=overwrites
+            id=self.state.new_id(),
+            kind=ChannelKind.TEXT,
+            guild_id=guild.id,
+            name=name,
+            topic=topic,
+            overwrites=overwrites,
         )
         return self.happenings.change_channel(new)
 

@@ -12,6 +12,7 @@ from bot.adapters.llm.offline.arguments import fill
 from bot.adapters.llm.offline.fitness import fitness
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
+from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure
@@ -19,7 +20,6 @@ from memory.rules.evidence.opposition import are_opposed
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
-CONTROL = frozenset({EXPAND, "fail", "ask_person", "think", "final_answer"})
 
 FITS = 0.53
 """Fitness from which a tool that takes arguments is used without any lesson."""
@@ -90,7 +90,7 @@ class Chooser:
         self._similarity = similarity
         self._tried = tried
         self._prompt = prompt
-        self._tools = [tool for tool in tools if tool.name not in CONTROL]
+        self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES]
         self._weigh = weigh
 
     def rank(self, goal: str) -> list[Candidate]:

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from statistics import geometric_mean
 
-from bot.adapters.llm.offline.choosing import ASKED_FROM, CONTROL, EXPAND, Candidate, Chooser, Weigh
+from bot.adapters.llm.offline.choosing import ASKED_FROM, EXPAND, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
+from bot.agent.decision import CONTROL_NAMES
 from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
 from memory.model import ASK
 from memory.model.evidence import Evidence
@@ -61,7 +62,7 @@ class Decider:
 
     def _weigh_prompt(self, goal: str) -> Evidence:
         """What the lessons of the prompt say, where the request brings no evidence."""
-        actions = [tool.as_action for tool in self._tools.values() if tool.name not in CONTROL]
+        actions = [tool.as_action for tool in self._tools.values() if tool.name not in CONTROL_NAMES]
         return prompt_evidence(self._similarity, goal, self._lessons, actions)
 
     @cached_property
@@ -177,7 +178,7 @@ class Decider:
 
     def _looked_at(self) -> str:
         lessons = self._chooser.lessons(self._goal)
-        tools = len(self._tools.keys() - CONTROL)
+        tools = len(self._tools.keys() - CONTROL_NAMES)
         looked_at = [
             f"{lessons} {'lesson' if lessons == 1 else 'lessons'} of people here" if lessons else "",
             f"{tools} {'tool' if tools == 1 else 'tools'}" if tools else "",

@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bot.adapters.llm.offline.choosing import CONTROL, EXPAND, Candidate, Chooser
+from bot.adapters.llm.offline.choosing import EXPAND, Candidate, Chooser
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.adapters.llm.offline.splitting import Split, split
+from bot.agent.decision import CONTROL_NAMES
 from bot.app.bench.tasks.task_set import THAT_PERSON
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Lesson
@@ -61,7 +62,7 @@ class _Decision:
         self._similarity = similarity
         self._prompt = replace(prompt, lessons=tuple(by_part(prompt.lessons)))
         self._names = {tool.name for tool in tools}
-        self._tools = [tool for tool in tools if tool.name not in CONTROL | _NOTES]
+        self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES | _NOTES]
         self._outputs = outputs
 
     def make(self) -> ModelTurn:

@@ -340,6 +340,14 @@ async def test_a_reply_is_told_while_it_comes(server: OpenAIServer, make: Make) 
     assert len(server.asked) == 1
 
 
+async def test_a_very_long_reply_is_told_of_ever_more_rarely(server: OpenAIServer, make: Make) -> None:
+    lengths: list[int] = []
+    server.script(server_says.text("word " * 4_000))
+    await make().reply(replace(REQUEST, on_partial=lambda part: lengths.append(len(part.text))))
+    assert len(lengths) > 100
+    assert sum(lengths) < 80 * 20_000, "all that is read while it comes, in characters"
+
+
 async def test_a_stream_that_breaks_off_or_cannot_be_had_is_asked_for_as_a_whole(
     server: OpenAIServer, make: Make
 ) -> None:
