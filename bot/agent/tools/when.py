@@ -59,11 +59,12 @@ def read_when(text: str, now: datetime) -> When:
     first = _parsed(_plain(words), now) if words else datetime.combine(now.date(), _MORNING)
     if first is None:
         raise _unclear(text)
-    if _IS_SPAN.match(words):  # two hours are two hours, whatever is done to the clocks meanwhile
+    is_span = _IS_SPAN.match(words) is not None
+    if is_span:  # two hours are two hours, whatever is done to the clocks meanwhile
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
     while first <= now and repeat is not Repeat.ONCE and first.date() >= now.date() - timedelta(days=1):
         first += timedelta(days=7 if repeat is Repeat.WEEK else 1)
-    return When(first.replace(second=0, microsecond=0) if first.second and "sec" not in words else first, repeat)
+    return When(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span ends when it is over
 
 
 def _repeat_of(words: str) -> tuple[Repeat, str]:

@@ -49,3 +49,9 @@ def test_two_hours_are_two_hours_whatever_is_done_to_the_clocks() -> None:
 def test_what_is_no_time_is_answered_with_examples(text: str) -> None:
     with pytest.raises(ToolRetry, match="tomorrow at 9"):
         read_when(text, NOW)
+
+
+def test_a_span_ends_when_it_is_over_and_a_time_begins_with_its_minute() -> None:
+    now = NOW.replace(second=40)
+    shown = [f"{read_when(text, now).first}" for text in ("in 1 minute", "in 30 seconds", "tomorrow at 9")]
+    assert shown == ["2026-11-24 14:01:40", "2026-11-24 14:01:10", "2026-11-25 09:00:00"]
