@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from memory.adapters.sql import SqlStore
+from memory.errors import InvalidInput
 from memory.library.agent import AgentMemory
 from memory.library.langgraph_store import LangGraphStore
 from tests.doubles.memory_world import World, scope
@@ -24,10 +26,21 @@ CONDITIONS = st.builds(
     match_type=st.sampled_from(["prefix", "suffix"]),
     path=st.lists(LABELS | st.just("*"), min_size=1, max_size=3).map(tuple),
 )
-PUTS = st.builds(PutOp, namespace=PATHS, key=KEYS, value=st.none() | VALUES)
+STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
+INDEXED = st.none() | st.just(False) | st.lists(STORABLE, max_size=3)
+PUTS = st.builds(PutOp, namespace=PATHS, key=KEYS, value=st.none() | VALUES, index=INDEXED)
+
 READS = (
     st.builds(GetOp, namespace=PATHS, key=KEYS)
-    | st.builds(SearchOp, namespace_prefix=st.just(()) | PATHS, filter=st.none() | FILTERS, limit=st.just(99))
+    # From the first on: of items that nobody ranked the order is nobody's promise.
+    | st.builds(
+        SearchOp,
+        namespace_prefix=st.just(()) | PATHS,
+        filter=st.none() | FILTERS,
+        limit=st.just(99),
+        offset=st.just(0),
+        query=st.none(),
+    )
     | st.builds(
         ListNamespacesOp,
         match_conditions=st.none() | st.lists(CONDITIONS, max_size=2).map(tuple),
@@ -52,6 +65,13 @@ def test_it_answers_as_the_reference(batches: list[list[Op]]) -> None:
     theirs = Reference()
     for ops in batches:
         assert [comparable(each) for each in ours.batch(ops)] == [comparable(each) for each in theirs.batch(ops)]
+
+
+def test_what_no_store_takes_is_refused() -> None:
+    items = LangGraphStore(AgentMemory(memory=World(SqlStore.in_memory()).memory, scope=scope()))
+    with pytest.raises(InvalidInput, match="NUL"):
+        items.put(("a",), "k", {"p": 1}, index=["\0"])
+    assert items.get(("a",), "k") is None
 
 
 class Reference(InMemoryStore):
