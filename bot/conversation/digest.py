@@ -34,6 +34,7 @@ class Digest:
     """Looks now and then for what waits too long. Each item is announced to each teacher once.
 
     What is claimed in the database first is sent by one of several processes, and after a crash rather not than twice.
+    What the platform would not take is in the next day's.
     """
 
     def __init__(self, memory: Memory, executor: Executor, to: str = DIRECT) -> None:
@@ -108,7 +109,8 @@ class Digest:
         """Send one digest to a channel or a teacher, if there is something new in it for them. Returns 1 if sent."""
         reader, claim = teacher or channel, self._memory.digests.claim
         items = [*waiting, *(gap.first for gap in gaps)]
-        if not await self._executor(claim, workspace, reader, [each.id for each in items]):
+        news = await self._executor(claim, workspace, reader, [each.id for each in items])
+        if not news:
             return 0
         text, choices = digest(waiting, gaps)
         message = BotMessage(
@@ -118,12 +120,14 @@ class Digest:
             private_to=teacher,
             is_direct=bool(teacher),
             choices=choices,
+            is_for_all=not teacher,
             people=authors(waiting[:SHOWN]),
         )
         try:
             await messenger.post(message)
         except MessengerError as error:
-            log.warning("%s in %s gets no digest of what waits: %s", reader, workspace, error)
+            log.warning("%s in %s gets no digest of what waits today: %s", reader, workspace, error)
+            await self._executor(self._memory.digests.not_sent, workspace, reader, news)
             return 0
         return 1
 

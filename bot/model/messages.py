@@ -142,6 +142,8 @@ class BotMessage:
     lessons: tuple[str, ...] = ()
     """One line for each remembered lesson the answer used."""
     choices: tuple[Choice, ...] = ()
+    is_for_all: bool = False
+    """The choices of a notice are for everybody who sees it; what a press does is told to who pressed alone."""
     people: tuple[str, ...] = ()
     """Ids of people in `lessons`, or in the text of a notice, which the platform shows by name where it can."""
 

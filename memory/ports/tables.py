@@ -33,6 +33,10 @@ class EventLog(Protocol):
         """
         ...
 
+    def give_back(self, workspace: str, source_event_ids: Iterable[str]) -> None:
+        """Take claims back, of what was not done after all."""
+        ...
+
     def sweep_claims(self, before: datetime) -> int:
         """Forget platform events handled before this, in every workspace. Returns how many."""
         ...

@@ -118,9 +118,9 @@ class Posting:
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))
-        # In a server everybody sees it: only what asks whose it is has buttons there.
-        is_apart = message.workspace == DIRECT_WORKSPACE or message.run_id
-        view = choice_view(message.choices) if is_apart else None
+        # In a server everybody sees it: only what asks whose it is, or is for all, has buttons there.
+        has_choices = message.workspace == DIRECT_WORKSPACE or message.run_id or message.is_for_all
+        view = choice_view(message.choices) if has_choices else None
         return _ref(message, await self._send(message, to_discord(last), view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:

@@ -54,11 +54,12 @@ class Answer:
 def message_blocks(message: BotMessage) -> list[Block]:
     """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs.
 
-    Choices of a notice stand only under what one person alone sees: a press replaces the message by what that person is
-    answered. Those of an answer are for everybody who sees it.
+    Choices of a notice stand only under what one person alone sees, unless they are for all: a press there replaces the
+    message by what that person is answered. Those of an answer are for everybody who sees it.
     """
-    is_private = not message.is_answer and (bool(message.private_to) or message.channel.startswith("D"))
-    choices = choice_blocks(message.choices) if is_private else []
+    is_seen_alone = bool(message.private_to) or message.channel.startswith("D")
+    has_choices = not message.is_answer and (is_seen_alone or message.is_for_all)
+    choices = choice_blocks(message.choices) if has_choices else []
     return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message), *choices]
 
 

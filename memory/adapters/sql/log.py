@@ -15,6 +15,7 @@ from memory.model import Event, EventKind
 
 _t = events.c
 _CLAIM = add_statement(processed_events)
+_GIVE_BACK = delete(processed_events).where(matching(processed_events, "event_digest"))
 _LAST_SEQ = (
     select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > 0).order_by(_t.seq.desc()).limit(1).scalar_subquery()
 )
@@ -46,6 +47,10 @@ class SqlEventLog(SqlTable):
         storable((workspace, source_event_id, at))
         row = {"workspace": workspace, "event_digest": claim_key(workspace, source_event_id), "at": at}
         return self._session.run(_CLAIM, row) == 1
+
+    def give_back(self, workspace: str, source_event_ids: Iterable[str]) -> None:
+        for each in source_event_ids:
+            self._session.run(_GIVE_BACK, {"workspace": workspace, "event_digest": claim_key(workspace, each)})
 
     def sweep_claims(self, before: datetime) -> int:
         return self._session.run(delete(processed_events).where(processed_events.c.at < before))

@@ -1,5 +1,6 @@
 """What waits reaches teachers privately, with buttons that work, and its author hears what they decided."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,10 @@ import pytest
 
 from bot.adapters import forms
 from memory.adapters.system import utc_now
+from memory.services.digests import Digests
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.slack import Person, SlackServer
+from tests.doubles.slack.faults import Refused
 from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import DiscordBot, SlackBot, WholeBot, discord_bot, slack_bot
 
@@ -24,7 +27,12 @@ async def settled(bot: SlackBot) -> None:
 
 
 async def a_day_later(bot: WholeBot) -> int:
-    bot.memory.clock = lambda: utc_now() + timedelta(hours=25)
+    return await hours_later(bot, 25)
+
+
+async def hours_later(bot: WholeBot, hours: int) -> int:
+    bot.memory.clock = lambda: utc_now() + timedelta(hours=hours)
+    bot.memory.digests = Digests(replace(bot.memory.core, clock=bot.memory.clock))
     return await bot.running.goodbot.digest.send(bot.messenger)
 
 
@@ -207,3 +215,54 @@ async def test_where_nobody_is_named_the_owners_of_a_slack_workspace_get_it_and_
             await settled(bot)
             [told_once] = server.said_by_bot(ana.dm)
             assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
+
+
+async def test_what_a_platform_would_not_take_is_in_the_digest_of_the_next_day(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        tess, ana, general = server.person("tess"), server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path, teachers=(tess.id,)) as bot:
+            await corrects(bot, ana, general)
+            server.faults.next("chat.postMessage", Refused("msg_too_long"))
+            for hours, sent in ((25, 0), (27, 0), (49, 1), (73, 0)):
+                assert await hours_later(bot, hours) == sent
+            [digest] = server.said_by_bot(tess.dm)
+            assert RIGHT in digest.text
+
+
+async def test_in_a_slack_channel_teachers_decide_under_the_digest_and_others_do_not(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        tess, ana, ben = server.person("tess"), server.person("ana"), server.person("ben")
+        general, staff = server.channel("general"), server.channel("staff")
+        people = {"teachers": (tess.id,), "admins": (tess.id,)}
+        async with slack_bot(server, tmp_path, {"GOODBOT_TEACHING_DIGEST": staff}, **people) as bot:
+            await corrects(bot, ana, general)
+            assert await a_day_later(bot) == 1
+            [digest] = server.said_by_bot(staff)
+            await ben.clicks(digest, button(digest, "Approve 1")).answered()
+            await settled(bot)
+            assert "That is for teachers." in server.ephemerals(ben)[-1].text
+            for _ in range(2):
+                await tess.clicks(digest, button(digest, "Approve 1")).answered()
+                await settled(bot)
+            [told_once] = server.said_by_bot(ana.dm)
+            assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
+            assert server.said_by_bot(staff) == [digest], "its other buttons are still needed"
+
+
+async def test_in_a_discord_channel_teachers_decide_under_the_digest_and_others_do_not(tmp_path: Path) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), **READING) as bot:
+            server.person("tess", bot.session.guild)
+            staff, ana = server.channel(bot.session.guild, "staff"), bot.session.ana
+            bot.running.goodbot.digest._to = str(staff.id)
+            for words in (QUESTION, f"correct: {RIGHT}"):
+                bot.session.asks(words)
+                await heard(bot)
+            assert await a_day_later(bot) == 1
+            [digest] = server.said(staff)
+            refused = server.clicks(ana, digest, "Approve 1")
+            await server.until(lambda: refused.replies)
+            assert "That is for teachers." in refused.replies[-1].content
+            server.clicks(tess, digest, "Approve 1")
+            await server.until(lambda: [each for each in server.said(server.dm(ana)) if "approved:" in each.content])
