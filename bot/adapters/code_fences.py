@@ -12,6 +12,9 @@ FENCE = re.compile(
 _CLOSES_WITHIN = 3
 """Columns by which a line that closes code may be further in than the one that opened it."""
 
+_NAMED = re.compile(r"[ \t]*(?:[A-Za-z][\w+#.-]{0,19})?[ \t]*\n")
+"""The rest of a line that opens code: nothing, or the name of a language."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:
@@ -39,3 +42,32 @@ def parted(text: str) -> Iterator[tuple[str, bool]]:
             yield text[start : line.start()], True
             opened, start = None, line.start()
     yield text[start:], opened is not None
+
+
+def on_own_lines(text: str) -> str:
+    """Code between three backticks in lines of its own, with all its characters.
+
+    Slack writes code as it is between the backticks, also within a line: what CommonMark would read as the name of a
+    language is its first line there. Only code that was typed with a name, and closed on a line of its own, has one.
+    """
+    parts = text.split("```")
+    is_all_closed = len(parts) % 2 == 1
+    if len(parts) == 1 or "````" in text or not is_all_closed:
+        return text
+    written = [parts[0]]
+    for code, after in zip(parts[1::2], parts[2::2], strict=True):
+        before = written[-1]
+        if not code.strip() or _stands_alone(before, code, after):
+            written += ["```", code, "```", after]
+            continue
+        written[-1] = before if before.strip() == "" or before.endswith("\n") else f"{before.rstrip(' ')}\n"
+        rest = after if after.strip() == "" or after.startswith("\n") else f"\n{after.lstrip(' ')}"
+        written += ["```\n", code.strip("\n"), "\n```", rest]
+    return "".join(written)
+
+
+def _stands_alone(before: str, code: str, after: str) -> bool:
+    """Whether CommonMark reads it as code of the same lines already."""
+    line = before.rpartition("\n")[2]
+    is_begun = line.strip(" \t>") == "" and _NAMED.match(code) is not None
+    return is_begun and code.rstrip(" \t>").endswith("\n") and (after.strip(" ") == "" or after.lstrip(" ")[0] == "\n")

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.adapters import command_words
+from bot.adapters.code_fences import on_own_lines
 from bot.model import Address
 
 Json = Mapping[str, Any]
@@ -258,7 +259,8 @@ def plain(text: str, names: Mapping[str, str] | None = None) -> str:
     shown = _SPECIAL.sub(lambda found: _shown(found, names), text)
     for entity, character in _ENTITIES:
         shown = shown.replace(entity, character)
-    return shown.strip()
+    shown = shown.strip()
+    return on_own_lines(shown) if "```" in shown else shown
 
 
 def as_command(text: str) -> str:

@@ -103,6 +103,45 @@ def test_code_between_fences_keeps_its_characters(fence: str) -> None:
     assert CODE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in to_mrkdwn(f"```\n{CODE}\n```")
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("```@group.command()\n&lt;!--x--&gt;```", "```\n@group.command()\n<!--x-->\n```"),
+        (
+            "use ```@group.command()``` and ```ls\npwd``` then",
+            "use\n```\n@group.command()\n```\nand\n```\nls\npwd\n```\nthen",
+        ),
+        ("so:\n```@group.command()\nx\n```\nnow", "so:\n```\n@group.command()\nx\n```\nnow"),
+        ("```ls\npwd```", "```\nls\npwd\n```"),
+    ],
+)
+def test_code_as_slack_writes_it_is_code_in_commonmark(written: str, read: str) -> None:
+    assert plain(written) == read
+    assert harmless(read) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nx\n```",
+        "```python\nx\n```\ny",
+        "> ```\n> x\n> ```",
+        "- a\n  ```\n  x\n  ```",
+        "x ``` y",
+        "````\n```\n````",
+        "``` ```",
+    ],
+)
+def test_code_on_lines_of_its_own_stays_as_it_is(text: str) -> None:
+    assert plain(text) == text
+
+
+@given(st.lists(st.sampled_from(["```", "\n", " ", "x", ">", "py"]), max_size=14).map("".join))
+def test_code_is_set_apart_once(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+    assert "".join(plain(text).split()) == "".join(text.split())
+
+
 def test_after_the_code_words_are_words_again() -> None:
     assert harmless("```\n@group.x\n```\nask <@U1> @group.x") == (
         f"```\n@group.x\n```\nask @{INVISIBLE}U1 @{INVISIBLE}group.x"
