@@ -128,3 +128,18 @@ async def test_what_was_said_of_the_answer_is_not_what_is_followed_up(tmp_path: 
         assert message.understood == case.whole
         said = here.messenger.posts[-1]
         assert (said.text, said.private_to) == (case.right, "")
+
+
+@pytest.mark.parametrize(
+    ("question", "short", "whole"),
+    [
+        ("What is the on-call number for payments?", "same for search?", "What is the on-call number for search?"),
+        ("Who do I ask about invoices?", "the same for contracts?", "Who do I ask about contracts?"),
+        ("What is 12 times 7?", "and times 8?", "What is 12 times 8?"),
+        ("What is 12 times 7?", "and plus 8?", "What is 12 times 7? and plus 8?"),
+    ],
+)
+async def test_what_takes_a_place_takes_the_right_one(tmp_path: Path, question: str, short: str, whole: str) -> None:
+    async with channel(tmp_path) as here:
+        await here.ask("ana", question)
+        assert (await here.ask("ana", short)).understood == whole

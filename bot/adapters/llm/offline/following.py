@@ -70,6 +70,8 @@ _BARE_QUESTION = re.compile(
     r"(?:\s+(?:not|exactly|come|time|else|one|ones|room|floor|day|days|cost|costs))?$",
     re.IGNORECASE,
 )
+_SAME = re.compile(r"^(?:(?:the\s+)?same\b|likewise\b).*\b(?P<p>for|with|in|on|at|about)$", re.IGNORECASE)
+_OPERATION = re.compile(r"\b(?P<by>times|plus|minus|divided\s+by|percent\s+of)\s+-?\d[\d.,]*\b", re.IGNORECASE)
 _THAT_ONE = re.compile(r"\b(?:an?|the|that|your|our)\s+(?:[\w-]+\s+){1,3}ones?\b", re.IGNORECASE)
 _COURTESY = re.compile(
     r"(?:thanks?|thx|cheers|sorry|hello|hi|hey|bye|good|great|nice|cool|well|happy|yes|no|not|please|congrat\w*|wow|lol|ok)\b",
@@ -107,6 +109,8 @@ _TIME = re.compile(
 )
 _DAYS = re.compile(r"^(?:weekends?|weekdays|holidays|public holidays|bank holidays|\w+days)$", re.IGNORECASE)
 _RUN = re.compile(r"[^\s.,;:()][^.,;:()]*[^\s.,;:()]|[^\s.,;:()]")
+_HYPHENATED = re.compile(r"[\w'’]+(?:-[\w'’]+)*+")
+"""A word, whole: the "on" of "on-call" is none."""
 _TOPIC = re.compile(r"(?:the|my|our|your|an?)\s[^.,;:()]*[^\s.,;:()]", re.IGNORECASE)
 _ONE = re.compile(r"\bones?$", re.IGNORECASE)
 _CLAUSE = re.compile(
@@ -137,7 +141,9 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
     if rest is None:
         bare = _if_known(message, last)
         return (_known_question(bare, last, joined, similarity, known) if bare else "") or message
-    return _known_question(rest, last, joined, similarity, known) or _in_place(rest, last, similarity) or joined
+    if question := _known_question(rest, last, joined, similarity, known):
+        return question
+    return _in_place(_with_its_preposition(rest, message, last), last, similarity) or joined
 
 
 def may_follow(message: str, last: str) -> bool:
@@ -230,6 +236,13 @@ def _is_name(text: str) -> bool:
     return all(re.fullmatch(r"\w*[A-ZÀ-Ý][\w-]*|of|the|de", word) for word in text.split()) and not text.islower()
 
 
+def _with_its_preposition(rest: str, message: str, last: str) -> str:
+    """What "the same for search?" says with its preposition, where the last question has a "for" too."""
+    opening = _OPENING.match(" ".join(message.split()))
+    same = _SAME.search(opening["about"] or "") if opening else None
+    return f"{same['p']} {rest}" if same and re.search(rf"\b{same['p']}\s", last, re.IGNORECASE) else rest
+
+
 # What it means ------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +285,8 @@ def _in_place(rest: str, last: str, similarity: Similarity) -> str:
     body = last.strip().rstrip("?!. ")
     if "?" in body or len(body.split()) > 25:
         return ""
+    if _OPERATION.fullmatch(rest):
+        return _calculated(rest, body)
     clause = re.search(rf"(?<=\s){re.escape(rest.split()[0])}\b", body, re.IGNORECASE) if _CLAUSE.match(rest) else None
     if clause:
         return f"{body[: clause.start()]}{(_with_topic(rest, body) or rest).rstrip('?')}?"
@@ -293,6 +308,14 @@ def _in_place(rest: str, last: str, similarity: Similarity) -> str:
         return ""
     head = body[: span[1]].split()[-1]
     return f"{body[: span[0]]}{_ONE.sub(head, rest)}{body[span[1] :]}?"
+
+
+def _calculated(rest: str, body: str) -> str:
+    """The last calculation with another number; empty where it did not do the same with one number."""
+    (mine,), there = _OPERATION.findall(rest), list(_OPERATION.finditer(body))
+    if len(there) != 1 or there[0]["by"].casefold() != mine.casefold():
+        return ""
+    return f"{body[: there[0].start()]}{rest}{body[there[0].end() :]}?"
 
 
 def _with_topic(rest: str, body: str) -> str:
@@ -330,8 +353,8 @@ def _like(rest: str, body: str, similarity: Similarity) -> tuple[int, int] | Non
 
 def _masked(body: str) -> str:
     """The text with the words that are in no phrase blotted out, at the same places."""
-    return re.sub(
-        r"[\w'’]+", lambda found: "." * len(found[0]) if found[0].casefold() in _NOT_IN_A_SPAN else found[0], body
+    return _HYPHENATED.sub(
+        lambda found: "." * len(found[0]) if found[0].casefold() in _NOT_IN_A_SPAN else found[0], body
     )
 
 
