@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.adapters.slack.directory import OWNERS, Channels, Roles
 from bot.adapters.slack.events import Location
@@ -30,12 +30,18 @@ class Teachers:
     async def names(self, location: Location) -> list[str]:
         """Who may approve for others at a location, by name as far as Slack tells."""
         settings, names = self._settings, list[str]()
-        creator = await self._channels.creator(location) if settings.creators == "teachers" else ""
+        creator = await self._creator(location) if settings.creators == "teachers" else ""
         for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *await self._named_in_chat())):
             if each and (name := await self._mentions.name_of(each)):
                 group = "the group " if each.startswith("S") else ""
                 names.append(f"{group}{name}{' (made this channel)' if each == creator else ''}")
         return [*names, *([OWNERS] if settings.owners != "members" else [])]
+
+    async def _creator(self, location: Location) -> str:
+        """Who made the channel, if that makes them a teacher: not guests, people of others, and who has left."""
+        creator = await self._channels.creator(location)
+        teaches = creator and (await self._roles.of(replace(location, user=creator, team=""))).may_promote
+        return creator if teaches else ""
 
     async def ids(self) -> list[str]:
         """The people who teach in the whole workspace; its owners only where nobody else is known."""

@@ -129,6 +129,17 @@ async def test_a_channels_creator_decides_there_and_nowhere_else(tmp_path: Path)
                 assert (RIGHT in server.ephemerals(cleo)[-1].text) is is_teacher
 
 
+async def test_a_guest_who_made_a_channel_is_not_said_to_decide_there(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        gus, cleo, ana = server.person("gus", guest=True), server.person("cleo"), server.person("ana")
+        async with slack_bot(server, tmp_path) as bot:
+            for creator in (gus, cleo):
+                channel = server.channel(f"made-by-{creator.user.name}")
+                server.workspace.channel(channel).creator = creator.id
+                told = await corrects(bot, ana, channel)
+                assert ("(made this channel)" in told) is (creator is cleo)
+
+
 async def heard(bot: DiscordBot) -> None:
     marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
     await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
