@@ -66,7 +66,8 @@ class Listener:
         if event.scope.visibility is Visibility.DIRECT:
             return
         if not event.added:
-            await self._executor(self._memory.listening.unmute, event.scope, event.message_id)
+            is_own, unmute = event.on_own_message, self._memory.listening.unmute
+            await self._executor(unmute, event.scope, event.message_id, is_own=is_own)
         elif event.on_own_message:
             await self.mute(event.scope, event.message_id)
 

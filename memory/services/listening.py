@@ -61,9 +61,11 @@ class Listening:
             )
             tx.channels.mute(muted)
 
-    def unmute(self, scope: Scope, message_id: str = "") -> None:
-        """Listen in this thread again."""
+    def unmute(self, scope: Scope, message_id: str = "", *, is_own: bool = True) -> None:
+        """Listen in this thread again; where it may be a person's message, only if it is an answer."""
         with self._core.store.write() as tx:
+            if not is_own and not self._run_of(tx, scope, message_id):
+                return
             tx.channels.unmute(scope.workspace, scope.channel, self._thread_of(tx, scope, message_id))
 
     def _thread_of(self, tx: Transaction, scope: Scope, message_id: str) -> str:

@@ -228,7 +228,9 @@ class Roles:
             return Role.BOT
         teams = (user.get("enterprise_user") or {}).get("teams") or ()
         is_ours = str(user.get("team_id") or self._team) == self._team or self._team in teams
-        if not is_ours or any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger", "deleted")):
+        if not is_ours or any(
+            user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger", "deleted")
+        ):
             return Role.GUEST
         is_home = str(user.get("team_id") or self._team) == self._team
         is_owner = any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner"))

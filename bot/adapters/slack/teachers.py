@@ -40,8 +40,12 @@ class Teachers:
     async def _creator(self, location: Location) -> str:
         """Who made the channel, if that makes them a teacher: not guests, people of others, and who has left."""
         creator = await self._channels.creator(location)
-        teaches = creator and (await self._roles.of(replace(location, user=creator, team=""))).may_promote
-        return creator if teaches else ""
+        try:
+            role = await self._roles.of(replace(location, user=creator, team="")) if creator else None
+        except MessengerError as error:
+            log.info("whether %s, who made a channel, teaches there is not known: %s", creator, error)
+            return creator
+        return creator if role is not None and role.may_promote else ""
 
     async def ids(self) -> list[str]:
         """The people who teach in the whole workspace; its owners only where nobody else is known."""

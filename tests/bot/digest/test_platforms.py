@@ -131,7 +131,7 @@ async def test_a_channels_creator_decides_there_and_nowhere_else(tmp_path: Path)
 
 async def test_a_guest_who_made_a_channel_is_not_said_to_decide_there(tmp_path: Path) -> None:
     async with SlackServer() as server:
-        gus, cleo, ana = server.person("gus", guest=True), server.person("cleo"), server.person("ana")
+        gus, cleo, ana = server.person("gus", guest="single"), server.person("cleo"), server.person("ana")
         async with slack_bot(server, tmp_path) as bot:
             for creator in (gus, cleo):
                 channel = server.channel(f"made-by-{creator.user.name}")

@@ -160,3 +160,26 @@ async def test_who_is_too_fast_reads_so_in_their_direct_messages_once(bot: Disco
     assert len(server.said(bot.session.general)) == 20
     [notice] = server.said(server.dm(bot.session.ana))
     assert "I answer you again in 1 minute" in notice.content
+
+
+async def test_only_what_is_taken_off_its_own_message_ends_a_mute(bot: DiscordBot, server: DiscordServer) -> None:
+    session = bot.session
+    thread = server.thread(session.general, session.ana)
+    session.asks("what is 2+2?", channel=thread)
+    await settled(bot)
+    [answer] = server.said(thread)
+    server.reacts(session.ana, answer, "🤐")
+    await settled(bot)
+    remark = server.says(session.ana, thread, "what is 3+3?")
+    await settled(bot)
+    server.reacts(session.ana, remark, "🤐")
+    server.unreacts(session.ana, remark, "🤐")
+    await settled(bot)
+    server.says(session.ana, thread, "what is 4+4?")
+    await settled(bot)
+    assert server.said(thread) == [answer]
+    server.unreacts(session.ana, answer, "🤐")
+    await settled(bot)
+    server.says(session.ana, thread, "what is 5+5?")
+    await settled(bot)
+    assert [each.content.split("\n")[0] for each in server.said(thread)][1:] == ["5 + 5 = 10"]
