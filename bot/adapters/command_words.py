@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.conversation.feedback_in_words import Correction, read
 from bot.model import Address, PersonCommand, PersonCorrection
 from memory.model import Role, Scope
 
@@ -125,6 +126,16 @@ def command_event(
         reply_to=reply_to,
         is_role_local=is_role_local,
     )
+
+
+def correction_in(typed: Typed | None, text: str) -> Typed | None:
+    """The correction that counts of whoever is too fast to be answered, too: a command, or plainly said in words."""
+    if typed is not None:
+        return typed if typed.name == CORRECT else None
+    reading = read(text)
+    if reading is None or not reading.is_sure or not isinstance(reading.feedback, Correction):
+        return None
+    return Typed(CORRECT, reading.feedback.text)
 
 
 def command_in(text: str) -> Typed | None:

@@ -192,7 +192,8 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     withdraw_votes(core, tx, now, own, at=at)
     lesson = tx.episodes.of_run(own.workspace, own.run_id)[0]
     given = tx.teaching.reactions_of_run(own.workspace, own.run_id)
-    if any(each.is_active and each.value > 0 and each.actor != own.actor for each in given):
+    others = [each for each in given if each.is_active and each.actor != own.actor]
+    if any(each.value > 0 or each.source == SAVED for each in others):  # a save says nothing of a text that came later
         return lesson
     saved = tx.saved.of_lessons(lesson.workspace, [lesson.id]).get(lesson.id)
     if saved is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import discord
 
-from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
+from bot.adapters.command_words import CORRECT, Typed, command_event, command_in, correction_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
@@ -138,7 +138,7 @@ class Intake:
         is_stop = typed is not None and typed.name == "stop"
         refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
         if refused is not None:
-            await self._hold_back(message, place, typed, address, refused)
+            await self._hold_back(message, place, correction_in(typed, text), address, refused)
         elif typed is not None:
             await self._command(message, place, typed, address)
         else:
@@ -170,12 +170,12 @@ class Intake:
         return (message.channel.id, message.author.id, address in UNADDRESSED)
 
     async def _hold_back(
-        self, message: discord.Message, place: ChannelInfo, typed: Typed | None, address: Address, refused: Refused
+        self, message: discord.Message, place: ChannelInfo, correction: Typed | None, address: Address, refused: Refused
     ) -> None:
         """Leave out what somebody says who writes like a program. Corrections count even then, without a reply."""
         person = str(message.author.id)
-        if typed is not None and typed.name == CORRECT:
-            await self._command(message, place, typed, address, reply=unsaid)
+        if correction is not None:
+            await self._command(message, place, correction, address, reply=unsaid)
         if refused.is_first:
             event = PersonTooFast(
                 event_id=f"{message.id}/too fast",

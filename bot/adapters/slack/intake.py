@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from bot.adapters.attachments import Attached
-from bot.adapters.command_words import CORRECT, Typed, command_in
+from bot.adapters.command_words import CORRECT, Typed, command_in, correction_in
 from bot.adapters.private_reply import replying_to, unsaid
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
@@ -185,9 +185,10 @@ class Intake:
         if refused is None:
             await (self._command(message, typed) if typed is not None else self._question(message, text))
             return
-        if typed is not None and typed.name == CORRECT:
+        correction = correction_in(typed, text)
+        if correction is not None:
             with replying_to(location.user, unsaid):
-                await self._command(message, typed)
+                await self._command(message, correction)
         if refused.is_first:
             await self._context.sink(
                 PersonTooFast(

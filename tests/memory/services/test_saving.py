@@ -100,6 +100,18 @@ def test_it_stays_while_somebody_else_stands_by_it(world: World) -> None:
     assert recalled(world, "dora") == [KEY]
 
 
+def test_after_an_edit_it_stays_while_somebody_else_has_saved_it(world: World) -> None:
+    save(world, "carl")
+    save(world, "tess", role=Role.TEACHER)
+    assert edit(world, "In the red box.") is not None
+    kept = unsave(world, "carl")
+    assert kept is not None
+    assert kept.archived_at is None
+    gone = unsave(world, "tess")
+    assert gone is not None
+    assert gone.archived_at is not None
+
+
 def test_undo_takes_the_save_back(world: World) -> None:
     save(world, "tess", role=Role.TEACHER)
     undone = world.memory.teaching.undo("terminal:w", "tess", at=world.clock.tick())

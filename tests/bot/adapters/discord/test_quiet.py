@@ -160,6 +160,12 @@ async def test_who_is_too_fast_reads_so_in_their_direct_messages_once(bot: Disco
     assert len(server.said(bot.session.general)) == 20
     [notice] = server.said(server.dm(bot.session.ana))
     assert "I answer you again in 1 minute" in notice.content
+    bot.session.asks("No, it's 99 in our units")
+    bot.session.asks("No thanks, it's fine")
+    await settled(bot)
+    assert sorted(value for _, value in bot.votes(bot.session.workspace)) == [-1, 1]
+    assert server.said(server.dm(bot.session.ana)) == [notice]
+    assert len(server.said(bot.session.general)) == 20
 
 
 async def test_only_what_is_taken_off_its_own_message_ends_a_mute(bot: DiscordBot, server: DiscordServer) -> None:

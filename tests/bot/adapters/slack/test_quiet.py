@@ -153,18 +153,23 @@ async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the
     assert said(bot, again) == ["On level two."]
 
 
+@pytest.mark.parametrize("correction", ["correct: a dozen", "No, it's 99 in our units"])
 async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
-    bot: SlackBot, server: SlackServer, ana: Person, general: str
+    bot: SlackBot, server: SlackServer, ana: Person, general: str, correction: str
 ) -> None:
     for number in range(25):
         ana.says(general, f"what is {number}*2?")
     await settled(bot)
     [notice] = server.ephemerals(ana)
     assert "I answer you again in 1 minute" in notice.text
-    last = server.said_by_bot(general)[-1]
-    ana.says(general, "correct: a dozen", thread_ts=last.thread_ts)
+    count = len(server.said_by_bot(general))
+    assert bot.votes(bot.session.workspace) == []
+    ana.says(general, correction)
+    ana.says(general, "No thanks, it's fine")
     await settled(bot)
-    assert bot.votes(bot.session.workspace) != []
+    assert sorted(value for _, value in bot.votes(bot.session.workspace)) == [-1, 1]
+    assert server.ephemerals(ana) == [notice]
+    assert len(server.said_by_bot(general)) == count
 
 
 async def test_a_program_that_answers_everything_does_not_make_it_loop(
