@@ -102,7 +102,7 @@ async def test_it_can_go_to_a_channel_or_nowhere(chat: Chat) -> None:
     assert (chat.messenger.posts[-1].channel, chat.messenger.posts[-1].private_to) == ("C-teachers", "")
 
 
-async def test_many_are_counted_and_a_refusal_is_not_retried(chat: Chat) -> None:
+async def test_many_are_counted_and_what_was_refused_is_in_the_next_days(chat: Chat) -> None:
     for number in range(SHOWN + 2):
         await corrects(chat, f"question {number}?")
     chat.world.clock.tick(hours=25)
@@ -110,8 +110,11 @@ async def test_many_are_counted_and_a_refusal_is_not_retried(chat: Chat) -> None
     chat.messenger.refusal = NotPermitted("no direct messages")
     assert await chat.bot.digest.send(chat.messenger) == 0
     chat.messenger.fails.clear()
-    chat.world.clock.tick(hours=25)
+    chat.world.clock.tick(hours=2)
     assert await chat.bot.digest.send(chat.messenger) == 0
+    chat.world.clock.tick(hours=23)
+    assert await chat.bot.digest.send(chat.messenger) == 2
+    assert "and 2 more: `review` lists them." in chat.messenger.posts[-1].text
     await corrects(chat, "one more?")
     chat.world.clock.tick(hours=25)
     assert await chat.bot.digest.send(chat.messenger) == 2
