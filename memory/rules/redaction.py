@@ -79,9 +79,23 @@ class Redactor:
 
     def __init__(self, finder: SecretFinder | None = None) -> None:
         self._finder = finder
+        self._done: dict[str, str] | None = None
+
+    def for_run(self) -> "Redactor":
+        """One for the texts of one run, of which many are the same. To be thrown away with them."""
+        redactor = Redactor(self._finder)
+        redactor._done = {}
+        return redactor
 
     def text(self, text: str) -> str:
         """The text with every secret replaced by `[redacted: kind]`."""
+        if self._done is None:
+            return self._redacted(text)
+        if (done := self._done.get(text)) is None:
+            done = self._done[text] = self._redacted(text)
+        return done
+
+    def _redacted(self, text: str) -> str:
         if len(text) < 4:
             return text
         found = [*_known_forms(text), *(self._finder.find(text) if self._finder else ())]

@@ -281,7 +281,7 @@ class Recording:
             )
 
     def _redacted(self, run: FinishedRun) -> FinishedRun:
-        redactor = self._core.redactor
+        redactor = self._core.redactor.for_run()
         return replace(
             run,
             nodes=tuple(map(redactor.episode, run.nodes)),

@@ -3,8 +3,8 @@
 Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
 person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. A stream that cannot
 begin is an ordinary message; one that breaks off is completed by an update, now or at a later try, and where Slack
-refuses that for good it gives way to an ordinary message. A text with a link is an ordinary message too: only of those
-can Slack be told not to unfold what they link to.
+refuses that for good it gives way to an ordinary message. A whole text of one piece is an ordinary message, and so is
+one with a link: only of those can Slack be told not to unfold what they link to.
 """
 
 import html
@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 _PIECE = 2500
 _LIMIT = 11_000
+SHORTEST = _PIECE
+"""Characters. A whole answer that one piece holds appears at once either way, in one call, and without using up the
+starts of answers that are still written."""
 _LINK = re.compile(r"https?://", re.IGNORECASE)
 _LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
 """Before a number that is no character's. `html.unescape` reads it all the same, and fails on very long ones."""
@@ -54,7 +57,7 @@ class Streamer:
         Raises `MessengerError` kinds when a message was begun, or may have been, and `take_up` can complete it later.
         """
         text = harmless(message.text)
-        is_streamable = text.strip() and size(text) <= _LIMIT and not _LINK.search(text)
+        is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
         recipient = self._recipient(message, team)
         if _part(message) in self._unended or not is_streamable or recipient is None:
             return ""

@@ -75,7 +75,8 @@ class Web:
         """Share connections between the calls from now on."""
         if self.client.session is None or self.client.session.closed:
             timeout = aiohttp.ClientTimeout(total=_TIMEOUT_S)
-            self.client.session = aiohttp.ClientSession(timeout=timeout, trust_env=True)
+            # The library read the proxy from the environment; `trust_env` would ask a thread for it at each call.
+            self.client.session = aiohttp.ClientSession(timeout=timeout, proxy=self.client.proxy)
 
     async def close(self) -> None:
         """Give the shared connections up. Calls that are still made bring their own."""
@@ -171,7 +172,6 @@ def _client(api_url: str, token: str | None) -> AsyncWebClient:
         base_url=api_url,
         timeout=_TIMEOUT_S,
         retry_handlers=[],
-        trust_env_in_session=True,
         logger=library_log(),
     )
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.adapters.slack import streaming
 from tests.doubles.slack import Person, SlackServer
 
 
@@ -18,3 +19,9 @@ def ben(server: SlackServer) -> Person:
 @pytest.fixture
 def general(server: SlackServer) -> str:
     return server.channel("general")
+
+
+@pytest.fixture
+def short_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of every length are streamed."""
+    monkeypatch.setattr(streaming, "SHORTEST", 0)

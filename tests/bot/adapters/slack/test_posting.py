@@ -264,7 +264,7 @@ async def test_an_answer_streams_to_who_asked_and_ends_with_its_thumbs(server: S
 
 async def test_an_answer_with_a_link_is_posted_for_a_stream_would_unfold_it(server: SlackServer) -> None:
     async with connected(server, answers="stream") as session:
-        message = await streamed(session, "See [the picture](https://x.org/cat.png).")
+        message = await streamed(session, f"See [the picture](https://x.org/cat.png). {LONG}")
     assert (message.stream, message.sent["unfurl_links"], message.sent["unfurl_media"]) == (None, False, False)
 
 
@@ -272,8 +272,8 @@ async def test_an_answer_with_a_link_is_posted_for_a_stream_would_unfold_it(serv
 async def test_where_no_stream_can_begin_the_answer_is_posted(server: SlackServer, fault: Fault) -> None:
     naps = Naps()
     async with connected(server, answers="stream", naps=naps) as session:
-        message = await streamed(session, "Paris.", ("chat.startStream", fault))
-    assert (words(message), message.stream, naps.taken) == ("Paris.", None, [])
+        message = await streamed(session, LONG, ("chat.startStream", fault))
+    assert (words(message), message.stream, naps.taken) == (LONG, None, [])
     assert has_thumbs(message)
 
 
@@ -299,6 +299,7 @@ async def test_a_stream_that_breaks_off_ends_as_one_complete_message(
     assert has_thumbs(message)
 
 
+@pytest.mark.usefixtures("short_streams")
 async def test_a_stream_that_began_unheard_is_found_in_slack_s_own_dialect(server: SlackServer) -> None:
     async with connected(server, answers="stream") as session:
         message = await streamed(session, "**Paris** & _London_ 🎉", ("chat.startStream", ResponseLost()))
@@ -306,6 +307,7 @@ async def test_a_stream_that_began_unheard_is_found_in_slack_s_own_dialect(serve
     assert has_thumbs(message)
 
 
+@pytest.mark.usefixtures("short_streams")
 async def test_a_stream_is_for_who_asked_and_not_for_who_wrote_last(server: SlackServer) -> None:
     ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
     async with connected(server, answers="stream") as session:
@@ -318,11 +320,18 @@ async def test_a_stream_is_for_who_asked_and_not_for_who_wrote_last(server: Slac
     assert start.args["recipient_user_id"] == ana.id
 
 
+async def test_a_short_answer_is_one_call(server: SlackServer) -> None:
+    async with connected(server, answers="stream") as session:
+        message = await streamed(session, "Paris.")
+    assert (words(message), message.stream, len(server.calls("chat.postMessage"))) == ("Paris.", None, 1)
+    assert has_thumbs(message)
+
+
 async def test_an_answer_nobody_is_known_to_have_asked_for_is_posted(server: SlackServer) -> None:
     ana, channel = server.person("ana"), server.channel("general")
     question = ana.says(channel, "hello?", mention=False)
     async with connected(server, answers="stream") as session:
-        ref = await session.messenger.post(session.answer(channel, thread=question.ts))
+        ref = await session.messenger.post(session.answer(channel, LONG, thread=question.ts))
     assert session.message(ref).stream is None
 
 

@@ -12,6 +12,7 @@ from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
+pytestmark = pytest.mark.usefixtures("short_streams")
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
 
 

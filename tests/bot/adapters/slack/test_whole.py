@@ -231,6 +231,7 @@ async def test_what_was_neither_stored_nor_answered_for_is_not_acknowledged_and_
     assert len(answers(server, ana.dm, question)) == 1
 
 
+@pytest.mark.usefixtures("short_streams")
 async def test_a_stream_that_a_killed_process_left_open_is_completed_by_the_next_one(
     server: SlackServer, ana: Person, general: str, tmp_path: Path
 ) -> None:
