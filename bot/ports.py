@@ -1,12 +1,14 @@
 """The bot's ports: a messenger and a language model. (The store and the embedder are memory's.)"""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from bot.model import (
     Attachment,
     BotMessage,
     ChannelCard,
+    IsForBot,
     MessageRef,
     ModelReply,
     ModelRequest,
@@ -15,12 +17,36 @@ from bot.model import (
     PersonVote,
     Profile,
     Remark,
+    SetInChat,
+    any_reply,
+    nothing_set,
 )
-from memory.model import Scope
+from memory.model import Role, Scope
 from memory.model.saved import AnsweredQuestion
 
 EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
+
+
+async def no_lesson(reader: Scope, role: Role, ending: str) -> str:
+    """For a messenger without a memory behind it."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationQueries:
+    """What a messenger asks the conversation before it makes an event of what somebody did."""
+
+    teaches: Callable[[str], bool] = lambda emoji: True
+    """Whether an emoji counts on an answer. All others cost nothing."""
+    saves: Callable[[str], bool] = lambda emoji: False
+    """Whether it counts on a person's message."""
+    is_for_bot: IsForBot = any_reply
+    """Whether a message without a mention is for the bot."""
+    set_in_chat: SetInChat = nothing_set
+    """Which settings and lists people keep in chat."""
+    lesson_text: Callable[[Scope, Role, str], Awaitable[str]] = no_lesson
+    """What the waiting lesson with an id that ends so says, for a form to change it in."""
 
 
 class LanguageModel(Protocol):

@@ -1,12 +1,16 @@
 """What the forms of every platform share: the names of their fields, the reasons to choose from, their events."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from datetime import datetime
 
 from bot.adapters.command_words import Typed
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_WAY
 from memory.model import Audience, Role, Scope
+
+PREFILL_WITHIN_S = 1.0
+"""A form has to open within three seconds: one that opens half empty is better than none."""
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
 """Of a correction."""
@@ -47,6 +51,15 @@ def correction_event(
         message_id=message_id,
         reason=reason,
     )
+
+
+async def prefilled(text: Awaitable[str]) -> str:
+    """A text to fill a form with, if it is there in time."""
+    try:
+        async with asyncio.timeout(PREFILL_WITHIN_S):
+            return await text
+    except TimeoutError:
+        return ""
 
 
 def answer_command(entered: Mapping[str, str], question: str) -> Typed:

@@ -234,10 +234,7 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             settings=settings.discord,
             clock=utc_now,
             new_id=memory.new_id,
-            teaches=goodbot.knows,
-            saves=goodbot.saves,
-            is_for_bot=goodbot.is_for_bot,
-            set_in_chat=goodbot.set_in_chat,
+            queries=goodbot.queries(),
         )
     except ImportError as error:
         missing = error.name or error
@@ -254,10 +251,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         return SlackMessenger(
             settings=settings.slack,
             clock=utc_now,
-            teaches=goodbot.knows,
-            saves=goodbot.saves,
-            is_for_bot=goodbot.is_for_bot,
-            set_in_chat=goodbot.set_in_chat,
+            queries=goodbot.queries(),
         )
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
@@ -266,8 +260,5 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
         settings.slack,
         path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
         clock=utc_now,
-        teaches=goodbot.knows,
-        saves=goodbot.saves,
-        is_for_bot=goodbot.is_for_bot,
-        set_in_chat=goodbot.set_in_chat,
+        queries=goodbot.queries(),
     )

@@ -27,7 +27,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.explanation import deciders, explain
 from bot.conversation.forget_messages import forget_question, forgotten, still_named
 from bot.conversation.known_answers_command import known_answers
-from bot.conversation.lesson_access import may_repeat
+from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_story import explain_lesson
 from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
 from bot.conversation.settings_command import SETTINGS, SettingsFile
@@ -35,7 +35,8 @@ from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
-from memory.model import ListeningMode, Scope
+from memory.model import ListeningMode, Role, Scope
+from memory.rules.chat_settings import effective_role
 from memory.services import Holdings, Memory
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
@@ -66,6 +67,15 @@ class Commands:
             "mode": partial(mode_command.show_or_choose, default=default_mode),
             SETTINGS: partial(settings_command.settings, file=settings_file or SettingsFile()),
         }
+
+    async def lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
+        """The answer of a waiting lesson that this teacher may decide, by the end of its id; else nothing."""
+        return await self._executor(self._lesson_text, reader, role, ending)
+
+    def _lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
+        role = effective_role(role, reader.person, self._memory.chat_settings.values(reader.workspace))
+        found = gaps_commands.waiting_lesson(LessonAccess(self._memory), reader, role, ending)
+        return found.output if found is not None and role.may_promote else ""
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from bot.conversation import batch_commands, gap_messages, messages
 from bot.conversation.command_context import CommandContext
+from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import CommandReply, short
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import NotFound
-from memory.model import Audience, Episode, Origin, Visibility
+from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.rules.audience import may_read
 from memory.rules.evidence.answers import named_action
 from memory.rules.retrieval.prompt import shown_line
@@ -50,7 +51,8 @@ def teach(context: CommandContext) -> CommandReply:
     named, _, answer = context.argument.partition(" ")
     ending = named.removeprefix(THERE)
     question = _unanswered(context, ending)
-    if question is None and (lesson := _waiting_lesson(context, ending)) is not None:
+    lesson = None if question is not None else waiting_lesson(context.lessons, context.scope, context.role, ending)
+    if lesson is not None:
         return _edit(context, lesson, answer)
     if question is None:
         raise CommandRefused(gap_messages.NO_SUCH_GAP)
@@ -97,9 +99,9 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     return CommandReply(text=text, decided_for=(lesson.author,))
 
 
-def _waiting_lesson(context: CommandContext, ending: str) -> Episode | None:
+def waiting_lesson(lessons: LessonAccess, reader: Scope, role: Role, ending: str) -> Episode | None:
     """The one lesson that somebody wrote and that waits, with an id that ends so, if this teacher may decide it."""
-    found = context.lessons.find(context.scope, context.role, ending.lower()) if len(ending) >= _SHORTEST else None
+    found = lessons.find(reader, role, ending.lower()) if len(ending) >= _SHORTEST else None
     is_waiting = found is not None and found.origin is not Origin.RUN and found.archived_at is None
     return found if is_waiting and found is not None and not found.verdicts.channel.is_validated else None
 

@@ -50,9 +50,8 @@ from bot.model import (
     PersonTooFast,
     PersonVote,
     ReactionsCleared,
-    Unaddressed,
 )
-from bot.ports import EventSink, Messenger
+from bot.ports import ConversationQueries, EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.ports import NewId
@@ -104,7 +103,6 @@ class Goodbot:
             settings_file=settings_file or SettingsFile(),
         )
         self._admitter = Admitter(memory, executor)
-        self.set_in_chat = self._admitter.set_in_chat
         self._restate_notices = RestateNotices(memory, executor)
         self._decisions = DecisionTeller(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
@@ -197,6 +195,16 @@ class Goodbot:
             return False
         return await tell(messenger, event, messages.apology(short_id, error))
 
+    def queries(self) -> ConversationQueries:
+        """What messengers ask."""
+        return ConversationQueries(
+            teaches=self.knows,
+            saves=self._saver.saves,
+            is_for_bot=self._listener.is_meant,
+            set_in_chat=self._admitter.set_in_chat,
+            lesson_text=self._commands.lesson_text,
+        )
+
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer is a vote."""
         return self._teaching.teaches(emoji)
@@ -205,16 +213,8 @@ class Goodbot:
         """Whether an emoji on an answer means anything: a vote, or a wish for quiet."""
         return self.teaches(emoji) or self._mutes(emoji)
 
-    def saves(self, emoji: str) -> bool:
-        """Whether an emoji on a person's message saves it as a lesson."""
-        return self._saver.saves(emoji)
-
     def _mutes(self, emoji: str) -> bool:
         return not self._mute_emoji.isdisjoint(spellings(emoji))
-
-    async def is_for_bot(self, message: Unaddressed) -> bool:
-        """Whether a message without a mention is meant for the bot. Raises `StoreUnavailable` kinds."""
-        return await self._listener.is_meant(message)
 
     # Messages -------------------------------------------------------------------------------------------------
 

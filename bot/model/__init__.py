@@ -50,6 +50,7 @@ from bot.model.messages import (
     TextFile,
     ThreadSoFar,
     Unaddressed,
+    any_reply,
 )
 
 __all__ = [
@@ -97,5 +98,6 @@ __all__ = [
     "Turn",
     "Unaddressed",
     "UserTurn",
+    "any_reply",
     "nothing_set",
 ]

@@ -97,6 +97,11 @@ IsForBot = Callable[[Unaddressed], Awaitable[bool]]
 """Whether such a message is meant for the bot."""
 
 
+async def any_reply(message: Unaddressed) -> bool:
+    """For a messenger without a conversation behind it: every reply in a thread, and nothing else."""
+    return message.address is Address.FOLLOW_UP
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A button under a message: pressing it is the presser's command.

@@ -1,7 +1,7 @@
 """The Discord messenger connected to the local stand-in, for tests."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters.discord.messenger import DiscordMessenger
-from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
-from bot.model import BotMessage, IsForBot, MessageRef, PersonEvent, SetInChat, nothing_set
-from bot.ports import EventSink
+from bot.model import BotMessage, MessageRef, PersonEvent
+from bot.ports import ConversationQueries, EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Channel, DiscordServer, Guild, Message, Person
@@ -31,10 +30,7 @@ def make_messenger(
     server: DiscordServer,
     *,
     naps: Naps | None = None,
-    teaches: Callable[[str], bool] = lambda emoji: True,
-    saves: Callable[[str], bool] = lambda emoji: False,
-    is_for_bot: IsForBot = any_reply,
-    set_in_chat: SetInChat = nothing_set,
+    queries: ConversationQueries | None = None,
     **settings: Any,
 ) -> DiscordMessenger:
     """A messenger that is not connected yet."""
@@ -43,10 +39,7 @@ def make_messenger(
         discord_settings(server, **settings),
         clock=utc_now,
         new_id=lambda: f"id-{id(numbers)}-{next(numbers)}",
-        teaches=teaches,
-        saves=saves,
-        is_for_bot=is_for_bot,
-        set_in_chat=set_in_chat,
+        queries=queries,
         sleep=naps or Naps(),
     )
 

@@ -1,7 +1,7 @@
 """The Slack messenger connected to the local stand-in, for tests."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +9,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters.slack.messenger import SlackMessenger
-from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
-from bot.model import BotMessage, IsForBot, MessageRef, SetInChat, nothing_set
-from bot.ports import EventSink
+from bot.model import BotMessage, MessageRef
+from bot.ports import ConversationQueries, EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import Person, SlackServer
@@ -40,20 +39,14 @@ def make_messenger(
     server: SlackServer,
     *,
     naps: Naps | None = None,
-    teaches: Callable[[str], bool] = lambda emoji: True,
-    saves: Callable[[str], bool] = lambda emoji: False,
-    is_for_bot: IsForBot = any_reply,
-    set_in_chat: SetInChat = nothing_set,
+    queries: ConversationQueries | None = None,
     **settings: Any,
 ) -> SlackMessenger:
     """A messenger that is not connected yet."""
     return SlackMessenger(
         slack_settings(server, **settings),
         clock=utc_now,
-        teaches=teaches,
-        saves=saves,
-        is_for_bot=is_for_bot,
-        set_in_chat=set_in_chat,
+        queries=queries,
         sleep=naps or Naps(),
     )
 

@@ -104,12 +104,6 @@ async def _assembled(
         assert memory.audit.check() == []
 
 
-def _judged_by(running: Running) -> dict[str, Any]:
-    """What a messenger asks the bot about."""
-    bot = running.goodbot
-    return {"teaches": bot.knows, "saves": bot.saves, "is_for_bot": bot.is_for_bot, "set_in_chat": bot.set_in_chat}
-
-
 @asynccontextmanager
 async def slack_bot(
     server: SlackServer, folder: Path, environment: Mapping[str, str] = _NOTHING, **more: Any
@@ -117,7 +111,7 @@ async def slack_bot(
     """Connected to Slack; entering it again in the same folder is the next start. `environment` has settings."""
     async with (
         _assembled(folder, environment) as (memory, running, sink, ready),
-        slack_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
+        slack_driver.connected(server, sink=sink, queries=running.goodbot.queries(), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.sink(session.messenger))
@@ -132,7 +126,7 @@ async def discord_bot(
     """Connected to Discord; entering it again in the same folder is the next start. `environment` has settings."""
     async with (
         _assembled(folder, environment) as (memory, running, sink, ready),
-        discord_driver.connected(server, sink=sink, **_judged_by(running), **more) as session,
+        discord_driver.connected(server, sink=sink, queries=running.goodbot.queries(), **more) as session,
     ):
         await running.goodbot.recover(session.messenger)
         ready.set_result(running.sink(session.messenger))

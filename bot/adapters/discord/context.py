@@ -17,8 +17,7 @@ from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
-from bot.model import IsForBot, SetInChat
-from bot.ports import EventSink
+from bot.ports import ConversationQueries, EventSink
 from memory.model import Role
 from memory.ports import Clock
 
@@ -74,10 +73,7 @@ class HandlerContext:
     posting: Posting
     working: TypingIndicator
     left_lines: LeftLines
-    teaches: Callable[[str], bool]
-    saves: Callable[[str], bool]
-    is_for_bot: IsForBot
-    set_in_chat: SetInChat
+    queries: ConversationQueries
     clock: Clock
     command_name: str
     """Of the slash command."""
@@ -102,7 +98,7 @@ class HandlerContext:
         refused_by = self.roles.refused_by(somebody, channels, is_direct=guild is None)
         if not refused_by:
             return True
-        return refused_by <= (await self.set_in_chat(workspace_of(guild))).keys()
+        return refused_by <= (await self.queries.set_in_chat(workspace_of(guild))).keys()
 
     def tidy(self, channel: int) -> None:
         """Begin to take away what a killed process left in a channel or thread."""

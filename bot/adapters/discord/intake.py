@@ -113,7 +113,8 @@ class Intake:
                     return
             elif typed is None or typed.name != CORRECT or not is_answered:
                 typed = None
-                if not await self._context.is_for_bot(unaddressed(message, place, address, text, self._context)):
+                asked = unaddressed(message, place, address, text, self._context)
+                if not await self._context.queries.is_for_bot(asked):
                     return
             self._addressed.put(message.id, order(message))
         if not text and is_call and not message.attachments:

@@ -168,7 +168,8 @@ class Interactions:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         if typed.name == forms.OPENS_A_FORM:
             if channel != 0 or await self._admitted(use):
-                await self._open(use, views.answer_form(channel, typed.argument, label))
+                answer = await forms.prefilled(self._waiting(use, channel, typed.argument))
+                await self._open(use, views.answer_form(channel, typed.argument, label, answer))
             return
         is_private = use.guild_id is None or (use.message is not None and use.message.flags.ephemeral)
         is_replaced = is_private and not typed.leaves_its_message
@@ -185,6 +186,16 @@ class Interactions:
             return
         await way.wait()
         await self._command_in(use, way, channel, typed)
+
+    async def _waiting(self, use: Use, channel: int, ending: str) -> str:
+        """What the lesson to be changed says."""
+        if channel == 0:
+            place, role = await self._place(use), self._context.roles.of(use.user)
+        elif standing := await self._context.standing_in(channel, use.user.id):
+            place, role = standing
+        else:
+            return ""
+        return await self._context.queries.lesson_text(place.scope(str(use.user.id)), role, ending)
 
     async def _command_in(self, use: Use, way: InteractionReply, channel: int, typed: Typed) -> None:
         """A command about this channel, or about the one the interaction came from for 0."""

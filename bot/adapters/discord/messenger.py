@@ -33,23 +33,19 @@ from bot.adapters.discord.teachers import teacher_ids, teacher_names
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.retries import Sleep, until_reachable
-from bot.adapters.unaddressed import any_reply
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
     BotMessage,
     ChannelCard,
-    IsForBot,
     MessageRef,
     PersonReaction,
     PersonVote,
     Profile,
     Remark,
-    SetInChat,
-    nothing_set,
 )
-from bot.ports import EventSink
+from bot.ports import ConversationQueries, EventSink
 from memory.model import Scope, Visibility
 from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock, NewId
@@ -64,9 +60,7 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `teaches` says whether an emoji counts on an answer, `saves` on a person's message; all others cost nothing.
-    `is_for_bot` says whom a message without a mention is for, `set_in_chat` which lists people keep. `sleep` is how it
-    waits before it tries again, `begun` when the process began.
+    `sleep` is how it waits before it tries again, `begun` when the process began.
     """
 
     pace_s = PACE_S
@@ -77,18 +71,14 @@ class DiscordMessenger:
         *,
         clock: Clock,
         new_id: NewId,
-        teaches: Callable[[str], bool],
-        saves: Callable[[str], bool] = lambda emoji: False,
-        is_for_bot: IsForBot = any_reply,
-        set_in_chat: SetInChat = nothing_set,
+        queries: ConversationQueries | None = None,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._teaches, self._saves = teaches, saves
-        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
+        self._queries = queries or ConversationQueries()
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None
@@ -182,10 +172,7 @@ class DiscordMessenger:
             ),
             left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
-            teaches=self._teaches,
-            saves=self._saves,
-            is_for_bot=self._is_for_bot,
-            set_in_chat=self._set_in_chat,
+            queries=self._queries,
             clock=self._clock,
             command_name=self._settings.command,
         )

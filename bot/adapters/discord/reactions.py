@@ -65,7 +65,7 @@ class Reactions:
         self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member, emoji: str
     ) -> None:
         """The settings file's lists refuse it; those that people keep in chat, in their place, may not."""
-        chosen = await self._context.set_in_chat(workspace_of(reaction.guild_id))
+        chosen = await self._context.queries.set_in_chat(workspace_of(reaction.guild_id))
         if self._refused_by(reaction, person) <= chosen.keys():
             self._take(reaction, person, emoji)
 
@@ -76,9 +76,9 @@ class Reactions:
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
         # Discord names the author of most messages; of the others the bot's own ledger tells.
-        if self._context.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
+        if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
             self._start_reaction(reaction, emoji, role)
-        if reaction.message_author_id != self._context.me and self._context.saves(emoji):
+        if reaction.message_author_id != self._context.me and self._context.queries.saves(emoji):
             self._start_save(reaction, role)
 
     def _refused_by(self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member) -> set[str]:
@@ -92,9 +92,9 @@ class Reactions:
         if reaction.user_id == self._context.me:
             return
         role = self._context.roles.of_id(str(reaction.user_id))
-        if self._context.teaches(emoji):
+        if self._context.queries.teaches(emoji):
             self._start_reaction(reaction, emoji, role)
-        if self._context.saves(emoji):
+        if self._context.queries.saves(emoji):
             self._start_save(reaction, role)
 
     def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
@@ -157,7 +157,7 @@ class Reactions:
 
     def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
         emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
-        if emoji and not self._context.teaches(emoji):
+        if emoji and not self._context.queries.teaches(emoji):
             return
         at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
         start(

@@ -21,7 +21,7 @@ async def teacher_names(handlers: HandlerContext, guild: discord.Guild) -> list[
 
 
 async def _named_in_chat(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
-    return (await handlers.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
+    return (await handlers.queries.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
 
 
 async def teacher_ids(handlers: HandlerContext, guild: discord.Guild) -> list[str]:

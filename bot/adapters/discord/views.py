@@ -173,9 +173,12 @@ def teaching_form(question: str, answer: str) -> ui.Modal:
     )
 
 
-def answer_form(place: int, question: str, label: str) -> ui.Modal:
-    """The answer to a question that nobody could answer, by its id; `place` as in `choice_view`."""
-    field = _text("What would have been right?", forms.ANSWER, hint=label)
+def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.Modal:
+    """The answer to a question that nobody could answer, or that of a lesson that waits, by its id.
+
+    `place` as in `choice_view`.
+    """
+    field = _text("What would have been right?", forms.ANSWER, default=answer, hint=label)
     return _form("Teach the bot", f"goodbot:{ANSWER}:{place:x}-{question}", field)
 
 

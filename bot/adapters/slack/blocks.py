@@ -190,9 +190,10 @@ def teaching_view(place: Answer, question: str, answer: str) -> Block:
     )
 
 
-def answer_view(place: Answer, label: str) -> Block:
-    """The answer to a question that nobody could answer; `place.ts` is the question's id."""
-    field = _input(label[:_LONGEST_TITLE] or "What would have been right?", forms.ANSWER, _text_input(forms.ANSWER, ""))
+def answer_view(place: Answer, label: str, answer: str = "") -> Block:
+    """The answer to a question that nobody could answer, or that of a lesson that waits; `place.ts` is its id."""
+    text = _text_input(forms.ANSWER, answer)
+    field = _input(label[:_LONGEST_TITLE] or "What would have been right?", forms.ANSWER, text)
     return _modal("Teach the bot", ANSWER_VIEW, place.packed(), [field])
 
 

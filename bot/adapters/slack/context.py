@@ -1,6 +1,6 @@
 """The dependencies of the handlers of Slack's payloads: the sink, people, channels."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,8 +14,8 @@ from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings
 from bot.errors import MessengerError
-from bot.model import Address, IsForBot, PersonCommand
-from bot.ports import EventSink
+from bot.model import Address, PersonCommand
+from bot.ports import ConversationQueries, EventSink
 from memory.model import Scope
 from memory.ports import Clock
 from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effective_role
@@ -45,12 +45,12 @@ class HandlerContext:
     threads: Threads
     status: Status
     files: Files
-    teaches: Callable[[str], bool]
-    saves: Callable[[str], bool]
-    is_for_bot: IsForBot
-    set_in_chat: Callable[[], Awaitable[Mapping[str, str]]]
-    """What people set in chat for the workspace."""
+    queries: ConversationQueries
     clock: Clock
+
+    async def set_in_chat(self) -> Mapping[str, str]:
+        """What people set in chat for the workspace."""
+        return await self.queries.set_in_chat(self.identity.workspace)
 
     async def admits(self, location: Location) -> bool:
         """Whether this person may use the bot in this channel, by their own id or a user group's.

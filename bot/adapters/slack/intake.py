@@ -97,8 +97,8 @@ class Intake:
                 await self._stop_sign(read, str(body["event_id"]))
             return
         is_own = read.author in ("", self._context.identity.user)
-        takes = self._reacted if is_own and self._context.teaches(read.emoji) else None
-        if read.author != self._context.identity.user and self._context.saves(read.emoji):
+        takes = self._reacted if is_own and self._context.queries.teaches(read.emoji) else None
+        if read.author != self._context.identity.user and self._context.queries.saves(read.emoji):
             takes = self._saved
         if takes is not None:
             async with self._in_order(("reaction", read.location.channel, read.location.user)):
@@ -152,7 +152,7 @@ class Intake:
                     return
             elif typed is None or typed.name != CORRECT or message.address is Address.OPEN:
                 typed = None
-                if not await self._context.is_for_bot(await self._unaddressed(message, text)):
+                if not await self._context.queries.is_for_bot(await self._unaddressed(message, text)):
                     return
         if typed is None and not text and not message.files and message.address is Address.MENTION:
             typed = Typed("help")

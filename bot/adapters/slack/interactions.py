@@ -1,6 +1,5 @@
 """Handles interactions: buttons, modals, shortcuts and the slash command."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -20,9 +19,6 @@ from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
 
 log = logging.getLogger(__name__)
-
-_PREFILL_WITHIN_S = 1.0
-"""A trigger id is good for three seconds: a modal that opens half empty is better than none."""
 
 _ASKED = "Noted. What would have been right?"
 _NOT_ADMITTED = "I may not be used here, or not by you. Ask whoever installed me."
@@ -126,7 +122,9 @@ class Interactions:
         typed = chosen(action)
         if typed.name == forms.OPENS_A_FORM:
             about = Answer(channel=location.channel, ts=typed.argument, thread=thread)
-            if await self._open(body, blocks.answer_view(about, str(action.get("text", {}).get("text", "")))):
+            label = str(action.get("text", {}).get("text", ""))
+            text = await forms.prefilled(self._waiting(location, typed.argument))
+            if await self._open(body, blocks.answer_view(about, label, text)):
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         is_replaced = is_private and not typed.leaves_its_message
@@ -140,6 +138,12 @@ class Interactions:
             )
         if typed.refuses_all:
             await self._open(body, blocks.correction_view(_answer(body)))
+
+    async def _waiting(self, location: Location, ending: str) -> str:
+        """What the lesson to be changed says."""
+        handlers = self._context
+        scope, role = await handlers.scope(location), await handlers.roles.of(location)
+        return await handlers.queries.lesson_text(scope, role, ending)
 
     async def answer(self, body: Json) -> None:
         """The form for the answer to one question was submitted."""
@@ -162,7 +166,7 @@ class Interactions:
         place = Answer(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
         question = ""
         if thread and thread != place.ts:
-            question = await self._asked(place.channel, thread)
+            question = await forms.prefilled(self._asked(place.channel, thread))
         answer_text = await self._plain(message, place.channel)
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
             await self._responder.change(
@@ -170,11 +174,7 @@ class Interactions:
             )
 
     async def _asked(self, channel: str, thread: str) -> str:
-        try:
-            async with asyncio.timeout(_PREFILL_WITHIN_S):
-                return await self._plain(await self._context.threads.root(channel, thread), channel)
-        except TimeoutError:
-            return ""
+        return await self._plain(await self._context.threads.root(channel, thread), channel)
 
     async def _plain(self, message: Json, channel: str) -> str:
         """What a message says, without the bot's name, and with names for whom it mentions."""

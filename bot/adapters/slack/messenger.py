@@ -32,21 +32,17 @@ from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
 from bot.adapters.tasks import unless
-from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
     Choice,
-    IsForBot,
     MessageRef,
     PersonReaction,
     PersonVote,
-    SetInChat,
-    nothing_set,
 )
-from bot.ports import EventSink
+from bot.ports import ConversationQueries, EventSink
 from memory.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -79,10 +75,8 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
-    `teaches` says whether an emoji counts on an answer and `saves` on a person's message, so that most reactions cost
-    nothing; `is_for_bot` says whom a message without a mention is for, `set_in_chat` which lists people keep. `sleep`
-    is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why there is no more use for
-    the token. `installer` is the person who installed the app, where that is known.
+    `sleep` is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why there is no more
+    use for the token. `installer` is the person who installed the app, where that is known.
     """
 
     pace_s = PACE_S
@@ -92,10 +86,7 @@ class SlackMessenger(Lookups):
         settings: SlackSettings,
         *,
         clock: Clock,
-        teaches: Callable[[str], bool] = lambda emoji: True,
-        saves: Callable[[str], bool] = lambda emoji: False,
-        is_for_bot: IsForBot = any_reply,
-        set_in_chat: SetInChat = nothing_set,
+        queries: ConversationQueries | None = None,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
@@ -104,8 +95,7 @@ class SlackMessenger(Lookups):
         self._settings = settings
         self._installer = installer
         self._clock = clock
-        self._teaches, self._saves = teaches, saves
-        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
+        self._queries = queries or ConversationQueries()
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end
@@ -215,7 +205,7 @@ class SlackMessenger(Lookups):
         mentions = Mentions(self._web, self._names, channels, self._clock, me=identity)
         self._labelled = mentions.labelled
         roles = Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer)
-        named = partial(self._set_in_chat, identity.workspace)
+        named = partial(self._queries.set_in_chat, identity.workspace)
         self._teachers = Teachers(settings, channels, roles, mentions, named)
         handlers = HandlerContext(
             sink=sink,
@@ -229,10 +219,7 @@ class SlackMessenger(Lookups):
             threads=self._threads,
             status=self._status,
             files=self._files,
-            teaches=self._teaches,
-            saves=self._saves,
-            is_for_bot=self._is_for_bot,
-            set_in_chat=named,
+            queries=self._queries,
             clock=self._clock,
         )
         arrivals = Arrivals(handlers)

@@ -26,23 +26,19 @@ from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
-from bot.adapters.unaddressed import any_reply
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
     ChannelCard,
-    IsForBot,
     MessageRef,
     PersonReaction,
     PersonVote,
     Profile,
     Remark,
-    SetInChat,
-    nothing_set,
 )
-from bot.ports import EventSink
+from bot.ports import ConversationQueries, EventSink
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock
@@ -67,17 +63,13 @@ class SlackWorkspaces:
         *,
         path: Path,
         clock: Clock,
-        teaches: Callable[[str], bool] = lambda emoji: True,
-        saves: Callable[[str], bool] = lambda emoji: False,
-        is_for_bot: IsForBot = any_reply,
-        set_in_chat: SetInChat = nothing_set,
+        queries: ConversationQueries | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._path = path
         self._clock = clock
-        self._teaches, self._saves = teaches, saves
-        self._is_for_bot, self._set_in_chat = is_for_bot, set_in_chat
+        self._queries = queries or ConversationQueries()
         self._sleep = sleep
         self._begun = clock()
         self._ended = asyncio.Event()
@@ -177,10 +169,7 @@ class SlackWorkspaces:
         return SlackMessenger(
             self._settings.model_copy(update={"bot_token": SecretStr(installed.token)}),
             clock=self._clock,
-            teaches=self._teaches,
-            saves=self._saves,
-            is_for_bot=self._is_for_bot,
-            set_in_chat=self._set_in_chat,
+            queries=self._queries,
             sleep=self._sleep,
             begun=self._begun,
             on_end=on_end,

@@ -47,7 +47,7 @@ async def is_for_bot(
 ) -> bool:
     address = Address.FOLLOW_UP if by.thread else Address.OPEN
     read = thread or Thread(ALONE)
-    return await bot.is_for_bot(Unaddressed(scope=by, text=text, address=address, read_thread=read, **more))  # type: ignore[arg-type]
+    return await bot.queries().is_for_bot(Unaddressed(scope=by, text=text, address=address, read_thread=read, **more))  # type: ignore[arg-type]
 
 
 async def mentions(chat: Chat, text: str, by: Scope = HERE) -> str:

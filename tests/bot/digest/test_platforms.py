@@ -98,6 +98,7 @@ async def test_what_a_teacher_edits_or_rejects_in_slack(tmp_path: Path, label: s
             await tess.clicks(digest, button(digest, label)).answered()
             if label == "Edit 1":
                 await server.wait_for(lambda: tess.modal)
+                assert RIGHT in str(tess.modal()), "the form has what is to be changed"
                 await tess.submits({forms.ANSWER: EDITED}).answered()
             await settled(bot)
             await server.wait_for(lambda: server.said_by_bot(ana.dm))
@@ -165,6 +166,7 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
             click = server.clicks(tess, digest, label)
             if label == "Edit 1":
                 await server.until(lambda: click.modal)
+                assert RIGHT in str(click.modal), "the form has what is to be changed"
                 server.submits(click, {forms.ANSWER: EDITED})
             await server.until(lambda: [each for each in server.said(server.dm(ana)) if "as it was:" in each.content])
             server.clicks(tess, digest, "Reject 1")
