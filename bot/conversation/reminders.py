@@ -11,7 +11,7 @@ from bot.conversation.goodbot import Goodbot
 from bot.ports import Messenger
 from memory.errors import MemoryFault
 from memory.model import Scope
-from memory.rules.recurrence import Repeat
+from memory.rules.recurrence import Recurrence
 from memory.services import Memory
 from memory.services.reminders import Reminder
 
@@ -29,7 +29,9 @@ class StoredReminders:
     _memory: Memory
     _executor: Executor
 
-    async def add(self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat, asked: str) -> Reminder:
+    async def add(
+        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
+    ) -> Reminder:
         """Keep one, as a reply to the message that asks for it. Raises `MemoryFault` kinds."""
         latest = await self._executor(self._memory.recording.messages_of, scope, _LOOKED_THROUGH)
         message_id = next((each.message_id for each in latest if each.text == asked), "")

@@ -1,15 +1,18 @@
 """When something that recurs is due, by the clock on the wall of a time zone, across daylight saving."""
 
 from calendar import monthrange
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 _FAR = 400
-"""Days within which every rule has a next time, but for the last of February."""
+"""Days within which what comes each time has a next time."""
+MOST_APART = 60
+"""Of one unit, between two times."""
 
 
 class Repeat(StrEnum):
-    """How often something is due."""
+    """What something is due again after, or on."""
 
     ONCE = ""
     DAY = "day"
@@ -19,21 +22,42 @@ class Repeat(StrEnum):
     YEAR = "year"
 
 
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """How often something is due: each week, every 2 weeks."""
+
+    unit: Repeat = Repeat.ONCE
+    every: int = 1
+    """1 to `MOST_APART`."""
+
+    @classmethod
+    def read(cls, text: str) -> "Recurrence":
+        """What `str` wrote: `week`, `2 week`."""
+        every, _, unit = text.rpartition(" ")
+        return cls(Repeat(unit), int(every or 1))
+
+    def __str__(self) -> str:
+        return self.unit.value if self.every == 1 else f"{self.every} {self.unit.value}"
+
+
+ONCE = Recurrence()
+
+
 def instant(local: datetime, zone: tzinfo) -> datetime:
     """The moment when clocks in a zone show this: the first of two, and an hour later where they skip it."""
     return local.replace(tzinfo=zone).astimezone(UTC)
 
 
-def next_due(first: datetime, zone: tzinfo, repeat: Repeat, after: datetime) -> datetime | None:
+def next_due(first: datetime, zone: tzinfo, repeat: Recurrence, after: datetime) -> datetime | None:
     """The first moment after another one, of something that was due first at a local time; None if that is over.
 
     What is due on the 31st is due on the last day of shorter months.
     """
-    if repeat is Repeat.ONCE:
+    if repeat.unit is Repeat.ONCE:
         due = instant(first, zone)
         return due if due > after else None
     day = max(first.date(), after.astimezone(zone).date())
-    for _ in range(_FAR):
+    for _ in range(_FAR * repeat.every):
         if _is_due(first.date(), day, repeat):
             due = instant(datetime.combine(day, first.time()), zone)
             if due > after:
@@ -42,14 +66,16 @@ def next_due(first: datetime, zone: tzinfo, repeat: Repeat, after: datetime) -> 
     return None
 
 
-def _is_due(first: date, day: date, repeat: Repeat) -> bool:
-    match repeat:
+def _is_due(first: date, day: date, repeat: Recurrence) -> bool:
+    days, every = (day - first).days, repeat.every
+    months = (day.year - first.year) * 12 + day.month - first.month
+    match repeat.unit:
         case Repeat.DAY:
-            return True
+            return days % every == 0
         case Repeat.WEEKDAY:
             return day.weekday() < 5
         case Repeat.WEEK:
-            return (day - first).days % 7 == 0
+            return days % (7 * every) == 0
         case _:
-            is_day = day.day == min(first.day, monthrange(day.year, day.month)[1])
-            return is_day and (repeat is Repeat.MONTH or day.month == first.month)
+            apart = every if repeat.unit is Repeat.MONTH else 12 * every
+            return months % apart == 0 and day.day == min(first.day, monthrange(day.year, day.month)[1])

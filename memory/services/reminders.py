@@ -13,7 +13,7 @@ from memory.errors import InvalidInput
 from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
 from memory.model.delivery import RETRY
 from memory.ports import Transaction
-from memory.rules.recurrence import Repeat, next_due
+from memory.rules.recurrence import ONCE, Recurrence, next_due
 from memory.services.core import Core
 
 KIND = "goodbot/reminder"
@@ -39,7 +39,7 @@ class Reminder:
     first: datetime
     """When it was due first, as clocks in its zone show it."""
     zone: str
-    repeat: Repeat = Repeat.ONCE
+    repeat: Recurrence = ONCE
     message_id: str = ""
     """The message that asked for it, which it replies to."""
 
@@ -60,7 +60,7 @@ class Reminders:
     _core: Core
 
     def add(
-        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat = Repeat.ONCE, message_id: str = ""
+        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence = ONCE, message_id: str = ""
     ) -> Reminder:
         """Keep one, first due when clocks in a zone show `first`; the same one is kept once. Raises `InvalidInput`."""
         now = self._core.clock()
@@ -165,7 +165,7 @@ def _stored(reminder: Reminder, created_at: datetime) -> ShortMemory:
             "text": reminder.text,
             "first": reminder.first.isoformat(),
             "zone": reminder.zone,
-            "repeat": reminder.repeat.value,
+            "repeat": str(reminder.repeat),
             "channel": scope.channel,
             "thread": scope.thread,
             "visibility": scope.visibility.value,
@@ -195,6 +195,6 @@ def _read(stored: ShortMemory) -> Reminder:
         due=datetime.fromisoformat(due).replace(tzinfo=UTC),
         first=datetime.fromisoformat(value["first"]),
         zone=value["zone"],
-        repeat=Repeat(value["repeat"]),
+        repeat=Recurrence.read(value["repeat"]),
         message_id=value["message"],
     )

@@ -12,20 +12,21 @@ from bot.errors import ToolFailed, ToolRetry
 from memory.errors import InvalidInput, MemoryFault
 from memory.model import Scope
 from memory.ports import Clock
-from memory.rules.recurrence import Repeat
+from memory.rules.recurrence import ONCE, Recurrence
 from memory.services.reminders import TEXT_CHARACTERS, Reminder
 
 FindZone = Callable[[Scope], Awaitable[str]]
 """The name of a person's time zone. Never raises."""
 
-_EVERY = {Repeat.WEEKDAY: "every weekday", Repeat.ONCE: ""}
 _SHORT_ID = 8
 
 
 class ReminderBook(Protocol):
     """What is kept, behind the hand-over to threads. Raises `MemoryFault`."""
 
-    async def add(self, scope: Scope, text: str, first: datetime, zone: str, repeat: Repeat, asked: str) -> Reminder:
+    async def add(
+        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
+    ) -> Reminder:
         """Keep one; `asked` is the message that asks for it."""
         ...
 
@@ -58,7 +59,7 @@ def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
         description=(
             "Reminds this person of something at a time, once or again and again. "
             "For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven; "
-            "remind me every Monday at 10 to send the report"
+            "remind me every Monday at 10 to send the report; remind me every two weeks on Friday to water the plants"
         ),
         parameters={
             "type": "object",
@@ -126,8 +127,8 @@ def told_when(reminder: Reminder) -> str:
     """`on Wednesday 25 November 2026 at 09:00 (Europe/Berlin)`, and how often."""
     local = reminder.local
     on = f"on {local:%A} {local.day} {local:%B} {local.year} at {local:%H:%M} ({reminder.zone})"
-    every = _EVERY.get(reminder.repeat, f"every {reminder.repeat.value}")
-    return f"{every}, next {on}" if every else on
+    plural = "s" if reminder.repeat.every > 1 else ""
+    return f"every {reminder.repeat}{plural}, next {on}" if reminder.repeat != ONCE else on
 
 
 def reminder_line(reminder: Reminder) -> str:

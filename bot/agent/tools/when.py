@@ -5,17 +5,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from bot.errors import ToolRetry
-from memory.rules.recurrence import Repeat
+from memory.rules.recurrence import MOST_APART, ONCE, Recurrence, Repeat
 
 LONGEST = 80
 """Characters of a time that is read at all."""
 _MORNING = time(9)
 """When something is on a day without a time."""
 _EVERY = re.compile(
-    r"(?:every|each)\s(?P<unit>day|morning|evening|weekday|week|month|year|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?P<rest>.*)"
+    r"(?:every|each)\s(?:(?P<every>\d{1,2}|other|second|third|fourth|two|three|four|five|six|ten|twelve)\s)?"
+    r"(?P<unit>day|morning|evening|weekday|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b(?P<rest>.*)"
 )
-_ADVERBS = {"daily": Repeat.DAY, "weekly": Repeat.WEEK, "monthly": Repeat.MONTH, "yearly": Repeat.YEAR}
+_NUMBERS = {"": 1, "other": 2, "second": 2, "third": 3, "fourth": 4}
+_NUMBERS |= {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "twelve": 12}
+_ADVERBS = {
+    "daily": Recurrence(Repeat.DAY),
+    "weekly": Recurrence(Repeat.WEEK),
+    "biweekly": Recurrence(Repeat.WEEK, 2),
+    "fortnightly": Recurrence(Repeat.WEEK, 2),
+    "monthly": Recurrence(Repeat.MONTH),
+    "quarterly": Recurrence(Repeat.MONTH, 3),
+    "yearly": Recurrence(Repeat.YEAR),
+}
 _UNITS = {
     "day": Repeat.DAY,
     "morning": Repeat.DAY,
@@ -46,7 +56,7 @@ class When:
 
     first: datetime
     """As clocks show it: without a time zone."""
-    repeat: Repeat = Repeat.ONCE
+    repeat: Recurrence = ONCE
 
 
 def read_when(text: str, now: datetime) -> When:
@@ -62,24 +72,27 @@ def read_when(text: str, now: datetime) -> When:
     is_span = _IS_SPAN.match(words) is not None
     if is_span:  # two hours are two hours, whatever is done to the clocks meanwhile
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
-    while first <= now and repeat is not Repeat.ONCE and first.date() >= now.date() - timedelta(days=1):
-        first += timedelta(days=7 if repeat is Repeat.WEEK else 1)
+    while first <= now and repeat != ONCE and first.date() >= now.date() - timedelta(days=1):
+        first += timedelta(days=7 if repeat.unit is Repeat.WEEK else 1)
     return When(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span ends when it is over
 
 
-def _repeat_of(words: str) -> tuple[Repeat, str]:
+def _repeat_of(words: str) -> tuple[Recurrence, str]:
     """How often, and what is left of the text, which says when it is first."""
     adverb, _, rest = words.partition(" ")
     if adverb in _ADVERBS:
         return _ADVERBS[adverb], rest
     found = _EVERY.fullmatch(words)
     if found is None:
-        return Repeat.ONCE, words
-    unit, rest = found["unit"], found["rest"].strip()
+        return ONCE, words
+    unit, rest, number = found["unit"], found["rest"].strip(), found["every"] or ""
+    every = _NUMBERS.get(number) or int(number)
+    if not 1 <= every <= MOST_APART or (every > 1 and unit == "weekday"):
+        raise _unclear(words)
     if unit in _UNITS:
         is_bare = unit in _DAY_PARTS and not _HAS_TIME.search(_plain(rest))
-        return _UNITS[unit], f"{rest} at {_DAY_PARTS[unit]}".strip() if is_bare else rest
-    return Repeat.WEEK, f"{unit} {rest}".strip()
+        return Recurrence(_UNITS[unit], every), f"{rest} at {_DAY_PARTS[unit]}".strip() if is_bare else rest
+    return Recurrence(Repeat.WEEK, every), f"{unit} {rest}".strip()
 
 
 def _plain(words: str) -> str:
@@ -111,5 +124,5 @@ def _parsed(words: str, now: datetime) -> datetime | None:
 def _unclear(text: str) -> ToolRetry:
     return ToolRetry(
         f"I cannot tell when “{text[:LONGEST]}” is. Say it like: tomorrow at 9; in 20 minutes; on 3 December at 14:30; "
-        "every Monday at 10; every weekday at 8:30."
+        "every Monday at 10; every two weeks on Friday at 9; every weekday at 8:30."
     )

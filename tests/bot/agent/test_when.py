@@ -5,7 +5,7 @@ import pytest
 
 from bot.agent.tools.when import LONGEST, read_when
 from bot.errors import ToolRetry
-from memory.rules.recurrence import Repeat
+from memory.rules.recurrence import Recurrence
 
 NOW = datetime(2026, 11, 24, 14, 0, tzinfo=UTC)
 
@@ -32,12 +32,16 @@ NOW = datetime(2026, 11, 24, 14, 0, tzinfo=UTC)
         ("daily at 7", "2026-11-25T07:00", "day"),
         ("every weekday at 8:30", "2026-11-25T08:30", "weekday"),
         ("every Monday at 10:00", "2026-11-30T10:00", "week"),
+        ("every two weeks on Friday at 9", "2026-11-27T09:00", "2 week"),
+        ("every other Monday at 10", "2026-11-30T10:00", "2 week"),
+        ("every 3 days at 8:00", "2026-11-25T08:00", "3 day"),
+        ("quarterly", "2026-11-25T09:00", "3 month"),
         ("every month", "2026-11-25T09:00", "month"),
     ],
 )
 def test_what_people_say(text: str, first: str, repeat: str) -> None:
     when = read_when(text, NOW)
-    assert (when.first, when.repeat) == (datetime.fromisoformat(first), Repeat(repeat))
+    assert (when.first, when.repeat) == (datetime.fromisoformat(first), Recurrence.read(repeat))
 
 
 def test_two_hours_are_two_hours_whatever_is_done_to_the_clocks() -> None:
@@ -45,7 +49,20 @@ def test_two_hours_are_two_hours_whatever_is_done_to_the_clocks() -> None:
     assert read_when("in 2 hours", night).first == datetime.fromisoformat("2026-03-29T04:30")
 
 
-@pytest.mark.parametrize("text", ["", "blah", "x" * (LONGEST + 1), "every", "99:99", "at at at"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "blah",
+        "x" * (LONGEST + 1),
+        "every",
+        "99:99",
+        "at at at",
+        "every 0 weeks",
+        "every 99 days",
+        "every two weekdays",
+    ],
+)
 def test_what_is_no_time_is_answered_with_examples(text: str) -> None:
     with pytest.raises(ToolRetry, match="tomorrow at 9"):
         read_when(text, NOW)

@@ -7,7 +7,7 @@ import pytest
 from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.model import Scope, Visibility
-from memory.rules.recurrence import Repeat
+from memory.rules.recurrence import ONCE, Recurrence, Repeat
 from memory.services.reminders import MOST, Reminder
 from tests.doubles.memory_world import World, scope
 
@@ -51,7 +51,7 @@ def test_the_same_one_is_kept_once() -> None:
     assert reminders.add(ANA, "call  Bob", TOMORROW, "UTC", message_id="m2") == first
     others = [
         reminders.add(ANA, "call Eve", TOMORROW, "UTC"),
-        reminders.add(ANA, "call Bob", TOMORROW, "UTC", Repeat.DAY),
+        reminders.add(ANA, "call Bob", TOMORROW, "UTC", Recurrence(Repeat.DAY)),
         reminders.add(ANA, "call Bob", TOMORROW + timedelta(minutes=1), "UTC"),
         reminders.add(scope("ana", channel="c2"), "call Bob", TOMORROW, "UTC"),
         reminders.add(scope("bob"), "call Bob", TOMORROW, "UTC"),
@@ -61,15 +61,15 @@ def test_the_same_one_is_kept_once() -> None:
 
 @pytest.mark.parametrize("when", ["9999-12-31T23:59", "9998-01-01T00:00", "0001-01-01T00:00"])
 @pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
-@pytest.mark.parametrize("repeat", [Repeat.ONCE, Repeat.YEAR])
-def test_what_is_further_away_than_anybody_lives_is_refused(when: str, zone: str, repeat: Repeat) -> None:
+@pytest.mark.parametrize("repeat", [ONCE, Recurrence(Repeat.YEAR)])
+def test_what_is_further_away_than_anybody_lives_is_refused(when: str, zone: str, repeat: Recurrence) -> None:
     with pytest.raises(InvalidInput, match="hundred years"):
         World().memory.reminders.add(ANA, "call Bob", datetime.fromisoformat(when), zone, repeat)
 
 
 def test_two_processes_that_look_at_the_same_time_tell_it_once() -> None:
     world = World()
-    kept = world.memory.reminders.add(ANA, "call Bob", TOMORROW, "UTC", Repeat.DAY)
+    kept = world.memory.reminders.add(ANA, "call Bob", TOMORROW, "UTC", Recurrence(Repeat.DAY))
     world.clock.now = kept.due + timedelta(seconds=5)
     with world.memory.store.read() as tx:
         stale = tx.short.of_person(ANA.workspace, "ana")
@@ -81,7 +81,7 @@ def test_two_processes_that_look_at_the_same_time_tell_it_once() -> None:
 
 def test_what_was_missed_is_told_late_and_once_however_long_it_was() -> None:
     world = World()
-    kept = world.memory.reminders.add(ANA, "stand up", TOMORROW, "UTC", Repeat.DAY)
+    kept = world.memory.reminders.add(ANA, "stand up", TOMORROW, "UTC", Recurrence(Repeat.DAY))
     world.clock.now = kept.due + timedelta(days=3, hours=1)
     assert world.memory.reminders.fire(ANA.workspace, told) == 1
     assert outbox(world) == ["late stand up"]

@@ -11,14 +11,16 @@ _BEGIN = re.compile(
 )
 _TIME_WORD = re.compile(
     r"(?:in|at|on|every|each|next|this|the|a|an|of|and|day|after|before|today|tonight|tomorrow|noon|midnight|morning|"
-    r"afternoon|evening|daily|weekly|monthly|yearly|weekday|weekdays|week|month|year|hour|hours|minutes?|mins?|seconds?|"
-    r"days|weeks|months|half|one|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|am|pm|o'clock|"
+    r"afternoon|evening|daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|"
+    r"other|second|third|fourth|weekday|weekdays|week|month|year|hour|hours|minutes?|mins?|seconds?|"
+    r"days|weeks|months|half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|am|pm|o'clock|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|\d[\d:./-]{0,15}(?:st|nd|rd|th|am|pm|h)?)",
     re.IGNORECASE,
 )
 _STARTS = frozenset(
     {"in", "at", "on", "every", "each", "next", "this", "today", "tonight", "tomorrow", "daily", "weekly", "monthly"}
+    | {"biweekly", "fortnightly", "quarterly", "yearly"}
     | {"the", "noon", "midnight"}
 )
 _JOINS = (" to ", " that ", " about ", ": ")
