@@ -29,6 +29,7 @@ from tests.memory.adapters.store_samples import (
     batch_lesson,
     chat_setting,
     dump,
+    dump_within,
     entry,
     episode,
     event,
@@ -154,16 +155,21 @@ class StoreContract(StoreCase):
         assert is_empty(dump(store, "w"))
         assert store.workspaces() == []
 
-    @pytest.mark.parametrize("change", CHANGES)
-    def test_no_change_reaches_another_workspace_with_equal_ids(self, store: Store, change: str) -> None:
+    def test_no_change_reaches_another_workspace_with_equal_ids(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
             fill(tx, "v")
         before, own = dump(store, "v"), dump(store, "w")
+        for name, change in CHANGES.items():
+            with aborted(store) as tx:
+                change(tx, "w")
+                assert dump_within(tx, "v") == before, name
+                assert (dump_within(tx, "w") != own) or name == "claim", name
         with store.write() as tx:
-            CHANGES[change](tx, "w")
+            for change in CHANGES.values():
+                fill(tx, "w")
+                change(tx, "w")
         assert dump(store, "v") == before
-        assert (dump(store, "w") != own) or change == "claim"
 
     def test_workspaces_do_not_see_each_other(self, store: Store) -> None:
         with store.write() as tx:
@@ -206,13 +212,13 @@ class StoreContract(StoreCase):
         with store.write() as tx:
             assert tx.log.claim("w", "ev7", NOW)
 
-    @pytest.mark.parametrize("change", CHANGES)
-    def test_reading_cannot_write(self, store: Store, change: str) -> None:
+    def test_reading_cannot_write(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
         before = dump(store, "w")
-        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
-            CHANGES[change](tx, "w")
+        for change in CHANGES.values():
+            with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+                change(tx, "w")
         with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
             tx.teaching.sweep_ledger(at(1000))
         assert dump(store, "w") == before

@@ -66,23 +66,28 @@ def fill(tx: Transaction, workspace: str) -> None:
 
 def dump(store: Store, workspace: str) -> dict[str, object]:
     """What every reading method says about one workspace, without the numbers of the order."""
-    ids = ["t1", "t2", "t3"]
     with store.read() as tx:
-        return {
-            "get": [replace(found, seq=0) for found in [tx.world.get(workspace, "t1")] if found],
-            "many": sorted(tx.world.get_many(workspace, ids)),
-            "within": [each.id for each in tx.world.within(workspace)],
-            "titled": [each.id for each in tx.world.titled(workspace, "workspace", "title t1")],
-            "merged": [each.id for each in tx.world.merged_into(workspace, ids)],
-            "of person": [each.id for each in tx.world.of_person(workspace, "ana")],
-            "count": tx.world.count(workspace),
-            "vectors": {name: v.tolist() for name, v in tx.world.vectors(workspace, MODEL, ids).items()},
-            "fields": tx.world.fields(workspace, ids),
-            "revisions": [replace(each, seq=0) for each in tx.world.revisions(workspace, ids)],
-            "revisions by": [replace(each, seq=0) for each in tx.world.revisions_by(workspace, "ana")],
-            "links": tx.world.links(workspace, ids),
-            "trail": [replace(each, seq=0) for each in tx.world.trail(workspace, "t1")],
-        }
+        return dump_within(tx, workspace)
+
+
+def dump_within(tx: Transaction, workspace: str) -> dict[str, object]:
+    """The same, as a transaction sees it."""
+    ids = ["t1", "t2", "t3"]
+    return {
+        "get": [replace(found, seq=0) for found in [tx.world.get(workspace, "t1")] if found],
+        "many": sorted(tx.world.get_many(workspace, ids)),
+        "within": [each.id for each in tx.world.within(workspace)],
+        "titled": [each.id for each in tx.world.titled(workspace, "workspace", "title t1")],
+        "merged": [each.id for each in tx.world.merged_into(workspace, ids)],
+        "of person": [each.id for each in tx.world.of_person(workspace, "ana")],
+        "count": tx.world.count(workspace),
+        "vectors": {name: v.tolist() for name, v in tx.world.vectors(workspace, MODEL, ids).items()},
+        "fields": tx.world.fields(workspace, ids),
+        "revisions": [replace(each, seq=0) for each in tx.world.revisions(workspace, ids)],
+        "revisions by": [replace(each, seq=0) for each in tx.world.revisions_by(workspace, "ana")],
+        "links": tx.world.links(workspace, ids),
+        "trail": [replace(each, seq=0) for each in tx.world.trail(workspace, "t1")],
+    }
 
 
 def moved(tx: Transaction, workspace: str) -> None:
@@ -118,28 +123,28 @@ class WorldContract(StoreCase):
     def test_is_empty_at_first(self, store: Store) -> None:
         assert not any(dump(store, "w").values())
 
-    @pytest.mark.parametrize("change", CHANGES)
-    def test_no_change_reaches_another_workspace_with_equal_ids(self, store: Store, change: str) -> None:
+    def test_no_change_reaches_another_workspace_with_equal_ids(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
             fill(tx, "v")
         before, own = dump(store, "v"), dump(store, "w")
-        with store.write() as tx:
-            CHANGES[change](tx, "w")
-        assert dump(store, "v") == before
-        assert dump(store, "w") != own
-        assert store.workspaces() == ["v", "w"]
+        for name, change in CHANGES.items():
+            with aborted(store) as tx:
+                change(tx, "w")
+                assert dump_within(tx, "v") == before, name
+                assert dump_within(tx, "w") != own, name
+            assert store.workspaces() == ["v", "w"], name
 
-    @pytest.mark.parametrize("change", CHANGES)
-    def test_reading_cannot_write_and_a_failed_write_leaves_nothing(self, store: Store, change: str) -> None:
+    def test_reading_cannot_write_and_a_failed_write_leaves_nothing(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
         before = dump(store, "w")
-        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
-            CHANGES[change](tx, "w")
-        with aborted(store) as tx:
-            CHANGES[change](tx, "w")
-        assert dump(store, "w") == before
+        for name, change in CHANGES.items():
+            with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+                change(tx, "w")
+            with aborted(store) as tx:
+                change(tx, "w")
+            assert dump(store, "w") == before, name
 
     def test_everything_comes_back_whole(self, store: Store) -> None:
         whole = topic(

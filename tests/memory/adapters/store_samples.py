@@ -428,78 +428,85 @@ def muted(workspace: str = "w", thread: str = "t1") -> MutedThread:
 def dump(store: Store, workspace: str) -> dict[str, object]:
     """What every reading method says about one workspace. The log's numbers are left out: gaps are allowed."""
     with store.read() as tx:
-        found: dict[str, object] = {
-            "episodes": tx.episodes.get_many(workspace, ["e1", "e2", "e3"]),
-            "prefix": [e for e in tx.episodes.find_prefix("e", 100) if e.workspace == workspace],
-            "run": tx.episodes.of_run(workspace, "r1"),
-            "list": tx.episodes.search(workspace, ALL),
-            "count": tx.episodes.count(workspace, EpisodeFilter()),
-            "attempts": tx.episodes.attempts(workspace, "ana", "C1", " GOAL  of e1"),
-            "vectors": {k: (m, v.tolist()) for k, (m, v) in tx.episodes.vectors(workspace, ["e1", "e2", "e3"]).items()},
-            "index": [tx.episodes.index_of(workspace, each) for each in ("e1", "e2", "e3")],
-            "words": tx.episodes.words_of_others(workspace, ["e1", "e2", "e3"]),
-            "with words": tx.episodes.with_words_of(workspace, "bo"),
-            "links": tx.episodes.links(workspace, ["e1", "e2", "e3"]),
-            "log": _unnumbered([e for each in ("e1", "e2", "e3") for e in tx.log.of_episode(workspace, each)]),
-            "run log": _unnumbered(tx.log.of_run(workspace, "r1")),
-            "actor log": _unnumbered(tx.log.by_actor(workspace, "ana", list(EventKind))),
-            "reactions": tx.teaching.reactions_of_run(workspace, "r1"),
-            "reactions by": tx.teaching.reactions_by(workspace, "ana"),
-            "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
-            "votes": tx.teaching.votes(workspace, "r1"),
-            "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),
-            "evidence": tx.teaching.evidence(workspace, "r1"),
-            "known": dict(tx.people.acquaintance(workspace, ["ana", "new"]).known_from),
-            "votes of members": tx.teaching.votes_between(workspace, NOW - timedelta(days=1), None),
-            "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
-            "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),
-            "recent": tx.teaching.newest_answer(workspace, "C1"),
-            "incoming": tx.deliveries.incoming(workspace, "ev1"),
-            "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
-            "unfinished": tx.deliveries.unfinished(workspace),
-            "said": tx.deliveries.messages_of(workspace, "", "ana", 10),
-            "outgoing": tx.deliveries.outgoing(workspace, "r1"),
-            "retrievals": tx.retrievals.of_run(workspace, "r1"),
-            "retrieval": tx.retrievals.get(workspace, "q1"),
-            "evidence of runs": tx.retrievals.evidence_of_runs(workspace, ["r1"]),
-            "judgements": tx.judgements.of_run(workspace, "r1"),
-            "judgement counts": tx.judgements.counts(workspace, 9),
-            "threshold": tx.judgements.threshold(workspace),
-            "injected": tx.retrievals.of_episode(workspace, "e1"),
-            "session run": tx.steps.run(workspace, "ana", "person/ana", "s1", "run-1"),
-            "session runs": tx.steps.runs(workspace, "ana", "s1"),
-            "steps": tx.steps.of_session(workspace, "ana", "s1"),
-            "steps of": tx.steps.of_person(workspace, "ana"),
-            "grades": _ungraded(tx, workspace),
-            "short": tx.short.get(workspace, "notes", "k1", NOW),
-            "short of": tx.short.of_person(workspace, "ana"),
-            "keys": tx.api_keys.within(workspace),
-            "key": tx.api_keys.find(workspace, "d1"),
-            "saved": tx.saved.get(workspace, "C1", "m2"),
-            "saved lessons": tx.saved.of_lessons(workspace, ["e1", "none"]),
-            "settings": tx.settings.within(workspace, "C1"),
-            "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
-            "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
-        }
-    return found | _dump_of_batches(store, workspace) | _dump_of_index(store, workspace)
+        return dump_within(tx, workspace)
 
 
-def _dump_of_batches(store: Store, workspace: str) -> dict[str, object]:
-    with store.read() as tx:
-        return {
-            "batch": tx.batches.get(workspace, "b1"),
-            "batches": tx.batches.within(workspace),
-            "batch lessons": tx.batches.lessons(workspace, "b1"),
-            "of batches": tx.batches.of_lessons(workspace, ["e1", "none"]),
-            "learned": tx.batches.known(workspace, ["k1", "k2"]),
-            "batch list": tx.episodes.search(workspace, EpisodeFilter(batches=("b1",))),
-        }
+def dump_within(tx: Transaction, workspace: str) -> dict[str, object]:
+    """The same, as a transaction sees it."""
+    return _dump_of_tables(tx, workspace) | _dump_of_batches(tx, workspace) | _dump_of_index(tx, workspace)
 
 
-def _dump_of_index(store: Store, workspace: str) -> dict[str, object]:
+def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
+    return {
+        "episodes": tx.episodes.get_many(workspace, ["e1", "e2", "e3"]),
+        "prefix": [e for e in tx.episodes.find_prefix("e", 100) if e.workspace == workspace],
+        "run": tx.episodes.of_run(workspace, "r1"),
+        "list": tx.episodes.search(workspace, ALL),
+        "count": tx.episodes.count(workspace, EpisodeFilter()),
+        "attempts": tx.episodes.attempts(workspace, "ana", "C1", " GOAL  of e1"),
+        "vectors": {k: (m, v.tolist()) for k, (m, v) in tx.episodes.vectors(workspace, ["e1", "e2", "e3"]).items()},
+        "index": [tx.episodes.index_of(workspace, each) for each in ("e1", "e2", "e3")],
+        "words": tx.episodes.words_of_others(workspace, ["e1", "e2", "e3"]),
+        "with words": tx.episodes.with_words_of(workspace, "bo"),
+        "links": tx.episodes.links(workspace, ["e1", "e2", "e3"]),
+        "log": _unnumbered([e for each in ("e1", "e2", "e3") for e in tx.log.of_episode(workspace, each)]),
+        "run log": _unnumbered(tx.log.of_run(workspace, "r1")),
+        "actor log": _unnumbered(tx.log.by_actor(workspace, "ana", list(EventKind))),
+        "reactions": tx.teaching.reactions_of_run(workspace, "r1"),
+        "reactions by": tx.teaching.reactions_by(workspace, "ana"),
+        "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
+        "votes": tx.teaching.votes(workspace, "r1"),
+        "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),
+        "evidence": tx.teaching.evidence(workspace, "r1"),
+        "known": dict(tx.people.acquaintance(workspace, ["ana", "new"]).known_from),
+        "votes of members": tx.teaching.votes_between(workspace, NOW - timedelta(days=1), None),
+        "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
+        "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),
+        "recent": tx.teaching.newest_answer(workspace, "C1"),
+        "incoming": tx.deliveries.incoming(workspace, "ev1"),
+        "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
+        "unfinished": tx.deliveries.unfinished(workspace),
+        "said": tx.deliveries.messages_of(workspace, "", "ana", 10),
+        "outgoing": tx.deliveries.outgoing(workspace, "r1"),
+        "retrievals": tx.retrievals.of_run(workspace, "r1"),
+        "retrieval": tx.retrievals.get(workspace, "q1"),
+        "evidence of runs": tx.retrievals.evidence_of_runs(workspace, ["r1"]),
+        "judgements": tx.judgements.of_run(workspace, "r1"),
+        "judgement counts": tx.judgements.counts(workspace, 9),
+        "threshold": tx.judgements.threshold(workspace),
+        "injected": tx.retrievals.of_episode(workspace, "e1"),
+        "session run": tx.steps.run(workspace, "ana", "person/ana", "s1", "run-1"),
+        "session runs": tx.steps.runs(workspace, "ana", "s1"),
+        "steps": tx.steps.of_session(workspace, "ana", "s1"),
+        "steps of": tx.steps.of_person(workspace, "ana"),
+        "grades": _ungraded(tx, workspace),
+        "short": tx.short.get(workspace, "notes", "k1", NOW),
+        "short of": tx.short.of_person(workspace, "ana"),
+        "keys": tx.api_keys.within(workspace),
+        "key": tx.api_keys.find(workspace, "d1"),
+        "saved": tx.saved.get(workspace, "C1", "m2"),
+        "saved lessons": tx.saved.of_lessons(workspace, ["e1", "none"]),
+        "settings": tx.settings.within(workspace, "C1"),
+        "muted": [each for each in ("t1", "t2") if tx.channels.is_muted(workspace, "C1", each)],
+        "welcomed": {each: at for each in ("ana", "bo") if (at := tx.people.welcomed_at(workspace, each))},
+    }
+
+
+def _dump_of_batches(tx: Transaction, workspace: str) -> dict[str, object]:
+    return {
+        "batch": tx.batches.get(workspace, "b1"),
+        "batches": tx.batches.within(workspace),
+        "batch lessons": tx.batches.lessons(workspace, "b1"),
+        "of batches": tx.batches.of_lessons(workspace, ["e1", "none"]),
+        "learned": tx.batches.known(workspace, ["k1", "k2"]),
+        "batch list": tx.episodes.search(workspace, EpisodeFilter(batches=("b1",))),
+    }
+
+
+def _dump_of_index(tx: Transaction, workspace: str) -> dict[str, object]:
     found: dict[str, object] = {}
     for query in (unit(1, 0, 0), unit(1, 2, 3)):
-        near = nearest(store, workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
+        near = tx.episodes.nearest(workspace, ["channel/C1", "workspace"], MODEL, query, 3, -1.0)
         hits = [(hit.episode_id, round(hit.cosine, 5), hit.audience, hit.verdict) for hit in near.hits]
         found[f"near {query}"] = (near.searched, hits)
     return found
