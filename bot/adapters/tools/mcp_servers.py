@@ -123,6 +123,16 @@ class McpServers:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
 
+async def tool_names(server: McpServer, *, environ: Mapping[str, str], timeout_s: float) -> list[str]:
+    """The tools that a server offers, asked once. Raises `ToolFailed` with what is behind it."""
+    link = _Link(server, lambda *_: None, environ, timeout_s, timeout_s)
+    try:
+        async with link.connected() as client, asyncio.timeout(timeout_s):
+            return [each.name for each in await link.tools(client)]
+    except Exception as error:  # whatever a server or the client's libraries raise
+        raise ToolFailed(f"the MCP server {server.name} does not answer: {_cause(error)}") from error
+
+
 class _Link:
     """The connection to one server, made again whenever it is lost. On the clients' event loop."""
 
@@ -157,7 +167,7 @@ class _Link:
         while not self._is_over:
             self._wake.clear()
             try:
-                async with self._connected() as client:
+                async with self.connected() as client:
                     pause = self._retry_s
                     await self._serve(client)
             except Exception as error:  # noqa: BLE001 - whatever a server or the client's libraries raise ends one try
@@ -170,7 +180,8 @@ class _Link:
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Client]:
+    async def connected(self) -> AsyncIterator[Client]:
+        """One connection, for as long as it is used."""
         server = self._server
         async with AsyncExitStack() as stack:
             if server.command:
@@ -197,7 +208,7 @@ class _Link:
             while not self._is_over and not self._is_lost:
                 self._wake.clear()
                 async with asyncio.timeout(self.timeout_s):
-                    tools = await self._tools(client)
+                    tools = await self.tools(client)
                 self._client = client
                 self._publish(self, tools)
                 self.tried.set()
@@ -227,7 +238,8 @@ class _Link:
         except (RuntimeError, MCPError, TimeoutError) as error:
             log.debug("the MCP server %s does not tell of changes: %s", self.name, error)
 
-    async def _tools(self, client: Client) -> list[Tool]:
+    async def tools(self, client: Client) -> list[Tool]:
+        """What it offers now, as tools of the bot."""
         found: list[Tool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
