@@ -6,6 +6,7 @@ whatever its description's embedding is like.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeAlias
 
 from bot.adapters.llm.offline.arguments import fill
@@ -91,7 +92,7 @@ class Chooser:
         self._tried = tried
         self._prompt = prompt
         self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES]
-        self._weigh = weigh
+        self._weigh = cache(weigh)
 
     def rank(self, goal: str) -> list[Candidate]:
         """Every usable candidate, best first; equal ones as the evidence has them, answers before other tools."""
@@ -114,6 +115,10 @@ class Chooser:
     def lessons(self, goal: str) -> int:
         """How many lessons were weighed for the goal."""
         return self._weigh(goal).lessons
+
+    def nearest(self, goal: str) -> float:
+        """Cosine of the nearest lesson."""
+        return self._weigh(goal).nearest
 
     def to_ask_about(self, goal: str) -> list[Candidate]:
         """What the person may have meant, best first; nothing where not even the best is believed far enough.

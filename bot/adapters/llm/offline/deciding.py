@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from statistics import geometric_mean
+from itertools import pairwise
+from statistics import geometric_mean, mean
 
 from bot.adapters.llm.offline.choosing import ASKED_FROM, EXPAND, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, split
+from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, has_several_words, split
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
 from memory.model import ASK
@@ -23,6 +24,8 @@ FOUND_UNASKED = 0.45
 """The same for a passage looked up only because nothing else was known."""
 _UNSAID = 1.5
 """How many times as sure as the whole its parts must be where no word joins them: "I lost my card, what now?"."""
+_ENOUGH_WORDS = 4
+"""From so many words on a part says as much of its being a request as any longer one."""
 
 HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
@@ -109,12 +112,16 @@ class Decider:
     def _parts(self) -> Split | None:
         if EXPAND not in self._tools or EXPAND in self._tried:
             return None
-        parts = split(self._goal, lambda part: self._best(part) is not None)
         if not self._chooser.may_expand(self._goal):
+            parts = split(self._goal, self._is_known)
             return parts if parts is not None and self._are_taught(parts) else None
-        if parts is None:
-            return _approved_parts(self._chooser.repeated_steps(self._goal))
-        return None if self._is_one_thing(parts) else parts
+        ways = (split(self._goal, judge) for judge in (has_several_words, self._is_known))
+        several = next((way for way in ways if way is not None and self._are_several(way)), None)
+        return several or _approved_parts(self._chooser.repeated_steps(self._goal))
+
+    def _is_known(self, goal: str) -> bool:
+        """Whether it is sure what to do about it."""
+        return self._best(goal) is not None
 
     def _are_taught(self, parts: Split) -> bool:
         """Whether people taught each of the parts, and none of them less surely than the whole."""
@@ -122,19 +129,36 @@ class Decider:
         least = self._ranked[0].confidence if self._ranked else 0.0
         return all(best is not None and best.is_taught and best.confidence > least for best in bests)
 
-    def _is_one_thing(self, parts: Split) -> bool:
-        """Whether the parts together are no surer than the whole, or all of them would do the same.
-
-        Together they are as sure as their geometric mean: one that nothing is known of spoils the others, unless the
-        whole means little either.
-        """
+    def _are_several(self, parts: Split) -> bool:
+        """Whether the parts are more likely requests of their own than pieces of one, and want different things."""
         bests = [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
         wanted = [(best.action, best.arguments, best.text) for best in bests if best is not None]
         if len(wanted) == len(bests) and all(one == wanted[0] for one in wanted):
-            return True
+            return False
+        has_arguments = any(best is not None and best.arguments and best.is_sure for best in bests)
+        return self._are_known(parts, bests) or (has_arguments and self._are_surer(parts, bests))
+
+    def _are_known(self, parts: Split, bests: Sequence[Candidate | None]) -> bool:
+        """Whether the parts look like several, by what people taught (measured: `tests/README.md`).
+
+        The log odds, by logistic regression on labelled messages: parts are nearer to what was taught than the whole
+        is, and unlike each other; something is believed of each of them; none is a mere word or two; a word joins them.
+        """
+        nearer = mean(map(self._chooser.nearest, parts.parts)) - self._chooser.nearest(self._goal)
+        alike = mean(self._similarity.between(one, [other])[0] for one, other in pairwise(parts.parts))
+        beliefs = [best.belief if best is not None else 0.0 for best in bests]
+        words = min(_ENOUGH_WORDS, *(len(part.split()) for part in parts.parts))
+        log_odds = 14 * nearer - 8.5 * alike + 6 * min(beliefs) + 1.2 * words - (4.5 if parts.is_said else 7.0)
+        return log_odds > 0 and max(beliefs) >= ASKED_FROM
+
+    def _are_surer(self, parts: Split, bests: Sequence[Candidate | None]) -> bool:
+        """Whether the parts together, which is their geometric mean, are surer than the whole.
+
+        That is for tools which find their arguments in a part: nobody needs to have taught them.
+        """
         together = geometric_mean([max(ASKED_FROM, best.confidence if best else 0.0) for best in bests])
         whole = self._ranked[0].confidence if self._ranked else 0.0
-        return together <= whole * (1.0 if parts.is_said else _UNSAID)
+        return together > whole * (1.0 if parts.is_said else _UNSAID)
 
     def _best(self, goal: str) -> Candidate | None:
         """The best of what can surely be done about a goal."""

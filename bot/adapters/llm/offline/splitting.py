@@ -83,7 +83,7 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
         judge = is_request
         if flow == "fallback" and any(_is_request(goal[start:end], is_request) for start, end in pieces):
             # "or else" says by itself that these are alternatives; the first may be one that nobody can answer.
-            judge = _has_several_words
+            judge = has_several_words
         parts = _joined(goal, pieces, flow, judge, is_request)
         if 2 <= len(parts) <= MOST_PARTS:
             is_said = all(_is_said(goal, end, start) for (_, end), (start, _) in pairwise(parts))
@@ -94,6 +94,11 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
 def begins_a_request(text: str) -> bool:
     """Whether the text starts like a question or an order and does not break off."""
     return bool(_QUESTION.match(text) or _ORDER.match(text)) and not _breaks_off(text)
+
+
+def has_several_words(text: str) -> bool:
+    """Whether it may be a request by its words alone: it has two and does not break off."""
+    return len(text.split()) >= 2 and not _breaks_off(text)
 
 
 def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -131,10 +136,6 @@ def _joined(
 def _is_said(goal: str, end: int, start: int) -> bool:
     """Whether a word joins what ends here to what starts there."""
     return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
-
-
-def _has_several_words(text: str) -> bool:
-    return len(text.split()) >= 2 and not _breaks_off(text)
 
 
 def _is_request(text: str, judge: IsRequest) -> bool:

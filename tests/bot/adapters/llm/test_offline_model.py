@@ -1,5 +1,6 @@
 """The offline model: through the port with real prompts, and part by part."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -209,28 +210,30 @@ async def test_a_known_answer_to_the_whole_goal_is_not_taken_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "believed", "is_split"),
+    ("goal", "known", "is_split"),
     [
-        (
-            "I lost my card, what am I to do",
-            {"I lost my card": ("card", 0.3), "what am I to do": ("help", 0.05)},
-            False,
-        ),
-        ("I lost my card, what am I to do", {"I lost my card": ("card", 0.3), "what am I to do": ("help", 0.25)}, True),
-        ("text Ann and tell her I am late", {"text Ann": ("text", 0.3), "tell her I am late": ("late", 0.05)}, False),
-        ("text Ann and tell her I am late", {"text Ann": ("text", 0.3), "tell her I am late": ("text", 0.3)}, False),
-        ("text Ann and tell me a joke", {"text Ann": ("text", 0.3), "tell me a joke": ("joke", 0.1)}, True),
-        ("text Ann and tell me a fib", {"text Ann": ("text", 0.5), "tell me a fib": ("joke", 0.0)}, False),
+        ("I lost my card, tell me a joke", [("card", 0.3, 0.9), ("joke", 0.3, 0.9)], True),
+        ("I lost my card, tell me a joke", [("card", 0.3, 0.9), ("card", 0.3, 0.9)], False),  # one thing in two pieces
+        ("I lost my card, tell me a joke", [("card", 0.3, 0.8), ("joke", 0.1, 0.6)], False),  # no nearer than the whole
+        ("I lost my card, and tell me a joke", [("card", 0.05, 0.75), ("joke", 0.05, 0.75)], True),  # "and" joins them
+        ("I lost my card, tell me a joke", [("card", 0.05, 0.75), ("joke", 0.05, 0.75)], False),
+        ("text Ann and tell me a joke", [("text", 0.3, 0.95), ("joke", 0.3, 0.95)], True),
+        ("text Ann and tell me a joke", [("text", 0.1, 0.85), ("joke", 0.1, 0.85)], False),  # two words say little
+        ("lock my card and tell me about my card", [("lock", 0.1, 0.85), ("tell", 0.1, 0.85)], False),  # much alike
+        ("I lost my card, and tell me a joke", [("card", 0.0, 0.75), ("joke", 0.0, 0.75)], False),  # nothing is known
     ],
 )
-def test_a_goal_is_taken_apart_where_its_parts_together_are_surer(
-    goal: str, believed: dict[str, tuple[str, float]], is_split: bool
+def test_a_goal_is_taken_apart_where_its_parts_are_likelier_requests_of_their_own(
+    goal: str, known: list[tuple[str, float, float]], is_split: bool
 ) -> None:
-    def weigh(text: str) -> Evidence:
-        action, value = believed.get(text, (next(iter(believed.values()))[0], 0.15))
-        return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),))
+    """What is known: for each part its best action, the belief in it, and the cosine of the nearest lesson."""
+    parts = dict(zip(re.split(r",? and |, ", goal), known, strict=True))
 
-    tools = [_tool(name) for name in sorted({action for action, _ in believed.values()})]
+    def weigh(text: str) -> Evidence:
+        action, value, nearest = parts.get(text, (known[0][0], 0.15, 0.75))
+        return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),), nearest=nearest, lessons=1)
+
+    tools = [_tool(name) for name in sorted({action for action, _, _ in known})]
     decider = Decider(Similarity(HashingEmbedder().embed), Prompt(goal=goal), [*tools, *CONTROL_TOOLS], weigh=weigh)
     assert [call.name == "expand" for call in decider.decide().calls] == [is_split]
 
